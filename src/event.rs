@@ -1,0 +1,55 @@
+//! What happens during a build, as data. The library reports events; the binary draws them.
+
+use std::time::Duration;
+
+use crate::names::RelPath;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Packages of this many bytes of input will be written.
+    BuildStarted {
+        /// How many files come out.
+        outputs: usize,
+        /// Bytes read from the artifacts, all outputs together.
+        bytes: u64,
+    },
+    /// Writing one output has begun.
+    OutputStarted {
+        /// Its path below the destination.
+        path: RelPath,
+        /// Files that go into it.
+        files: usize,
+        /// Bytes of input that go into it.
+        bytes: u64,
+    },
+    /// Bytes of input were dealt with since the last of these events.
+    Progress {
+        /// How many.
+        bytes: u64,
+    },
+    /// One output is complete, not yet under its final name.
+    OutputFinished {
+        /// Its path below the destination.
+        path: RelPath,
+        /// Its size in bytes.
+        size: u64,
+        /// How long it took.
+        took: Duration,
+    },
+    /// Something worth a line, though nothing is wrong.
+    Note(String),
+}
+
+/// Who wants to know. Called from any thread.
+pub trait Reporter: Sync {
+    /// Takes one event.
+    fn report(&self, event: Event);
+}
+
+/// Nobody wants to know.
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn report(&self, _: Event) {}
+}

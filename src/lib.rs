@@ -1,0 +1,21 @@
+//! rockpack turns ROCm build artifacts into the Python packages people install.
+//!
+//! Data flows one way, one stage a module:
+//!
+//! ```text
+//! packages.kdl, families.kdl ──manifest──► Manifest ─┐
+//! artifact directory ─────────catalog───► Catalog ──┴─plan─► Plan ──execute──► Built
+//! ```
+//!
+//! * `manifest` decodes the KDL files: what ships where, with the line of every rule.
+//! * `catalog` scans an artifact directory: paths, sizes, types, ELF facts.
+//! * `plan` compiles both into one `plan::Plan`. It is pure: it reads no file, no clock.
+//! * `execute` carries a plan out, in parallel, and makes exactly what it says.
+//!
+//! `elf` edits ELF files and `archive` writes wheels, sdists and tarballs; neither knows
+//! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
+
+pub mod event;
+pub mod names;
+pub mod source;
+pub mod version;

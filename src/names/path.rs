@@ -1,0 +1,147 @@
+//! Relative paths with `/`, the same on every system.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A relative path: `/` between segments, never empty, no `.` or `..`, no control characters.
+///
+/// Sorts by bytes, so that an order never depends on a locale.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RelPath(String);
+
+/// Why a text is not a [`RelPath`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {reason}", .path.escape_debug())]
+pub struct PathError {
+    /// The text as it was given.
+    pub path: String,
+    /// What is wrong with it, as the rest of a sentence.
+    pub reason: &'static str,
+}
+
+impl RelPath {
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment.
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The path without its last segment, if there is one before it.
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
+    }
+
+    /// Its segments, first to last.
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// How many directories lie above it: 0 for `a`, 1 for `a/b`.
+    pub fn depth(&self) -> usize {
+        self.segments().count() - 1
+    }
+
+    /// This path with another below it.
+    #[must_use]
+    pub fn join(&self, below: &Self) -> Self {
+        Self(format!("{}/{}", self.0, below.0))
+    }
+
+    /// This path with another last segment.
+    ///
+    /// # Errors
+    /// When `name` is not a path segment.
+    pub fn with_file_name(&self, name: &str) -> Result<Self, PathError> {
+        match self.0.rsplit_once('/') {
+            Some((parent, _)) => format!("{parent}/{name}").parse(),
+            None => name.parse(),
+        }
+    }
+
+    /// The way from the directory that holds `self` to `to`, both below the same root:
+    /// from `bin/a` to `lib/b` it is `../lib/b`.
+    pub fn relative_to_sibling(&self, to: &Self) -> String {
+        let from: Vec<&str> = self.segments().collect();
+        let from = &from[..from.len() - 1];
+        let target: Vec<&str> = to.segments().collect();
+        let shared = from.iter().zip(&target[..target.len() - 1]).take_while(|(a, b)| a == b).count();
+        let mut steps = vec![".."; from.len() - shared];
+        steps.extend(&target[shared..]);
+        steps.join("/")
+    }
+}
+
+impl FromStr for RelPath {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let reason = if text.is_empty() {
+            "is empty"
+        } else if text.starts_with('/') {
+            "is absolute; paths here are relative"
+        } else if text.chars().any(char::is_control) {
+            "has a control character, which installers reject"
+        } else if text.contains('\\') {
+            "has a backslash; separate segments with `/`"
+        } else if text.split('/').any(|s| s == "..") {
+            "has `..`, which can lead outside"
+        } else if text.split('/').any(|s| s.is_empty() || s == ".") {
+            "has an empty or `.` segment"
+        } else {
+            return Ok(Self(text.to_owned()));
+        };
+        Err(PathError { path: text.to_owned(), reason })
+    }
+}
+
+impl TryFrom<String> for RelPath {
+    type Error = PathError;
+
+    fn try_from(text: String) -> Result<Self, PathError> {
+        text.parse()
+    }
+}
+
+impl From<RelPath> for String {
+    fn from(path: RelPath) -> Self {
+        path.0
+    }
+}
+
+impl fmt::Display for RelPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RelPath {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_can_lead_outside_is_refused() {
+        for bad in ["", "/a", "a/../b", "..", "a//b", "./a", "a/", "a\nb", "a\\b"] {
+            assert!(bad.parse::<RelPath>().is_err(), "{bad:?}");
+        }
+        assert_eq!(path("a b/ü,\"'").as_str(), "a b/ü,\"'");
+    }
+
+    #[test]
+    fn the_way_to_a_sibling() {
+        assert_eq!(path("bin/a").relative_to_sibling(&path("lib/llvm/b")), "../lib/llvm/b");
+        assert_eq!(path("lib/a").relative_to_sibling(&path("lib/b")), "b");
+        assert_eq!(path("a").relative_to_sibling(&path("b/c")), "b/c");
+        assert_eq!(path("lib/x/a").relative_to_sibling(&path("lib/b")), "../b");
+    }
+}

@@ -1,0 +1,70 @@
+//! The version of everything a build makes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A PEP 440 version, normalised once when it is parsed: `7.10.0-dev0` is `7.10.0.dev0`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Version(String);
+
+/// A text that is no PEP 440 version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a PEP 440 version: {reason}")]
+pub struct VersionError {
+    /// The text as it was given.
+    pub text: String,
+    /// What the parser says.
+    pub reason: String,
+}
+
+impl Version {
+    /// The normalised text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let parsed = pep440_rs::Version::from_str(text);
+        parsed.map(|version| Self(version.to_string())).map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = VersionError;
+
+    fn try_from(text: String) -> Result<Self, VersionError> {
+        text.parse()
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> Self {
+        version.0
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_normalised() {
+        assert_eq!("7.10.0-dev0".parse::<Version>().unwrap().as_str(), "7.10.0.dev0");
+        assert_eq!("7.0RC1".parse::<Version>().unwrap().as_str(), "7.0rc1");
+        assert_eq!("7.1+ABC.def".parse::<Version>().unwrap().as_str(), "7.1+abc.def");
+        assert!("seven".parse::<Version>().is_err());
+    }
+}
