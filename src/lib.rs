@@ -7,7 +7,7 @@
 //! artifact directory ─────────catalog───► Catalog ──┴─plan─► Plan ──execute──► Built
 //! ```
 //!
-//! * `manifest` decodes the KDL files: what ships where, with the line of every rule.
+//! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
 //! * `catalog` scans an artifact directory: paths, sizes, types, ELF facts.
 //! * `plan` compiles both into one `plan::Plan`. It is pure: it reads no file, no clock.
 //! * `execute` carries a plan out, in parallel, and makes exactly what it says.
@@ -16,6 +16,7 @@
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
 
 pub mod event;
+pub mod manifest;
 pub mod names;
 pub mod source;
 pub mod version;

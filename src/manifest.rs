@@ -1,0 +1,335 @@
+//! What `packages.kdl` and `families.kdl` say, decoded, with the line of every rule.
+//!
+//! A [`Manifest`] that exists is sound in itself: every name in it resolves, every glob is
+//! compiled, and nothing in the files was left unread. What it says of a particular
+//! artifact directory is the business of [`crate::plan`].
+
+use indexmap::IndexMap;
+
+use crate::names::{ArtifactName, Component, Isa, Mode, PackageName, RelPath, System};
+use crate::source::{Place, Problems, Source, Spanned};
+
+mod decode;
+mod glob;
+mod reader;
+mod template;
+
+pub use glob::{Glob, GlobError};
+pub use template::{Template, TemplateError, Variant};
+
+/// The packages to make and the families they can be made for.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// What all packages share.
+    pub project: Project,
+    /// The packages in the order of the file, which is the order in which they are built.
+    pub packages: IndexMap<PackageName, Package>,
+    /// Files that no package takes, on purpose.
+    pub drops: Vec<DropRule>,
+    /// ISAs and the families they are in.
+    pub families: Families,
+}
+
+impl Manifest {
+    /// Decodes the two files.
+    ///
+    /// # Errors
+    /// All independent mistakes at once, each with its place.
+    pub fn decode(packages: &Source, families: &Source) -> Result<Self, Problems> {
+        decode::manifest(packages, families)
+    }
+}
+
+/// What all packages share.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// `Author` in the metadata.
+    pub author: String,
+    /// The home page, `Project-URL` in the metadata.
+    pub home_page: Option<String>,
+    /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
+    pub requires_python: String,
+    /// The environment variable that sets the platform tag when the command line does not.
+    pub platform_tag_env: Option<String>,
+    /// Installed paths of licence texts: those in the artifacts that a package names go into its metadata.
+    pub license_texts: Vec<Glob>,
+}
+
+/// What kind of thing a package is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackageKind {
+    /// An sdist that picks the others (`kind="selector"`).
+    Selector,
+    /// A wheel with a platform directory (`kind="runtime"`).
+    Runtime,
+    /// A wheel with an archive of everything, expanded on first use (`kind="devel"`).
+    Devel,
+}
+
+/// One package of the manifest; which distributions it becomes depends on mode and targets.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// Its name in the manifest, and where it is declared.
+    pub name: Spanned<PackageName>,
+    /// What kind of thing it is.
+    pub kind: PackageKind,
+    /// Its distributions; at most one for each mode. In a mode without one it is not built.
+    pub distributions: Vec<Distribution>,
+    /// `Summary` in the metadata; may have `{isa}` or `{family}`.
+    pub summary: Template,
+    /// `License-Expression` (SPDX).
+    pub license: String,
+    /// Directory of the runtime's Python sources that go into the import package.
+    pub template: Spanned<String>,
+    /// The package whose platform directory this one's files go into.
+    pub overlay: Option<Spanned<PackageName>>,
+    /// Packages that this one requires, at the same version.
+    pub requires: Vec<Spanned<PackageName>>,
+    /// Extras (selectors only).
+    pub extras: Vec<Extra>,
+    /// Packages all of whose artifacts this one takes too, with every component (devel only).
+    pub artifacts_of: Vec<Spanned<PackageName>>,
+    /// Artifacts it takes.
+    pub artifacts: Vec<ArtifactRule>,
+    /// Artifacts it does not take after all.
+    pub without_artifacts: Vec<Spanned<ArtifactName>>,
+    /// Components it does not take after all.
+    pub without_components: Vec<ComponentRule>,
+    /// When there are any, only paths that one of them matches.
+    pub includes: Vec<PathRule>,
+    /// Paths it does not take; they win over includes.
+    pub excludes: Vec<PathRule>,
+    /// Where its ELF files look for libraries, in this order.
+    pub rpaths: Vec<RpathRule>,
+    /// Names without a version that programs open.
+    pub aliases: Vec<AliasRule>,
+    /// Libraries that the runtime finds by short name.
+    pub libraries: Vec<Library>,
+    /// Console scripts.
+    pub scripts: Vec<Script>,
+    /// Search paths that the console scripts set for what they start.
+    pub environment: Vec<Environment>,
+    /// Installed paths that stay links when the archive is expanded (devel only).
+    pub keep_links: Vec<Spanned<RelPath>>,
+}
+
+impl Package {
+    /// Its distribution in `mode`, if it is built in that mode.
+    pub fn distribution(&self, mode: Mode) -> Option<&Distribution> {
+        self.distributions.iter().find(|d| applies(d.mode, mode))
+    }
+}
+
+/// Whether a rule limited to `rule` counts in `mode`.
+pub fn applies(rule: Option<Mode>, mode: Mode) -> bool {
+    rule.is_none_or(|only| only == mode)
+}
+
+/// `distribution "rocm-sdk-core" module="…" split="…" mode="…"`.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    /// Its name, may have `{isa}` or `{family}`; the place is the node's.
+    pub name: Spanned<Template>,
+    /// The import package; the placeholders are made identifiers here (`-` becomes `_`).
+    pub module: Template,
+    /// How many there are and which artifacts each takes.
+    pub split: Split,
+    /// Counts in this mode only.
+    pub mode: Option<Mode>,
+}
+
+/// How artifacts of families become distributions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// One distribution, of the generic artifacts.
+    Generic,
+    /// One for each target family, of its artifacts and the generic ones.
+    Family,
+    /// One for each ISA, of its artifacts alone.
+    Isa,
+}
+
+/// `extra "devel" package="devel" pick="…" at-least=2 mode="…"`.
+#[derive(Debug, Clone)]
+pub struct Extra {
+    /// Its name; has a placeholder when `pick` is [`Pick::Each`].
+    pub name: Spanned<Template>,
+    /// The package it installs.
+    pub package: Spanned<PackageName>,
+    /// Which of the package's distributions.
+    pub pick: Pick,
+    /// It is offered only when the package has at least this many distributions.
+    pub at_least: usize,
+    /// Counts in this mode only.
+    pub mode: Option<Mode>,
+}
+
+/// Which distributions of a package an extra installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// The one there is (the default).
+    Only,
+    /// The one for the machine's GPU, decided at installation.
+    Machine,
+    /// One extra for each.
+    Each,
+    /// All of them.
+    All,
+}
+
+/// `artifact "base" "lib" "run" optional="…" mode="…"`.
+#[derive(Debug, Clone)]
+pub struct ArtifactRule {
+    /// The artifact.
+    pub name: Spanned<ArtifactName>,
+    /// The components taken; empty in a devel package, which takes all.
+    pub components: Vec<Spanned<Component>>,
+    /// Why it is no mistake when it matches nothing.
+    pub optional: Option<String>,
+    /// Counts in this mode only.
+    pub mode: Option<Mode>,
+}
+
+/// `without-component "test" mode="kpack"`.
+#[derive(Debug, Clone)]
+pub struct ComponentRule {
+    /// The component.
+    pub component: Spanned<Component>,
+    /// Counts in this mode only.
+    pub mode: Option<Mode>,
+}
+
+/// `include "bin/x-*"` or `exclude "**/cmake/**"`.
+#[derive(Debug, Clone)]
+pub struct PathRule {
+    /// The glob over installed paths.
+    pub glob: Spanned<Glob>,
+    /// Why it is no mistake when it matches nothing.
+    pub optional: Option<String>,
+    /// Counts in this mode only.
+    pub mode: Option<Mode>,
+}
+
+/// `rpath "core" "lib/llvm/lib"`.
+#[derive(Debug, Clone)]
+pub struct RpathRule {
+    /// The package whose platform directory has the libraries.
+    pub package: Spanned<PackageName>,
+    /// The directory in it.
+    pub directory: RelPath,
+}
+
+/// `alias "lib/libx.so" as="forward" optional="…"`.
+#[derive(Debug, Clone)]
+pub struct AliasRule {
+    /// The installed path that programs open.
+    pub path: Spanned<RelPath>,
+    /// What stands there.
+    pub form: AliasForm,
+    /// Why it is no mistake when there is no such library.
+    pub optional: Option<String>,
+}
+
+/// What stands at the place of an alias.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AliasForm {
+    /// A library of a few KB that needs the real one.
+    Forward,
+    /// The real library once more.
+    Copy,
+}
+
+/// `library "amdhip64" so="lib/…" dll="bin/…" optional="…"`.
+#[derive(Debug, Clone)]
+pub struct Library {
+    /// The short name.
+    pub name: Spanned<String>,
+    /// Where it is on Linux, below the platform directory; the last segment may have `*`.
+    pub so: Option<String>,
+    /// Where it is on Windows.
+    pub dll: Option<String>,
+    /// Why it can be absent.
+    pub optional: Option<String>,
+}
+
+/// `script "hipcc" program="bin/hipcc" expand-devel=#true on="linux"`.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The command's name.
+    pub name: Spanned<String>,
+    /// What it starts.
+    pub target: ScriptTarget,
+    /// Starts the program of the devel tree, expanding it first where it is installed.
+    pub expand_devel: bool,
+    /// Exists on this system only.
+    pub on: Option<System>,
+}
+
+/// What a console script starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptTarget {
+    /// A program below the platform directory.
+    Program(RelPath),
+    /// A function of the import package (`__main__:main`).
+    Function(String),
+}
+
+/// `environment "PYTHONPATH" { directory "profiler" "lib/python" }`.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// The variable.
+    pub variable: Spanned<String>,
+    /// Directories that come first in it, in this order.
+    pub directories: Vec<RpathRule>,
+}
+
+/// `drop "**" component="test" artifact="…" mode="…" reason="…"`.
+#[derive(Debug, Clone)]
+pub struct DropRule {
+    /// Paths.
+    pub glob: Spanned<Glob>,
+    /// Of this artifact only.
+    pub artifact: Option<ArtifactName>,
+    /// Of this component only.
+    pub component: Option<Component>,
+    /// In this mode only.
+    pub mode: Option<Mode>,
+    /// Why.
+    pub reason: String,
+}
+
+/// The ISAs there are, in the order of `families.kdl`.
+#[derive(Debug, Clone, Default)]
+pub struct Families {
+    /// ISA by name.
+    pub isas: IndexMap<Isa, IsaFacts>,
+}
+
+/// What `families.kdl` says of one ISA.
+#[derive(Debug, Clone)]
+pub struct IsaFacts {
+    /// Where it is declared.
+    pub place: Place,
+    /// The products that have it.
+    pub product: String,
+    /// The families it is in, besides its own name.
+    pub families: Vec<String>,
+    /// Projects that are not built for it.
+    pub without: Vec<String>,
+}
+
+impl Families {
+    /// The ISAs that `name` (a family or an ISA) stands for, smallest first; empty when nobody knows it.
+    pub fn expand(&self, name: &str) -> Vec<Isa> {
+        let named = |(isa, facts): &(&Isa, &IsaFacts)| isa.as_str() == name || facts.families.iter().any(|f| f == name);
+        let mut isas: Vec<Isa> = self.isas.iter().filter(named).map(|(isa, _)| isa.clone()).collect();
+        isas.sort();
+        isas
+    }
+
+    /// Every name that [`Self::expand`] knows.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let families = self.isas.values().flat_map(|facts| facts.families.iter().map(String::as_str));
+        self.isas.keys().map(Isa::as_str).chain(families)
+    }
+}

@@ -1,0 +1,173 @@
+//! From KDL to [`Manifest`]: one function a node, each reading all there is.
+
+use std::cell::RefCell;
+
+use indexmap::IndexMap;
+
+use super::reader::{Block, Faults, FromText, Node, Word};
+use super::{DropRule, Manifest, Package, PackageKind, Project};
+use crate::names::PackageName;
+use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
+
+mod check;
+mod distribution;
+mod families;
+mod once;
+mod package;
+mod project;
+mod rules;
+mod text;
+mod vocabulary;
+
+use check::Outline;
+use once::Once;
+use text::Choice;
+
+/// Decodes both files and reports what is wrong with either, the packages' file first.
+pub(super) fn manifest(packages: &Source, families: &Source) -> Result<Manifest, Problems> {
+    let (packages, mut problems) = decoded(packages, packages_file);
+    let (families, more) = decoded(families, families::file);
+    problems.extend(more);
+    match (packages, families) {
+        (Some(file), Some(families)) if problems.is_empty() => {
+            Ok(Manifest { project: file.project, packages: file.packages, drops: file.drops, families })
+        }
+        _ => Err(problems),
+    }
+}
+
+struct PackagesFile {
+    project: Project,
+    packages: IndexMap<PackageName, Package>,
+    drops: Vec<DropRule>,
+}
+
+fn decoded<T>(source: &Source, decode: impl FnOnce(&Faults) -> Option<T>) -> (Option<T>, Problems) {
+    let faults = Faults::new(source);
+    let value = decode(&faults);
+    (value, faults.into_problems())
+}
+
+fn packages_file(faults: &Faults) -> Option<PackagesFile> {
+    let document = faults.document()?;
+    let context = Context::survey(faults, document.nodes());
+    let mut nodes = Block::of_file(faults, vocabulary::FILE, document.nodes());
+    let project = nodes.once("project", project::project);
+    let packages = nodes.every("package", |node| package::package(node, &context));
+    let drops = nodes.every("drop", project::drop_rule);
+    nodes.finish();
+    check::packages(faults, &context.outlines.borrow());
+    let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
+    Some(PackagesFile { project: project?, packages, drops })
+}
+
+/// What the decoders of one packages' file share.
+struct Context<'a> {
+    faults: &'a Faults,
+    /// Every package that is declared, also one that cannot be decoded: its mistakes are
+    /// reported where they are, not again wherever it is named.
+    declared: IndexMap<&'a str, Declared>,
+    /// What may be said once in the file, whichever package says it.
+    once: Once,
+    outlines: RefCell<Vec<Outline>>,
+}
+
+struct Declared {
+    place: Place,
+    kind: Option<PackageKind>,
+}
+
+impl<'a> Context<'a> {
+    /// Learns the packages' names before anything is decoded.
+    fn survey(faults: &'a Faults, nodes: &'a [kdl::KdlNode]) -> Self {
+        let mut declared = IndexMap::new();
+        for node in nodes.iter().filter(|n| n.name().value() == "package") {
+            let Some(entry) = node.entries().iter().find(|e| e.name().is_none()) else { continue };
+            let Some(name) = entry.value().as_string() else { continue };
+            let place = faults.at(entry.span());
+            if let Some(Declared { place: first, .. }) = declared.get(name) {
+                let problem = Problem::error(format!("package `{name}` is declared twice"));
+                faults.report(problem.label(&place, "declared again here").label(first, "first declared here"));
+                continue;
+            }
+            let kind = node.get("kind").and_then(|v| v.as_string()).and_then(|k| k.parse().ok());
+            declared.insert(name, Declared { place, kind });
+        }
+        Self { faults, declared, once: Once::default(), outlines: RefCell::default() }
+    }
+
+    /// Notes what may be given once in the file.
+    fn give(&self, what: &'static str, name: &str, limit: Option<&'static str>, place: &Place) -> bool {
+        self.once.give(self.faults, (what, name), limit, place)
+    }
+
+    /// The package that the node's next argument names.
+    fn package(&self, node: &mut Node<'a>, kind: Option<PackageKind>) -> Option<Spanned<PackageName>> {
+        let name = node.argument("a package");
+        name.inspect(|name| self.resolve(name, kind))
+    }
+
+    /// Reports a name that no package has, or one of a package that is not of the `kind` that is needed.
+    fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
+        let Some(declared) = self.declared.get(name.as_str()) else {
+            return self.report_unknown(name);
+        };
+        if let (Some(needed), Some(is)) = (kind, declared.kind)
+            && needed != is
+        {
+            let (needed, is) = (needed.word(), is.word());
+            let problem = Problem::error(format!("`{}` is no {needed} package", name.value));
+            self.faults.report(
+                problem
+                    .label(&name.place, format!("a {needed} package has to stand here"))
+                    .label(&declared.place, format!("this is a {is} package")),
+            );
+        }
+    }
+
+    fn report_unknown(&self, name: &Spanned<PackageName>) {
+        let problem = Problem::error(format!("there is no package `{}`", name.value));
+        let label = match nearest(name.as_str(), self.declared.keys().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "no package of this file has this name".to_owned(),
+        };
+        let known = super::reader::listed(self.declared.keys().copied());
+        self.faults.report(problem.label(&name.place, label).help(format!("packages here are {known}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::manifest::{Manifest, PackageKind};
+    use crate::names::Mode;
+    use crate::source::Source;
+
+    fn repository() -> Manifest {
+        let packages = Source::new("packages.kdl", include_str!("../../packages.kdl"));
+        let families = Source::new("families.kdl", include_str!("../../families.kdl"));
+        Manifest::decode(&packages, &families)
+            .unwrap_or_else(|problems| panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn the_repositorys_own_files_decode() {
+        let manifest = repository();
+        let names: Vec<&str> = manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
+        assert_eq!(names, ["meta", "core", "libraries", "device", "profiler", "devel"]);
+        assert_eq!(manifest.families.isas.len(), 28);
+        assert_eq!(manifest.drops.len(), 3);
+        assert_eq!(manifest.project.license_texts.len(), 3);
+        let core = &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];
+        assert_eq!((core.kind, core.artifacts.len(), core.scripts.len()), (PackageKind::Runtime, 35, 29));
+        assert_eq!(core.distribution(Mode::Legacy).unwrap().name.as_str(), "rocm-sdk-core");
+    }
+
+    #[test]
+    fn families_stand_for_isas() {
+        let families = repository().families;
+        let expand = |name: &str| families.expand(name).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(expand("gfx110X-all"), ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]);
+        assert_eq!(expand("gfx942"), ["gfx942"]);
+        assert!(expand("gfx1").is_empty());
+    }
+}

@@ -1,0 +1,140 @@
+//! `package`: its lines, put together.
+
+use super::check::Outline;
+use super::distribution::{check_modes, check_summary, distribution, extra};
+use super::text::Choice;
+use super::vocabulary::{self, kinds_with};
+use super::{Block, Context, FromText, Node, Once, rules};
+use crate::manifest::reader::either;
+use crate::manifest::{Environment, Package, PackageKind, RpathRule, Template};
+use crate::names::{PackageName, RelPath};
+use crate::source::{Place, Spanned};
+
+/// What the decoders of one package's lines share.
+pub(super) struct Scope<'c, 'a> {
+    pub context: &'c Context<'a>,
+    /// The package's kind, when it has a valid one.
+    pub kind: Option<PackageKind>,
+    once: Once,
+}
+
+impl Scope<'_, '_> {
+    /// Notes what may be given once in the package.
+    pub fn give(&self, what: &'static str, name: &str, limit: Option<&'static str>, place: &Place) -> bool {
+        self.once.give(self.context.faults, (what, name), limit, place)
+    }
+
+    /// Reads one argument that may be given once in the package.
+    pub fn name_once<T: FromText + ToString>(&self, node: &mut Node<'_>, line: &'static str, what: &str) -> Option<Spanned<T>> {
+        let name = node.argument::<T>(what)?;
+        self.give(line, &name.value.to_string(), None, &name.place);
+        Some(name)
+    }
+}
+
+/// Reads one `package`. Every line is read before any of them can fail, so that all mistakes show.
+pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Package> {
+    let name = node.argument::<PackageName>("a name");
+    let kind = node.required::<PackageKind>("kind").map(|k| k.value);
+    let scope = Scope { context, kind, once: Once::default() };
+    let mut lines = node.block(vocabulary::PACKAGE);
+    if let Some(kind) = kind {
+        refuse_misplaced(&mut lines, kind);
+    }
+    let told = lines.count("distribution");
+    let distributions = lines.at_least_once("distribution", |n| distribution(n, &scope));
+    let summary = lines.once("summary", |n| n.argument::<Template>("a text"));
+    let license = lines.once("license", |n| n.argument::<String>("an SPDX expression"));
+    let template = lines.once("template", |n| n.argument::<RelPath>("a directory"));
+    let overlay = lines.at_most_once("overlay", |n| context.package(n, Some(PackageKind::Runtime)));
+    let requires = lines.every("requires", |n| scope.required(n));
+    let extras = lines.every("extra", |n| extra(n, &scope));
+    let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
+    let artifacts = lines.every("artifact", |n| rules::artifact(n, &scope));
+    let without_artifacts = lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
+    let without_components = lines.every("without-component", |n| rules::component(n, &scope));
+    let includes = lines.every("include", |n| rules::path(n, &scope, "include"));
+    let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
+    let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope));
+    let aliases = lines.every("alias", |n| rules::alias(n, &scope));
+    let libraries = lines.every("library", |n| rules::library(n, &scope));
+    let scripts = lines.every("script", |n| rules::script(n, &scope));
+    let environment = lines.every("environment", |n| rules::environment(n, &scope));
+    let keep_links = lines.every("keep-link", |n| scope.name_once(n, "keep-link", "a path"));
+    lines.finish();
+    check_modes(context, &distributions);
+    if let Some(summary) = &summary {
+        check_summary(context, summary, &distributions);
+    }
+    context.outlines.borrow_mut().extend(name.clone().map(|name| Outline {
+        name,
+        whole: told > 0 && distributions.len() == told,
+        distributions: distributions.clone(),
+        overlay: overlay.clone(),
+        requires: requires.clone(),
+        extras: extras.clone(),
+        searched: searched(&rpaths, &environment),
+    }));
+    Some(Package {
+        name: name?,
+        kind: kind?,
+        distributions,
+        summary: summary?.value,
+        license: license?.value,
+        template: template.map(|t| Spanned::new(t.value.into(), t.place))?,
+        overlay,
+        requires,
+        extras,
+        artifacts_of: artifacts_of.unwrap_or_default(),
+        artifacts,
+        without_artifacts,
+        without_components,
+        includes,
+        excludes,
+        rpaths,
+        aliases,
+        libraries,
+        scripts,
+        environment,
+        keep_links,
+    })
+}
+
+impl Scope<'_, '_> {
+    /// Resolves packages that a line names, each of which may be given once.
+    fn resolve_once(&self, names: &[Spanned<PackageName>], line: &'static str, kind: Option<PackageKind>) {
+        for name in names {
+            self.context.resolve(name, kind);
+            self.give(line, name.as_str(), None, &name.place);
+        }
+    }
+
+    fn required(&self, node: &mut Node<'_>) -> Option<Spanned<PackageName>> {
+        let name = node.argument("a package");
+        self.resolve_once(name.as_slice(), "requires", None);
+        name
+    }
+
+    fn artifacts_of(&self, node: &mut Node<'_>) -> Vec<Spanned<PackageName>> {
+        let names = node.at_least_one("a package");
+        self.resolve_once(&names, "artifacts-of", Some(PackageKind::Runtime));
+        names
+    }
+}
+
+fn searched(rpaths: &[RpathRule], environment: &[Environment]) -> Vec<Spanned<PackageName>> {
+    let directories = environment.iter().flat_map(|e| &e.directories);
+    rpaths.iter().chain(directories).map(|rule| rule.package.clone()).collect()
+}
+
+/// Reports the lines that mean nothing in a package of this kind.
+fn refuse_misplaced(lines: &mut Block<'_>, kind: PackageKind) {
+    for word in vocabulary::PACKAGE {
+        let kinds = kinds_with(word.name);
+        if !kinds.contains(&kind) {
+            let homes = either(kinds.iter().map(|k| k.word()));
+            let message = format!("means nothing in a {} package", kind.word());
+            lines.refuse(word.name, &message, &format!("`{}` belongs in a package of kind {homes}", word.name));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `project` and `drop`.
+
+use super::text::{Specifier, Variable, WebAddress};
+use super::{DropRule, Node, Project, vocabulary};
+use crate::manifest::Glob;
+
+pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
+    let mut lines = node.block(vocabulary::PROJECT);
+    let author = lines.once("author", |n| n.argument::<String>("a name"));
+    let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
+    let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
+    let platform_tag_env = lines.at_most_once("platform-tag", |n| n.required::<Variable>("env"));
+    let license_texts = lines.every("license-text", |n| n.argument::<Glob>("a glob"));
+    lines.finish();
+    Some(Project {
+        author: author?.value,
+        home_page: home_page.map(|address| address.value.0),
+        requires_python: requires_python?.value.0,
+        platform_tag_env: platform_tag_env.map(|variable| variable.value.0),
+        license_texts: license_texts.into_iter().map(|glob| glob.value).collect(),
+    })
+}
+
+pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
+    let glob = node.argument("a glob");
+    let artifact = node.property("artifact");
+    let component = node.property("component");
+    let mode = node.property("mode");
+    let reason = node.required::<String>("reason");
+    Some(DropRule {
+        glob: glob?,
+        artifact: artifact.map(|a| a.value),
+        component: component.map(|c| c.value),
+        mode: mode.map(|m| m.value),
+        reason: reason?.value,
+    })
+}

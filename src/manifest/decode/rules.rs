@@ -1,0 +1,127 @@
+//! The rules of a package, one function a node.
+
+use super::package::Scope;
+use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
+use super::{Node, vocabulary};
+use crate::manifest::{
+    AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule, RpathRule, Script, ScriptTarget,
+};
+use crate::names::{ArtifactName, Component, Mode, RelPath, System};
+use crate::source::{Place, Problem, Spanned};
+
+pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<ArtifactRule> {
+    let name = node.argument::<ArtifactName>("an artifact");
+    let components = match scope.kind {
+        Some(PackageKind::Runtime) => node.at_least_one::<Component>("a component"),
+        _ => node.arguments(),
+    };
+    let optional = node.property::<String>("optional");
+    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let name = name?;
+    give_components(scope, &name, &components, mode);
+    Some(ArtifactRule { name, components, optional: optional.map(|o| o.value), mode })
+}
+
+fn give_components(scope: &Scope<'_, '_>, name: &Spanned<ArtifactName>, components: &[Spanned<Component>], mode: Option<Mode>) {
+    let give =
+        |component: Component, place: &Place| scope.give("artifact", &format!("{} {component}", name.value), mode.map(Mode::as_str), place);
+    // In a runtime package none is a mistake that has been reported, not a wish for all.
+    if components.is_empty() && scope.kind == Some(PackageKind::Devel) {
+        // All of them at once: the first that was given before says enough.
+        let _ = Component::ALL.into_iter().all(|component| give(component, &name.place));
+    }
+    for component in components {
+        give(component.value, &component.place);
+    }
+}
+
+pub(super) fn component(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ComponentRule> {
+    let component = node.argument::<Component>("a component");
+    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let component = component?;
+    scope.give("without-component", component.as_str(), mode.map(Mode::as_str), &component.place);
+    Some(ComponentRule { component, mode })
+}
+
+pub(super) fn path(node: &mut Node<'_>, scope: &Scope<'_, '_>, line: &'static str) -> Option<PathRule> {
+    let glob = node.argument::<Glob>("a glob");
+    let optional = node.property::<String>("optional");
+    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let glob = glob?;
+    scope.give(line, glob.as_str(), mode.map(Mode::as_str), &glob.place);
+    Some(PathRule { glob, optional: optional.map(|o| o.value), mode })
+}
+
+pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
+    let rule = directory(node, scope)?;
+    let key = format!("{} {}", rule.package.value, rule.directory);
+    scope.give("rpath", &key, None, &rule.package.place);
+    Some(rule)
+}
+
+fn directory<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
+    let package = scope.context.package(node, Some(PackageKind::Runtime));
+    let directory = node.argument::<RelPath>("a directory");
+    Some(RpathRule { package: package?, directory: directory?.value })
+}
+
+pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<AliasRule> {
+    let path = node.argument::<AliasPath>("a path");
+    let form = node.required("as");
+    let optional = node.property::<String>("optional");
+    let path = path.map(|p| Spanned::new(p.value.0, p.place))?;
+    scope.give("alias", path.as_str(), None, &path.place);
+    Some(AliasRule { path, form: form?.value, optional: optional.map(|o| o.value) })
+}
+
+pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Library> {
+    let name = node.argument::<ShortName>("a short name");
+    if !node.has("so") && !node.has("dll") {
+        node.fault(format!("`{}` does not say where it is", node.title()), "`so=…` or `dll=…` has to follow");
+    }
+    let so = node.property::<LibraryPath>("so");
+    let dll = node.property::<LibraryPath>("dll");
+    let optional = node.property::<String>("optional");
+    let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
+    scope.context.give("library", &name, None, &name.place);
+    Some(Library { name, so: so.map(|p| p.value.0), dll: dll.map(|p| p.value.0), optional: optional.map(|o| o.value) })
+}
+
+pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Script> {
+    let name = node.argument::<ShortName>("a name");
+    let target = script_target(node, scope);
+    let expand_devel = node.flag("expand-devel");
+    let on = node.property::<System>("on").map(|s| s.value);
+    let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
+    scope.context.give("script", &name, on.map(System::as_str), &name.place);
+    Some(Script { name, target: target?, expand_devel, on })
+}
+
+fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ScriptTarget> {
+    let told = [node.has("program"), node.has("function")];
+    let program = node.property::<RelPath>("program");
+    let function = node.property::<Function>("function");
+    if told == [false, false] {
+        node.fault(format!("`{}` starts nothing", node.title()), "`program=…` or `function=…` has to follow");
+    }
+    if let (Some(program), Some(function)) = (&program, &function) {
+        let problem = Problem::error(format!("`{}` has a program and a function", node.title()));
+        let problem = problem.label(&program.place, "a program").label(&function.place, "a function");
+        scope.context.faults.report(problem.help("a script starts one thing: keep one of them"));
+    }
+    if let (Some(program), Some(PackageKind::Selector)) = (&program, scope.kind) {
+        let problem = Problem::error(format!("`{}` names a program, but a selector ships none", node.title()));
+        scope.context.faults.report(problem.label(&program.place, "no such file can be there").help("write function=\"MODULE:FUNCTION\""));
+    }
+    program.map(|p| ScriptTarget::Program(p.value)).or(function.map(|f| f.value.0))
+}
+
+pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Environment> {
+    let variable = node.argument::<Variable>("a variable");
+    let mut lines = node.block(vocabulary::ENVIRONMENT);
+    let directories = lines.at_least_once("directory", |n| directory(n, scope));
+    lines.finish();
+    let variable = variable.map(|v| Spanned::new(v.value.0, v.place))?;
+    scope.give("environment", &variable, None, &variable.place);
+    Some(Environment { variable, directories })
+}

@@ -1,0 +1,255 @@
+//! Small texts of the vocabulary: words of a fixed choice and names with rules of their own.
+
+use std::str::FromStr;
+
+use crate::manifest::reader::{Reason, either};
+use crate::manifest::{AliasForm, PackageKind, Pick, ScriptTarget, Split};
+use crate::manifest::{glob::GlobError, template::TemplateError};
+use crate::names::{ModuleName, RelPath};
+use crate::source::nearest;
+
+/// A text that is none of the words that can stand there.
+#[derive(Debug)]
+pub struct ChoiceError {
+    kind: &'static str,
+    text: String,
+    words: Vec<&'static str>,
+}
+
+impl Reason for ChoiceError {
+    fn message(&self) -> String {
+        format!("`{}` is not {}", self.text, self.kind)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.text, self.words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "another word has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(format!("write {}", either(self.words.iter().copied())))
+    }
+}
+
+/// A type whose values are the words of a fixed choice.
+pub(super) trait Choice: Copy + PartialEq + 'static {
+    /// What one of its words is, with its article.
+    const KIND: &'static str;
+    /// Every word with its value.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// The word for this value.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
+    }
+
+    fn choose(text: &str) -> Result<Self, ChoiceError> {
+        let known = Self::WORDS.iter().find(|(word, _)| *word == text);
+        known.map(|(_, value)| *value).ok_or_else(|| ChoiceError {
+            kind: Self::KIND,
+            text: text.to_owned(),
+            words: Self::WORDS.iter().map(|(word, _)| *word).collect(),
+        })
+    }
+}
+
+macro_rules! choice {
+    ($type:ident, $kind:literal, $($word:literal => $value:ident),+) => {
+        impl Choice for $type {
+            const KIND: &'static str = $kind;
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
+        }
+
+        impl FromStr for $type {
+            type Err = ChoiceError;
+
+            fn from_str(text: &str) -> Result<Self, ChoiceError> {
+                Self::choose(text)
+            }
+        }
+    };
+}
+
+choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel);
+choice!(Split, "a split", "generic" => Generic, "family" => Family, "isa" => Isa);
+// `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
+choice!(Pick, "a pick", "machine" => Machine, "each" => Each, "all" => All);
+choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
+
+impl Reason for TemplateError {
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.placeholder, ["isa", "family"]) {
+            Some(near) => format!("did you mean `{{{near}}}`?"),
+            None => "nothing fills this".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("placeholders are `{isa}` and `{family}`".to_owned())
+    }
+}
+
+impl Reason for GlobError {
+    fn message(&self) -> String {
+        format!("`{}` is not a glob over installed paths", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
+/// A text that breaks a rule of its kind.
+#[derive(Debug)]
+pub(super) struct TextError {
+    message: String,
+    label: &'static str,
+    help: Option<&'static str>,
+}
+
+impl Reason for TextError {
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+
+    fn label(&self) -> String {
+        self.label.to_owned()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.help.map(str::to_owned)
+    }
+}
+
+fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
+    Err(TextError { message, label, help: None })
+}
+
+/// A PEP 440 version specifier, in its author's own spelling.
+pub(super) struct Specifier(pub String);
+
+impl FromStr for Specifier {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if pep440_rs::VersionSpecifiers::from_str(text).is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        let message = format!("`{text}` is not a version specifier (PEP 440)");
+        let bare = pep440_rs::Version::from_str(text).is_ok();
+        let label = if bare { "a comparison has to stand before the version" } else { "not a comparison and a version" };
+        Err(TextError { message, label, help: Some("write something like \">=3.10\" or \">=3.10, <3.14\"") })
+    }
+}
+
+/// An address that people can open.
+pub(super) struct WebAddress(pub String);
+
+impl FromStr for WebAddress {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        if host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace)) {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(format!("`{text}` is not a web address"), "it has to start with https:// or http://, without spaces")
+    }
+}
+
+/// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
+pub(super) struct Variable(pub String);
+
+impl FromStr for Variable {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.parse::<ModuleName>().is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(format!("`{text}` is not the name of an environment variable"), "use letters, digits and `_`, not a digit first")
+    }
+}
+
+/// A name that becomes a file name or a word on a command line.
+pub(super) struct ShortName(pub String);
+
+impl FromStr for ShortName {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        if text.chars().all(fine) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(format!("`{text}` is not a name"), "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first")
+    }
+}
+
+/// `module:function`, what a console script calls (entry points specification).
+pub(super) struct Function(pub ScriptTarget);
+
+impl FromStr for Function {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let dotted = |names: &str| names.split('.').all(|name| name.parse::<ModuleName>().is_ok());
+        if text.split_once(':').is_some_and(|(module, object)| dotted(module) && dotted(object)) {
+            return Ok(Self(ScriptTarget::Function(text.to_owned())));
+        }
+        refuse(format!("`{text}` is not a function of the import package"), "write `MODULE:FUNCTION`")
+    }
+}
+
+/// The installed path of a library without a version: `lib/libx.so`.
+pub(super) struct AliasPath(pub RelPath);
+
+impl FromStr for AliasPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not a place for an alias");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(message(), "write a path below the installation, with `/`, without `..`");
+        };
+        let stem = path.file_name().strip_suffix(".so").and_then(|name| name.strip_prefix("lib"));
+        if path.depth() == 0 {
+            return refuse(message(), "write its directory too: `lib/libNAME.so`");
+        }
+        if stem.is_none_or(|stem| stem.is_empty() || stem.contains(['*', '?'])) {
+            return refuse(message(), "the last segment has to be `libNAME.so`, without a version");
+        }
+        Ok(Self(path))
+    }
+}
+
+/// Where the runtime finds a library: a path whose last segment may have `*`.
+pub(super) struct LibraryPath(pub String);
+
+impl FromStr for LibraryPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not the path of a library");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(message(), "write a path below the platform directory, with `/`, without `..`");
+        };
+        if path.parent().is_some_and(|p| p.as_str().contains('*')) {
+            return refuse(message(), "`*` can stand in the last segment only");
+        }
+        if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
+            return refuse(message(), "only `*` is understood here");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}

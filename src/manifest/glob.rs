@@ -1,0 +1,95 @@
+//! Globs over installed paths.
+
+use std::str::FromStr;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::names::RelPath;
+
+/// A compiled glob: case-sensitive, over the whole installed path; `*` and `?` stay inside
+/// one segment, `**` spans segments, and `a/**` also matches `a` itself.
+#[derive(Debug, Clone)]
+pub struct Glob {
+    text: String,
+    matcher: GlobMatcher,
+    itself: Option<GlobMatcher>,
+}
+
+impl Glob {
+    /// Compiles a glob.
+    ///
+    /// # Errors
+    /// When its syntax is wrong.
+    pub fn new(text: &str) -> Result<Self, globset::Error> {
+        let itself = text.strip_suffix("/**").map(compile).transpose()?;
+        Ok(Self { text: text.to_owned(), matcher: compile(text)?, itself })
+    }
+
+    /// The glob as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the whole path fits.
+    pub fn matches(&self, path: &RelPath) -> bool {
+        self.matcher.is_match(path.as_str()) || self.itself.as_ref().is_some_and(|m| m.is_match(path.as_str()))
+    }
+}
+
+/// A text that is no glob over installed paths, or one that could match none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a glob over installed paths: {reason}")]
+pub struct GlobError {
+    /// The text as it was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What could stand there instead.
+    pub remedy: Option<String>,
+}
+
+impl FromStr for Glob {
+    type Err = GlobError;
+
+    fn from_str(text: &str) -> Result<Self, GlobError> {
+        let error = |reason: String, remedy: Option<String>| GlobError { text: text.to_owned(), reason, remedy };
+        if let Some(directory) = text.strip_suffix('/') {
+            return Err(error("no path ends in `/`".to_owned(), Some(format!("for all that is below it write \"{directory}/**\""))));
+        }
+        text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
+        if let Some(segment) = text.split('/').find(|s| s.contains("**") && *s != "**") {
+            let remedy = format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
+            return Err(error(format!("`**` has to be a whole segment, not part of `{segment}`"), Some(remedy)));
+        }
+        Self::new(text).map_err(|e| error(e.kind().to_string(), None))
+    }
+}
+
+fn compile(text: &str) -> Result<GlobMatcher, globset::Error> {
+    let glob = GlobBuilder::new(text).literal_separator(true).backslash_escape(false).build()?;
+    Ok(glob.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(glob: &str, path: &str) -> bool {
+        Glob::new(glob).unwrap().matches(&path.parse().unwrap())
+    }
+
+    #[test]
+    fn stars_and_segments() {
+        assert!(matches("bin/rocprof-*", "bin/rocprof-sys"));
+        assert!(!matches("bin/rocprof-*", "bin/rocprof-sys/x"));
+        assert!(matches("**/cmake/**", "cmake/x"));
+        assert!(matches("**/cmake/**", "lib/cmake/x/y"));
+        assert!(matches("**/cmake/**", "lib/cmake"));
+        assert!(!matches("**/cmake/**", "lib/cmakes/x"));
+        assert!(matches("share/**/p/**", "share/p/x"));
+        assert!(matches("share/**/p/**", "share/doc/p/x"));
+        assert!(!matches("lib/*.so", "lib/A.SO"));
+        assert!(matches("lib/.hid*", "lib/.hidden"));
+        assert!(matches("lib/*", "lib/.hidden"));
+    }
+}

@@ -1,0 +1,138 @@
+//! The nodes of a block or a file, taken by name.
+
+use kdl::KdlNode;
+
+use super::{Faults, Node, Word, title};
+use crate::source::{Place, Problem, nearest};
+
+/// The nodes inside one node, or of a whole file, partly taken.
+#[derive(Debug)]
+pub(in super::super) struct Block<'a> {
+    faults: &'a Faults,
+    owner: String,
+    place: Place,
+    words: &'static [Word],
+    nodes: Vec<&'a KdlNode>,
+}
+
+impl<'a> Block<'a> {
+    /// The nodes of `owner`, whose name stands at `place`, which knows `words`.
+    pub fn new(faults: &'a Faults, owner: String, place: Place, words: &'static [Word], nodes: &'a [KdlNode]) -> Self {
+        Self { faults, owner, place, words, nodes: nodes.iter().collect() }
+    }
+
+    /// The nodes of the file itself.
+    pub fn of_file(faults: &'a Faults, words: &'static [Word], nodes: &'a [KdlNode]) -> Self {
+        Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
+    }
+
+    /// Reads every node called `name`.
+    pub fn every<T>(&mut self, name: &'static str, mut read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+        let (named, rest) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
+        self.nodes = rest;
+        let named: Vec<&KdlNode> = named;
+        named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
+    }
+
+    /// Reads the node called `name`, if there is one.
+    pub fn at_most_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+        self.refuse_repeated(name);
+        self.every(name, read).into_iter().next()
+    }
+
+    /// Reads the node called `name`, which has to be there.
+    pub fn once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+        self.expect(name);
+        self.at_most_once(name, read)
+    }
+
+    /// Reads every node called `name`, of which there has to be one.
+    pub fn at_least_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+        self.expect(name);
+        self.every(name, read)
+    }
+
+    /// How many nodes called `name` were not taken yet.
+    pub fn count(&self, name: &str) -> usize {
+        self.nodes.iter().filter(|n| n.name().value() == name).count()
+    }
+
+    /// Reports every node called `name` as out of place, and reads nothing of it.
+    pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
+        let (named, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
+        self.nodes = rest;
+        for kdl in named {
+            let problem = Problem::error(format!("`{}` {message}", title(kdl)));
+            self.faults.report(problem.label(&self.faults.at(kdl.name().span()), "out of place").help(help));
+        }
+    }
+
+    /// Reports all nodes that were not taken.
+    pub fn finish(self) {
+        for kdl in &self.nodes {
+            let name = kdl.name();
+            let known = || self.words.iter().map(|w| w.name);
+            let problem = Problem::error(format!("unknown node `{}` in {}", name.value(), self.owner));
+            let (label, help) = match nearest(name.value(), known()) {
+                Some(near) => (format!("did you mean `{near}`?"), self.usage_help(near)),
+                None => ("nothing reads this".to_owned(), format!("{} takes {}", self.owner, listed(known()))),
+            };
+            self.faults.report(problem.label(&self.faults.at(name.span()), label).help(help));
+        }
+    }
+
+    fn read<T>(&self, kdl: &'a KdlNode, read: &mut impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+        let mut node = Node::open(self.faults, kdl, self.usage(kdl.name().value()));
+        let value = read(&mut node);
+        node.finish();
+        value
+    }
+
+    fn expect(&self, name: &str) {
+        if self.count(name) == 0 {
+            let problem = Problem::error(format!("{} lacks `{name}`", self.owner));
+            self.faults.report(
+                problem.label(&self.place, format!("`{name}` is missing here")).help(format!("add the line `{}`", self.usage(name))),
+            );
+        }
+    }
+
+    fn refuse_repeated(&mut self, name: &str) {
+        let mut named = self.nodes.iter().filter(|n| n.name().value() == name);
+        let Some(first) = named.next() else { return };
+        for again in named {
+            let problem = Problem::error(format!("{} has `{name}` twice", self.owner))
+                .label(&self.faults.at(again.name().span()), "given again here")
+                .label(&self.faults.at(first.name().span()), "first given here")
+                .help("keep one of them");
+            self.faults.report(problem);
+        }
+    }
+
+    fn usage(&self, name: &str) -> &'static str {
+        self.words.iter().find(|w| w.name == name).map_or("", |w| w.usage)
+    }
+
+    fn usage_help(&self, name: &str) -> String {
+        format!("write it as `{}`", self.usage(name))
+    }
+}
+
+/// `a`, `b` and `c`, for people.
+pub(in super::super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+/// `a`, `b` or `c`, for people.
+pub(in super::super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "or")
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,94 @@
+//! Names with a place for the target: `rocm-sdk-device-{isa}`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A text that may have `{isa}` or `{family}` in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(String);
+
+/// The target that a distribution is made for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variant {
+    /// One distribution for all.
+    None,
+    /// For one family (its name).
+    Family(String),
+    /// For one ISA (its name).
+    Isa(String),
+}
+
+impl Variant {
+    /// The family or ISA as text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Family(name) | Self::Isa(name) => Some(name),
+        }
+    }
+}
+
+impl Template {
+    /// The text as it stands in the manifest.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text with its placeholder.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it has a placeholder at all.
+    pub fn has_placeholder(&self) -> bool {
+        self.0.contains("{isa}") || self.0.contains("{family}")
+    }
+
+    /// The names between `{` and `}`, in order.
+    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
+        self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
+    }
+
+    /// The text for one target.
+    pub fn fill(&self, variant: &Variant) -> String {
+        match variant {
+            Variant::None => self.0.clone(),
+            Variant::Family(name) => self.0.replace("{family}", name),
+            Variant::Isa(name) => self.0.replace("{isa}", name),
+        }
+    }
+
+    /// The text for one target as an identifier: what cannot stand in one becomes `_`.
+    pub fn fill_identifier(&self, variant: &Variant) -> String {
+        self.fill(variant).replace(['-', '.'], "_")
+    }
+}
+
+/// A text with a placeholder that nothing fills.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
+pub struct TemplateError {
+    /// The text as it was given.
+    pub text: String,
+    /// What stands between the braces.
+    pub placeholder: String,
+}
+
+impl FromStr for Template {
+    type Err = TemplateError;
+
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        let template = Self::new(text);
+        let unknown = template.placeholders().find(|p| !matches!(*p, "isa" | "family")).map(str::to_owned);
+        match unknown {
+            Some(placeholder) => Err(TemplateError { text: text.to_owned(), placeholder }),
+            None => Ok(template),
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}

@@ -1,0 +1,97 @@
+//! Every mistake in a manifest has a picture: `tests/fixtures/errors/NAME.kdl` with the rendered
+//! diagnostics in `NAME.txt` beside it. `UPDATE_EXPECT=1 cargo test --test manifest_errors`
+//! writes the pictures anew.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use rockpack::manifest::Manifest;
+use rockpack::source::{Problem, Source};
+
+const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
+const SOUND_PACKAGES: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+
+fn fixtures() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
+    let mut files: Vec<PathBuf> = fs_err::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "kdl"));
+    files.sort();
+    files
+}
+
+/// Decodes the fixture as the file that its name says it is; the other file is sound.
+fn problems(file: &Path) -> Vec<Problem> {
+    let text = fs_err::read_to_string(file).unwrap();
+    let (packages, families) =
+        if file.to_str().unwrap().ends_with(".families.kdl") { (SOUND_PACKAGES, text.as_str()) } else { (text.as_str(), SOUND_FAMILIES) };
+    let decoded = Manifest::decode(&Source::new("packages.kdl", packages), &Source::new("families.kdl", families));
+    decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
+}
+
+fn render(problems: &[Problem]) -> String {
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    let mut out = String::new();
+    for problem in problems {
+        handler.render_report(&mut out, problem).unwrap();
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn every_mistake_has_its_picture() {
+    let update = std::env::var_os("UPDATE_EXPECT").is_some();
+    let mut differ = Vec::new();
+    for file in fixtures() {
+        let picture = render(&problems(&file));
+        assert!(!picture.is_empty(), "{} decodes without a problem", file.display());
+        let expected = file.with_extension("txt");
+        if update {
+            fs_err::write(&expected, &picture).unwrap();
+        } else if fs_err::read_to_string(&expected).unwrap_or_default() != picture {
+            differ.push(format!("{} is not what is shown now:\n{picture}", expected.display()));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+#[test]
+fn every_picture_has_its_mistake() {
+    let pictures: Vec<PathBuf> = fixtures().iter().map(|file| file.with_extension("txt")).collect();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
+    for entry in fs_err::read_dir(directory).unwrap() {
+        let file = entry.unwrap().path();
+        let known = file.extension().is_some_and(|e| e == "kdl") || pictures.contains(&file);
+        assert!(known, "{} belongs to no fixture", file.display());
+    }
+}
+
+#[test]
+fn problems_come_in_the_order_of_the_file() {
+    for file in fixtures() {
+        let lines: Vec<usize> = problems(&file).iter().filter_map(|p| p.labels().first().map(|(place, _)| place.line())).collect();
+        assert!(lines.is_sorted(), "{}: {lines:?}", file.display());
+    }
+}
+
+/// Whatever is lost in a file, what remains decodes or has problems that can be drawn.
+#[test]
+fn a_lost_line_never_panics() {
+    let text = include_str!("../packages.kdl");
+    let lines: Vec<&str> = text.lines().collect();
+    for lost in 0..lines.len() {
+        let rest: Vec<&str> = lines.iter().enumerate().filter(|(number, _)| *number != lost).map(|(_, line)| *line).collect();
+        draw(&rest.join("\n"));
+        draw(&lines[..lost].join("\n"));
+    }
+}
+
+fn draw(packages: &str) {
+    let decoded = Manifest::decode(&Source::new("packages.kdl", packages), &Source::new("families.kdl", SOUND_FAMILIES));
+    if let Err(problems) = decoded {
+        let picture = render(&problems.iter().cloned().collect::<Vec<_>>());
+        assert!(picture.contains("packages.kdl:"), "{picture}");
+    }
+}
