@@ -1,0 +1,38 @@
+//! Reads and edits ELF files: what a file needs and offers, and another rpath, SONAME or NEEDED for it.
+//!
+//! ```text
+//! ReadAt ─inspect─► ElfInfo ─facts──────► ElfFacts
+//!                      └─────plan_edit──► EditPlan ─► Edited (reads as the edited file) ─verify
+//! ```
+//!
+//! Only headers, the dynamic section and its string and version tables are read, through
+//! `PT_DYNAMIC`; section headers are kept in step where they exist, but nothing depends on
+//! them, and nothing ever on a section's name. An edit is a list of overlays and a tail, so
+//! that a file of gigabytes is edited while it is copied, and its source is never written to.
+
+mod draft;
+mod dynamic;
+mod edited;
+mod edits;
+mod error;
+mod facts;
+mod header;
+mod home;
+mod info;
+mod invariants;
+mod plan;
+mod ranges;
+mod read_at;
+mod relocate;
+mod verify;
+mod versions;
+
+pub use edited::{Edited, Reader};
+pub use edits::{Edits, Rename, RpathEdit};
+pub use error::ElfError;
+pub use facts::{ElfFacts, VersionNeed, facts};
+pub use info::{ElfInfo, ElfKind, Machine, inspect};
+pub use invariants::Violation;
+pub use plan::{EditPlan, Overlay, edit, plan_edit};
+pub use read_at::ReadAt;
+pub use verify::{inherited, verify};

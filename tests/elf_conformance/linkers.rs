@@ -1,0 +1,218 @@
+//! Libraries and programs of each linker (cases 1–11, 19, 20, 33).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tools::{Bench, facts, have, run, runs};
+use rockpack::elf::{self, Edits, RpathEdit};
+
+/// The linkers as gcc's `-fuse-ld` knows them, and as files.
+const LINKERS: [(&str, &str); 4] = [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
+
+fn library_case(case: &str, tools: &[&str], arguments: &[&str]) {
+    if have(case, &[&["g++", "gcc", "readelf"], tools].concat()) {
+        let bench = Bench::new();
+        let library = bench.library(arguments);
+        bench.loads(&library);
+        bench.loads(&bench.relink(&library));
+    }
+}
+
+#[test]
+fn case_1_bfd_library_with_property_and_build_id_notes() {
+    library_case("1", &["ld.bfd"], &["-fuse-ld=bfd", "-fcf-protection", "-Wl,-z,ibt,-z,shstk", "-Wl,--build-id"]);
+}
+
+#[test]
+fn case_2_bfd_library_without_build_id_and_with_both_hashes() {
+    library_case("2", &["ld.bfd"], &["-fuse-ld=bfd", "-Wl,--build-id=none", "-Wl,--hash-style=both"]);
+}
+
+#[test]
+fn case_3_bfd_library_with_the_old_hash() {
+    library_case("3", &["ld.bfd"], &["-fuse-ld=bfd", "-Wl,--hash-style=sysv"]);
+}
+
+#[test]
+fn case_4_lld_library_with_runpath() {
+    library_case("4", &["ld.lld"], &["-fuse-ld=lld", "-Wl,--enable-new-dtags,-rpath,$ORIGIN"]);
+}
+
+#[test]
+fn case_5_lld_library_without_rpath() {
+    library_case("5", &["ld.lld"], &["-fuse-ld=lld"]);
+}
+
+#[test]
+fn case_6_lld_library_with_tbss_before_dynamic() {
+    // The source's zeroed thread-local array is .tbss; relro puts .dynamic right after it.
+    library_case("6", &["ld.lld"], &["-fuse-ld=lld", "-Wl,-z,relro", "-Wl,--pack-dyn-relocs=none"]);
+}
+
+#[test]
+fn case_7_mold_library() {
+    library_case("7", &["mold"], &["-fuse-ld=mold"]);
+}
+
+#[test]
+fn case_8_gold_library() {
+    library_case("8", &["ld.gold"], &["-fuse-ld=gold"]);
+}
+
+fn programs(case: &str, arguments: &[&str]) {
+    for (name, tool) in LINKERS {
+        if have(case, &["g++", "readelf", tool]) {
+            let bench = Bench::new();
+            let linker = format!("-fuse-ld={name}");
+            let program = bench.program(&[&[linker.as_str()], arguments].concat());
+            runs(&program);
+            runs(&bench.relink(&program));
+        }
+    }
+}
+
+#[test]
+fn case_9_position_independent_programs_of_each_linker() {
+    programs("9", &["-fPIE", "-pie"]);
+}
+
+#[test]
+fn case_10_programs_at_fixed_addresses_of_each_linker() {
+    programs("10", &["-fno-pie", "-no-pie"]);
+}
+
+#[test]
+fn case_11_go_program_that_calls_c() {
+    if !have("11", &["go", "gcc"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let source = "package main\n\n// int answer(void) { return 42; }\nimport \"C\"\nimport \"fmt\"\n\nfunc main() {\n\tif C.answer() == 42 {\n\t\tfmt.Println(\"fine\")\n\t}\n}\n";
+    fs_err::write(bench.path("main.go"), source).unwrap();
+    let program = bench.path("program");
+    run(Command::new("go").args(["build", "-o"]).arg(&program).arg(bench.path("main.go")).env("GOCACHE", bench.path("cache")));
+    runs(&bench.relink(&program));
+}
+
+/// The commands of case 19, as they are called in place.
+const STRIPPERS: [(&str, &[&str]); 4] =
+    [("strip", &[]), ("llvm-strip", &[]), ("eu-strip", &[]), ("objcopy", &["--remove-section=.comment"])];
+
+fn stripped(bench: &Bench, tool: &str, arguments: &[&str], path: &Path) -> PathBuf {
+    let copy = bench.path(&format!("{tool}-{}", path.file_name().unwrap().to_string_lossy()));
+    fs_err::copy(path, &copy).unwrap();
+    run(Command::new(tool).args(arguments).arg(&copy));
+    copy
+}
+
+#[test]
+fn case_19_edited_files_survive_strip_and_a_next_edit() {
+    for (name, tool) in LINKERS {
+        for (stripper, arguments) in STRIPPERS {
+            if !have("19", &["g++", "readelf", tool, stripper]) {
+                continue;
+            }
+            let bench = Bench::new();
+            let linker = format!("-fuse-ld={name}");
+            let library = bench.relink(&bench.library(&[&linker]));
+            let library = stripped(&bench, stripper, arguments, &library);
+            bench.loads(&library);
+            let more = Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]));
+            bench.loads(&bench.edit(&library, &more));
+            for kind in [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]] {
+                let program = bench.relink(&bench.program(&[&linker, kind[0], kind[1]]));
+                let program = stripped(&bench, stripper, arguments, &program);
+                runs(&program);
+                runs(&bench.edit(&program, &more));
+            }
+        }
+    }
+}
+
+#[test]
+fn case_20_large_pages() {
+    for (name, tool) in LINKERS {
+        let linker = format!("-fuse-ld={name}");
+        library_case("20", &[tool], &[&linker, "-Wl,-z,max-page-size=0x200000"]);
+    }
+    programs("20", &["-fPIE", "-pie", "-Wl,-z,max-page-size=0x200000"]);
+    programs("20", &["-fno-pie", "-no-pie", "-Wl,-z,max-page-size=0x200000"]);
+}
+
+#[test]
+fn case_33_layouts_with_fewer_and_more_segments() {
+    let layouts: [(&str, &str, &[&str]); 5] = [
+        ("bfd", "ld.bfd", &["-Wl,-z,noseparate-code"]),
+        ("lld", "ld.lld", &["-Wl,--no-rosegment"]),
+        ("bfd", "ld.bfd", &["-Wl,-z,norelro"]),
+        ("lld", "ld.lld", &["-Wl,-z,norelro"]),
+        ("bfd", "ld.bfd", &["-Wl,-z,relro,-z,now"]),
+    ];
+    for (name, tool, arguments) in layouts {
+        if have("33", &["g++", "gcc", "readelf", tool]) {
+            let bench = Bench::new();
+            let linker = format!("-fuse-ld={name}");
+            let arguments = [&[linker.as_str()], arguments].concat();
+            bench.loads(&bench.relink(&bench.library(&arguments)));
+            runs(&bench.relink(&bench.program(&[&arguments[..], &["-fPIE", "-pie"]].concat())));
+            runs(&bench.relink(&bench.program(&[&arguments[..], &["-fno-pie", "-no-pie"]].concat())));
+        }
+    }
+}
+
+/// Fills the padding after the loader's name, so that nothing behind the table may be moved.
+fn block_the_way(program: &Path) {
+    let mut data = fs_err::read(program).unwrap();
+    let word = |at: usize| usize::try_from(u64::from_le_bytes(data[at..at + 8].try_into().unwrap())).unwrap();
+    let interpreter = (0..99).map(|index| word(32) + 56 * index).find(|&at| data[at] == 3).unwrap();
+    let end = word(interpreter + 8) + word(interpreter + 32);
+    assert_eq!(data[end], 0);
+    data[end] = 0xcc;
+    fs_err::write(program, data).unwrap();
+}
+
+#[test]
+fn a_program_whose_table_has_to_move_keeps_it_where_old_kernels_look() {
+    if !have("I2", &["g++", "readelf", "ld.lld"]) {
+        return;
+    }
+    let bench = Bench::new();
+    // The name's length leaves padding before the notes.
+    let arguments = ["-fuse-ld=lld", "-fPIE", "-pie", "-Wl,--dynamic-linker,/lib64/../lib64/ld-linux-x86-64.so.2"];
+    let program = bench.program(&arguments);
+    block_the_way(&program);
+    let edited = bench.relink(&program);
+    let data = fs_err::read(&edited).unwrap();
+    let word = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
+    // lld's first LOAD is at address 0, so the table's address is its offset.
+    let table = usize::try_from(word(32)).unwrap();
+    assert!(table > 4096, "the table didn't move");
+    assert_eq!((data[table], word(table + 16)), (6, word(32)));
+    runs(&edited);
+    runs(&bench.edit(&edited, &Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]))));
+
+    let large = bench.compile("g++", "program.cpp", "large", &[&arguments[..], &["-DZEROS=4000000"]].concat());
+    block_the_way(&large);
+    let error = elf::edit(&fs_err::File::open(&large).unwrap(), &crate::tools::longer()).unwrap_err();
+    assert!(matches!(error, elf::ElfError::OldKernel { padding } if padding > 3_000_000), "{error}");
+}
+
+#[test]
+fn facts_of_each_linkers_files() {
+    for (name, tool) in LINKERS {
+        if have("facts", &["g++", tool]) {
+            let bench = Bench::new();
+            let linker = format!("-fuse-ld={name}");
+            let library = facts(&bench.library(&[&linker, "-Wl,-soname,libprobe.so.1"]));
+            assert_eq!((library.kind, library.soname.as_deref()), (elf::ElfKind::SharedLibrary, Some("libprobe.so.1")));
+            assert!(library.needed.contains(&"libstdc++.so.6".to_owned()));
+            assert!(library.versions.iter().any(|need| need.library == "libc.so.6" && need.versions.contains(&"GLIBC_2.2.5".to_owned())));
+            let programs = [(&["-fPIE", "-pie"], elf::ElfKind::Executable), (&["-fno-pie", "-no-pie"], elf::ElfKind::Executable)];
+            for (arguments, kind) in programs {
+                let program = facts(&bench.program(&[&linker, arguments[0], arguments[1]]));
+                assert_eq!(program.kind, kind);
+                assert!(program.interpreter.is_some_and(|path| path.contains("ld-linux")));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What is refused, and leaves no trace (cases 38–40).
+
+use std::path::Path;
+
+use crate::tools::{Bench, entries, facts, have, longer, run, runs};
+use rockpack::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
+use std::process::Command;
+
+/// The refusal of a file, which has to be the same file afterwards.
+fn refusal(path: &Path) -> ElfError {
+    let before = fs_err::read(path).unwrap();
+    let error = elf::edit(&fs_err::File::open(path).unwrap(), &longer()).unwrap_err();
+    assert_eq!(fs_err::read(path).unwrap(), before);
+    assert!(!error.to_string().is_empty());
+    error
+}
+
+fn written(bench: &Bench, name: &str, data: &[u8]) -> std::path::PathBuf {
+    let path = bench.path(name);
+    fs_err::write(&path, data).unwrap();
+    path
+}
+
+#[test]
+fn case_38_as_many_program_headers_as_a_page_holds() {
+    if !have("38", &["g++", "readelf", "ld.bfd"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let program = bench.program(&["-fuse-ld=bfd", "-fPIE", "-pie", "-DFATBIN"]);
+    let data = fs_err::read(&program).unwrap();
+    let with = |slots| crate::kpack::split(&data, crate::kpack::Shape { slots, full: true, trailer: true });
+    let fits = written(&bench, "fits", &with(72));
+    fs_err::set_permissions(&fits, fs_err::metadata(&program).unwrap().permissions()).unwrap();
+    runs(&fits);
+    let edited = bench.relink(&fits);
+    runs(&edited);
+    assert!(fs_err::read(&edited).unwrap()[56] <= 73);
+    assert!(matches!(refusal(&written(&bench, "many", &with(74))), ElfError::TooManyHeaders { count: 74 }));
+}
+
+#[test]
+fn case_39_links_and_read_only_files_stay_as_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+    if !have("39", &["g++", "gcc", "readelf"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let library = bench.library(&[]);
+    let before = fs_err::read(&library).unwrap();
+    let (hard, soft) = (bench.path("hard.so"), bench.path("soft.so"));
+    fs_err::hard_link(&library, &hard).unwrap();
+    fs_err::os::unix::fs::symlink(&library, &soft).unwrap();
+    fs_err::set_permissions(&library, std::fs::Permissions::from_mode(0o444)).unwrap();
+    for path in [&hard, &soft, &library] {
+        bench.loads(&bench.relink(path));
+        assert_eq!(fs_err::read(&library).unwrap(), before);
+    }
+}
+
+#[test]
+fn case_40_refusals_of_files_that_are_cut_short() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let data = fs_err::read(bench.library(&[])).unwrap();
+    assert!(matches!(refusal(&written(&bench, "empty.so", b"")), ElfError::NotElf));
+    assert!(matches!(refusal(&written(&bench, "text.so", b"INPUT(libprobe.so.1)\n")), ElfError::NotElf));
+    for (name, len) in [("head.so", 40), ("sections.so", data.len() - 40), ("load.so", 4096 + 100)] {
+        let error = refusal(&written(&bench, name, &data[..len]));
+        assert!(matches!(error, ElfError::Truncated { have, need, .. } if have == len as u64 && need > have), "{name}: {error}");
+    }
+}
+
+#[test]
+fn case_40_a_load_that_ends_after_the_file() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let mut data = fs_err::read(bench.library(&[])).unwrap();
+    // Without section headers nothing but the LOAD itself tells.
+    data[40..48].fill(0);
+    data[60..64].fill(0);
+    let error = refusal(&written(&bench, "load.so", &data[..4096 + 100]));
+    assert!(matches!(error, ElfError::Truncated { what: "a LOAD segment", have: 4196, .. }), "{error}");
+}
+
+#[test]
+fn case_40_refusals_by_header() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let data = fs_err::read(bench.library(&[])).unwrap();
+    let changed = |at: usize, value: u8| {
+        let mut data = data.clone();
+        data[at] = value;
+        written(&bench, "changed.so", &data)
+    };
+    assert!(matches!(refusal(&changed(4, 1)), ElfError::Bits32 { machine: 62 }));
+    assert!(matches!(refusal(&changed(5, 2)), ElfError::BigEndian { machine: 0x3e00 }));
+    assert!(matches!(refusal(&changed(18, 243)), ElfError::Machine { machine: 243 }));
+    assert!(matches!(refusal(&changed(18, 224)), ElfError::CodeObject));
+    assert!(matches!(refusal(&changed(16, 1)), ElfError::Relocatable));
+    assert!(matches!(refusal(&changed(16, 4)), ElfError::Core));
+    assert!(matches!(refusal(&changed(16, 9)), ElfError::Header { field: "e_type", value: 9 }));
+    assert!(matches!(refusal(&changed(54, 55)), ElfError::Header { field: "e_phentsize", value: 55 }));
+}
+
+#[test]
+fn case_40_refusals_by_kind() {
+    if !have("40", &["g++", "objcopy", "eu-strip", "llvm-strip"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let program = bench.program(&["-static", "-no-pie"]);
+    assert!(matches!(refusal(&program), ElfError::Static));
+    assert!(matches!(refusal(&bench.program(&["-static-pie", "-fPIE"])), ElfError::StaticPie));
+    let library = bench.library(&["-g"]);
+    run(Command::new("objcopy").arg("--only-keep-debug").arg(&library).arg(bench.path("binutils.debug")));
+    run(Command::new("eu-strip").arg("-g").arg("-f").arg(bench.path("elfutils.debug")).arg("-o").arg(bench.path("x")).arg(&library));
+    run(Command::new("llvm-strip").arg("--only-keep-debug").arg("-o").arg(bench.path("llvm.debug")).arg(&library));
+    for name in ["binutils.debug", "elfutils.debug", "llvm.debug"] {
+        assert!(matches!(refusal(&bench.path(name)), ElfError::DebugOnly), "{name}");
+        assert_eq!(facts(&bench.path(name)).kind, ElfKind::DebugOnly, "{name}");
+    }
+}
+
+#[test]
+fn case_40_dynamic_sections_that_lie() {
+    if !have("40", &["g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let data = fs_err::read(bench.library(&["-fuse-ld=bfd"])).unwrap();
+    let set = |tag: u64, value: u64| {
+        let mut data = data.clone();
+        let at = entry(&data, tag);
+        data[at + 8..at + 16].copy_from_slice(&value.to_le_bytes());
+        refusal(&written(&bench, "lie.so", &data))
+    };
+    assert!(matches!(set(5, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40));
+    assert!(matches!(set(10, u64::MAX), ElfError::NotFileBacked { field: "DT_STRTAB", .. }));
+    assert!(matches!(set(10, 1), ElfError::Dynamic { .. }));
+    assert!(matches!(set(0x6fff_fffe, 1 << 40), ElfError::NotFileBacked { field: "DT_VERNEED", .. }));
+}
+
+/// Where the dynamic entry of `tag` is in the file.
+fn entry(data: &[u8], tag: u64) -> usize {
+    let word = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
+    let table = usize::try_from(word(32)).unwrap();
+    let dynamic = (0..99).map(|index| table + 56 * index).find(|&at| data[at] == 2).unwrap();
+    let start = usize::try_from(word(dynamic + 8)).unwrap();
+    (0..99).map(|index| start + 16 * index).find(|&at| word(at) == tag).unwrap()
+}
+
+#[test]
+fn case_40_any_prefix_and_any_byte_gives_a_result() {
+    if !have("40", &["gcc", "g++"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let data = fs_err::read(bench.library(&["-fuse-ld=bfd"])).unwrap();
+    for len in (0..data.len()).step_by(97) {
+        elf::facts(&data[..len]).ok();
+        elf::edit(&data[..len], &longer()).unwrap_err();
+    }
+    let edits = Edits::rpath(RpathEdit::Append(entries()));
+    for at in (0..4096).chain(entry(&data, 1)..entry(&data, 1) + 512) {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut data = data.clone();
+            data[at] = value;
+            // Whatever it gives, it neither panics nor gives an unchecked plan.
+            elf::edit(&data, &edits).ok();
+        }
+    }
+}
