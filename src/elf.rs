@@ -16,6 +16,7 @@ mod edited;
 mod edits;
 mod error;
 mod facts;
+pub mod forward;
 mod header;
 mod home;
 mod info;
@@ -24,8 +25,10 @@ mod plan;
 mod ranges;
 mod read_at;
 mod relocate;
+pub mod stub;
 mod verify;
 mod versions;
+mod write;
 
 pub use edited::{Edited, Reader};
 pub use edits::{Edits, Rename, RpathEdit};

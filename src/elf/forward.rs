@@ -1,0 +1,144 @@
+//! Forwarding libraries: shared libraries of about 1 KB that stand for another one.
+//!
+//! Programs `dlopen` unversioned names (`libz.so`) that only development packages have. A
+//! forwarding library bears such a name and has nothing but a NEEDED entry for the real one
+//! (`libz.so.1`). `dlopen` loads both, and `dlsym` on its handle searches the library and then
+//! what it needs, so it finds every function and variable there, versioned ones too.
+//!
+//! The real library is found by `DT_RPATH`, which also comes before `LD_LIBRARY_PATH`. It is no
+//! substitute at link time: linkers don't take symbols from what a library needs unless told
+//! so (`--no-as-needed --copy-dt-needed-entries`).
+
+use object::elf::{self, Dyn64, DynamicTag, Sym64};
+use object::pod::bytes_of_slice;
+use object::{I64, LittleEndian as LE, U64};
+
+use super::write::{BUILD_ID, Image, READ_WRITE, Section, Segment, StubMachine};
+
+/// Why there can be no such forwarding library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForwardError {
+    /// A SONAME or NEEDED that isn't a file name: empty, with a `/` or a NUL. (With a slash
+    /// the loader takes it for a path, and the rpath isn't searched.)
+    #[error("cannot write a forwarding library: its {field} {value:?} is not a file name")]
+    NotAFileName {
+        /// `SONAME` or `NEEDED`.
+        field: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// The library would stand for itself.
+    #[error("cannot write a forwarding library: `{0}` would need itself")]
+    NeedsItself(String),
+    /// An rpath with a NUL or an empty entry: the loader takes the latter for the working directory.
+    #[error("cannot write the forwarding library `{soname}`: its rpath {rpath:?} has an empty entry or a NUL")]
+    Rpath {
+        /// The library's SONAME.
+        soname: String,
+        /// The rpath.
+        rpath: String,
+    },
+}
+
+/// The shared library `soname` that stands for the library `needed`, which the loader looks for
+/// in the directories of `rpath` (`:` between; `$ORIGIN` is where the forwarding library lies).
+///
+/// The bytes are a library for Linux (glibc or musl) and depend on nothing but the arguments.
+///
+/// # Errors
+/// When a name isn't a file name, the two are the same, or the rpath has an empty entry.
+pub fn forwarding_library(machine: StubMachine, soname: &str, needed: &str, rpath: &str) -> Result<Vec<u8>, ForwardError> {
+    check(soname, needed, rpath)?;
+    let (strings, [needed, soname, rpath]) = string_table([needed, soname, rpath]);
+    let strings_size = strings.len() as u64;
+    let mut image = Image::place(machine, elf::ET_DYN, 0, segments(), sections(strings));
+    let entries = [
+        (elf::DT_NEEDED, needed),
+        (elf::DT_SONAME, soname),
+        (elf::DT_RPATH, rpath),
+        (elf::DT_HASH, image.address(".hash")),
+        (elf::DT_GNU_HASH, image.address(".gnu.hash")),
+        (elf::DT_STRTAB, image.address(".dynstr")),
+        (elf::DT_SYMTAB, image.address(".dynsym")),
+        (elf::DT_STRSZ, strings_size),
+        (elf::DT_SYMENT, size_of::<Sym64<LE>>() as u64),
+        (elf::DT_NULL, 0),
+    ];
+    image.fill(".dynamic", dynamic(entries));
+    Ok(image.finish(0))
+}
+
+/// How many entries the dynamic section has.
+const DYNAMIC_LEN: usize = 10;
+
+fn dynamic(entries: [(DynamicTag, u64); DYNAMIC_LEN]) -> Vec<u8> {
+    let entries = entries.map(|(tag, value)| Dyn64 { d_tag: I64::new(LE, tag), d_val: U64::new(LE, value) });
+    bytes_of_slice(&entries).to_vec()
+}
+
+/// Read-only data, and the dynamic section: glibc turns the addresses in it into absolute ones.
+fn segments() -> Vec<Segment> {
+    vec![
+        Segment::load_to(".dynstr", elf::PF_R),
+        Segment::of(elf::PT_LOAD, ".dynamic", READ_WRITE),
+        Segment::of(elf::PT_DYNAMIC, ".dynamic", READ_WRITE),
+        Segment::of(elf::PT_NOTE, BUILD_ID, elf::PF_R),
+        Segment::stack(),
+    ]
+}
+
+/// All sections, with room for the dynamic entries. The symbol table has the null symbol
+/// alone. There are hash tables of both styles, because readers learn the number of symbols
+/// from `DT_HASH`, and loaders may be built for only one of them.
+fn sections(strings: Vec<u8>) -> Vec<Section> {
+    vec![
+        Section::build_id(),
+        Section::new(".gnu.hash", elf::SHT_GNU_HASH, 8, gnu_hash_of_nothing()).table(0, ".dynsym", 0),
+        Section::new(".hash", elf::SHT_HASH, 8, hash_of_nothing()).table(4, ".dynsym", 0),
+        // info: how many symbols are local
+        Section::new(".dynsym", elf::SHT_DYNSYM, 8, vec![0; size_of::<Sym64<LE>>()]).table(size_of::<Sym64<LE>>(), ".dynstr", 1),
+        Section::new(".dynstr", elf::SHT_STRTAB, 1, strings),
+        Section::new(".dynamic", elf::SHT_DYNAMIC, 8, vec![0; DYNAMIC_LEN * size_of::<Dyn64<LE>>()]).flag(elf::SHF_WRITE).table(
+            size_of::<Dyn64<LE>>(),
+            ".dynstr",
+            0,
+        ),
+    ]
+}
+
+/// `DT_GNU_HASH`: one bucket, first symbol 1, one Bloom filter word (0: holds nothing), shift 0;
+/// then that word of 64 bits and the bucket.
+fn gnu_hash_of_nothing() -> Vec<u8> {
+    [1u32, 1, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat()
+}
+
+/// `DT_HASH`: one bucket, one symbol (the null one); then the bucket and the symbol's chain.
+fn hash_of_nothing() -> Vec<u8> {
+    [1u32, 1, 0, 0].map(u32::to_le_bytes).concat()
+}
+
+/// The strings behind a NUL, each ended by one, and where each begins.
+fn string_table(strings: [&str; 3]) -> (Vec<u8>, [u64; 3]) {
+    let mut table = vec![0];
+    let offsets = strings.map(|string| {
+        let offset = table.len() as u64;
+        table.extend(string.as_bytes());
+        table.push(0);
+        offset
+    });
+    (table, offsets)
+}
+
+fn check(soname: &str, needed: &str, rpath: &str) -> Result<(), ForwardError> {
+    let bad = [("SONAME", soname), ("NEEDED", needed)].into_iter().find(|(_, name)| name.is_empty() || name.contains(['/', '\0']));
+    if let Some((field, value)) = bad {
+        return Err(ForwardError::NotAFileName { field, value: value.to_owned() });
+    }
+    if soname == needed {
+        return Err(ForwardError::NeedsItself(soname.to_owned()));
+    }
+    if rpath.contains('\0') || rpath.split(':').any(str::is_empty) {
+        return Err(ForwardError::Rpath { soname: soname.to_owned(), rpath: rpath.to_owned() });
+    }
+    Ok(())
+}

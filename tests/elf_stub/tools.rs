@@ -1,0 +1,148 @@
+//! What the tests need from outside: compilers, emulators, a way to start programs.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+/// A process that is forked while another thread writes a program holds that file open until
+/// it executes, and the program can't be started meanwhile (`ETXTBSY`). So: one at a time.
+static FORK_OR_WRITE: Mutex<()> = Mutex::new(());
+
+/// What a program said and how it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub out: String,
+    pub err: String,
+    pub code: Option<i32>,
+}
+
+/// Starts a program and waits for it.
+pub fn run(command: &mut Command) -> Ran {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let spawned = {
+        let _guard = FORK_OR_WRITE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    };
+    let Output { status, stdout, stderr } = spawned.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { out: text(stdout), err: text(stderr), code: status.code() }
+}
+
+/// Runs a tool that has to succeed, and gives what it wrote to both streams.
+pub fn must(command: &mut Command) -> String {
+    let ran = run(command);
+    assert_eq!(ran.code, Some(0), "{command:?}: {}{}", ran.out, ran.err);
+    ran.out + &ran.err
+}
+
+/// Writes a file with these permissions, with the directories above it.
+pub fn write(path: &Path, bytes: &[u8], mode: u32) {
+    let _guard = FORK_OR_WRITE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, bytes).unwrap();
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A directory whose path has no symlink in it, as `/proc/self/exe` shows it.
+pub fn temp_dir() -> (TempDir, PathBuf) {
+    let dir = TempDir::new().unwrap();
+    let path = fs_err::canonicalize(dir.path()).unwrap();
+    (dir, path)
+}
+
+/// A file beside this one.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_stub").join(name)
+}
+
+/// Says that something isn't tested, even when the test harness captures what tests print.
+pub fn skip(what: &str, why: &str) {
+    let mut terminal = std::io::stderr();
+    terminal.write_all(format!("SKIPPED: {what}: {why}\n").as_bytes()).unwrap();
+}
+
+/// Whether a tool is there; when not, `what` is skipped.
+pub fn has(tool: &str, what: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|dir| dir.join(tool).exists());
+    if !found {
+        skip(what, &format!("{tool} is not installed"));
+    }
+    found
+}
+
+/// The same for a tool that every CI machine has to have.
+pub fn has_in_ci(tool: &str, what: &str) -> bool {
+    let found = has(tool, what);
+    assert!(found || std::env::var_os("CI").is_none(), "{what} needs {tool}, and this is CI");
+    found
+}
+
+/// As tools for it are named.
+pub fn arch(machine: StubMachine) -> &'static str {
+    match machine {
+        StubMachine::X86_64 => "x86_64",
+        StubMachine::Aarch64 => "aarch64",
+    }
+}
+
+/// Whether this computer runs programs for the machine itself.
+pub fn is_native(machine: StubMachine) -> bool {
+    arch(machine) == std::env::consts::ARCH
+}
+
+/// The machine of this computer.
+pub fn native() -> StubMachine {
+    StubMachine::ALL.into_iter().find(|machine| is_native(*machine)).expect("tests run on a machine that stubs exist for")
+}
+
+/// The machines whose programs can be run here.
+pub fn machines() -> Vec<StubMachine> {
+    let runs = |machine: &StubMachine| is_native(*machine) || has_in_ci(&emulator(*machine), &format!("running {machine:?} programs"));
+    StubMachine::ALL.into_iter().filter(runs).collect()
+}
+
+fn emulator(machine: StubMachine) -> String {
+    format!("qemu-{}", arch(machine))
+}
+
+/// The GNU tool (`as`, `gcc`) for a machine.
+pub fn gnu_tool(machine: StubMachine, tool: &str) -> String {
+    if is_native(machine) { tool.to_owned() } else { format!("{}-linux-gnu-{tool}", arch(machine).replace('_', "-")) }
+}
+
+/// A command that starts a program for `machine` with this `argv[0]`.
+pub fn start_as(machine: StubMachine, program: &Path, argv0: impl AsRef<OsStr>) -> Command {
+    if is_native(machine) {
+        let mut command = Command::new(program);
+        std::os::unix::process::CommandExt::arg0(&mut command, argv0);
+        return command;
+    }
+    let mut command = Command::new(emulator(machine));
+    let sysroot = format!("/usr/{}-linux-gnu", arch(machine).replace('_', "-"));
+    command.arg("-L").arg(sysroot).arg("-0").arg(argv0).arg(program);
+    command
+}
+
+/// The same, `argv[0]` being the program's path.
+pub fn start(machine: StubMachine, program: &Path) -> Command {
+    start_as(machine, program, program)
+}
+
+/// Puts a stub there.
+pub fn put_stub(machine: StubMachine, path: &Path, target: &str) {
+    write(path, &exec_stub(machine, target).unwrap(), 0o755);
+}
+
+/// Compiles and links C for a machine.
+pub fn compile(machine: StubMachine, source: &str, out: &Path, options: &[&str]) {
+    fs_err::create_dir_all(out.parent().unwrap()).unwrap();
+    let compiler = gnu_tool(machine, "gcc");
+    must(Command::new(compiler).arg("-o").arg(out).arg(fixture(source)).args(options));
+}
