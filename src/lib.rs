@@ -12,9 +12,10 @@
 //! * `plan` compiles both into one `plan::Plan`. It is pure: it reads no file, no clock.
 //! * `execute` carries a plan out, in parallel, and makes exactly what it says.
 //!
-//! [`elf`] edits ELF files and `archive` writes wheels, sdists and tarballs; neither knows
+//! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
 
+pub mod archive;
 pub mod elf;
 pub mod event;
 pub mod manifest;

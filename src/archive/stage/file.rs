@@ -1,0 +1,77 @@
+//! An output that has not its final name yet.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+/// A file on the stage, open for reading, writing and seeking. Not buffered.
+///
+/// Its errors name the path that the output is going to have.
+#[derive(Debug)]
+pub struct StagedFile {
+    file: fs::File,
+    shown: PathBuf,
+}
+
+/// What failed on an output, as text and with its cause.
+#[derive(Debug, thiserror::Error)]
+enum FileError {
+    #[error("the disk that holds `{}` is full", .path.display())]
+    Full { path: PathBuf, source: io::Error },
+    #[error("failed to {doing} `{}`", .path.display())]
+    Other { doing: &'static str, path: PathBuf, source: io::Error },
+}
+
+impl StagedFile {
+    pub(super) fn new(file: fs::File, shown: PathBuf) -> Self {
+        Self { file, shown }
+    }
+
+    /// The path that the output is going to have; a temporary file's is the destination.
+    pub fn path(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Its size in bytes.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn size(&self) -> io::Result<u64> {
+        Ok(self.file.metadata().map_err(|e| self.explain("measure", e))?.len())
+    }
+
+    /// Keeps the kind, so that callers can still tell errors apart.
+    fn explain(&self, doing: &'static str, source: io::Error) -> io::Error {
+        let (kind, path) = (source.kind(), self.shown.clone());
+        io::Error::new(
+            kind,
+            match kind {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileError::Full { path, source },
+                _ => FileError::Other { doing, path, source },
+            },
+        )
+    }
+}
+
+impl Read for StagedFile {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.file.read(out).map_err(|e| self.explain("read", e))
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|e| self.explain("write to", e))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|e| self.explain("write to", e))
+    }
+}
+
+impl Seek for StagedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to).map_err(|e| self.explain("seek in", e))
+    }
+}

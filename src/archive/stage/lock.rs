@@ -1,0 +1,110 @@
+//! The hidden directory, and the lock in it that tells a build that lives from one that was killed.
+
+use std::fs::TryLockError;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::{PARTIAL, StageError};
+
+/// The lock file's name in the hidden directory.
+const NAME: &str = "lock";
+
+/// An exclusive advisory lock on a destination. The system releases it when the process ends,
+/// however it ends.
+///
+/// It is on a file of its own and not on the directory, since NFS locks only files that are
+/// open for writing.
+#[derive(Debug)]
+pub(super) struct Lock {
+    directory: PathBuf,
+    /// Open as long as the lock is held.
+    _file: fs::File,
+}
+
+impl Lock {
+    /// Locks `dest`, which exists.
+    pub(super) fn take(dest: &Path) -> Result<Self, StageError> {
+        let directory = dest.join(PARTIAL);
+        // The build that held the lock may be removing the file just now. Then the lock is on a
+        // file that has no name any more, and somebody else can lock a new one.
+        for _ in 0..100 {
+            match try_take(dest, &directory) {
+                Ok(Some(file)) => return Ok(Self { directory, _file: file }),
+                Ok(None) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(StageError::Busy { dest: dest.to_owned() })
+    }
+
+    /// The hidden directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Removes everything but the lock from the hidden directory.
+    pub(super) fn clear(&self) -> Result<(), StageError> {
+        let clear = || -> io::Result<()> {
+            for entry in fs::read_dir(&self.directory)? {
+                let entry = entry?;
+                match entry.file_type()?.is_dir() {
+                    true => fs::remove_dir_all(entry.path())?,
+                    false if entry.file_name() == NAME => {}
+                    false => fs::remove_file(entry.path())?,
+                }
+            }
+            Ok(())
+        };
+        clear().map_err(StageError::at("remove what an earlier build left", &self.directory))
+    }
+
+    /// Removes the lock file and the hidden directory. The lock itself is held until drop.
+    pub(super) fn release(&self) {
+        release(&self.directory);
+    }
+}
+
+/// Removes the lock file and the hidden directory, which stays if another build has put its
+/// own lock there in between.
+fn release(directory: &Path) {
+    let _ = fs::remove_file(directory.join(NAME));
+    let _ = fs::remove_dir(directory);
+}
+
+/// One attempt: nothing when the file or its directory went away meanwhile.
+fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageError> {
+    match fs::create_dir(directory) {
+        Ok(()) => {}
+        // Not through a symlink: everything in there is going to be deleted.
+        Err(_) if fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) => {}
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(StageError::NotADirectory { path: directory.to_owned() }),
+        Err(e) => return Err(StageError::new("create a directory", dest, e)),
+    }
+    let path = directory.join(NAME);
+    let file = match fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => {
+            let _ = fs::remove_dir(directory);
+            return Err(StageError::new("create a lock file", dest, e));
+        }
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(is_at(&file, &path).then_some(file)),
+        Err(TryLockError::WouldBlock) => Err(StageError::Busy { dest: dest.to_owned() }),
+        Err(TryLockError::Error(e)) => {
+            release(directory);
+            Err(StageError::new("lock the destination", dest, e))
+        }
+    }
+}
+
+/// Whether `path` still names this file.
+fn is_at(file: &fs::File, path: &Path) -> bool {
+    let id = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    let open = id(file.metadata());
+    open.is_some() && open == id(fs::symlink_metadata(path))
+}

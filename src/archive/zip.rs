@@ -1,0 +1,244 @@
+//! A zip writer for members that are compressed already.
+//!
+//! It writes what installers can stream: sizes and CRC in the local headers, no data
+//! descriptors, no directory entries, no comments, no bytes but those of the members and of
+//! the directory. Members and archives may have any size, an archive any number of members.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use indexmap::IndexMap;
+
+use super::Timestamp;
+pub use super::deflate::Method;
+use crate::names::RelPath;
+
+mod header;
+#[cfg(test)]
+mod tests;
+
+use header::{Header, MAX_32};
+
+/// Why an archive could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ZipError {
+    /// Two members of one name.
+    #[error("the archive already has a member `{name}`")]
+    Duplicate {
+        /// The name of both.
+        name: RelPath,
+    },
+    /// A name that the 16 bits of its length cannot count.
+    #[error("the name of a member has {length} bytes; a zip allows 65535")]
+    NameTooLong {
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// The bytes that came are not as many as were announced, so that headers would lie.
+    #[error("`{name}` was announced with {announced} bytes, and {written} came")]
+    Size {
+        /// The member.
+        name: RelPath,
+        /// Bytes that were announced.
+        announced: u64,
+        /// Bytes that came.
+        written: u64,
+    },
+    /// An earlier member was begun and never ended.
+    #[error("`{name}` was begun and not ended, the archive is torn")]
+    Torn {
+        /// The member.
+        name: RelPath,
+    },
+    /// The sink failed.
+    #[error("failed to write {what} to the archive")]
+    Write {
+        /// The member or the directory.
+        what: String,
+        /// What the sink says.
+        source: io::Error,
+    },
+}
+
+impl ZipError {
+    fn writing(what: impl ToString) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Write { what: what.to_string(), source }
+    }
+}
+
+/// Writes a zip archive to `sink`, which has to be empty and at its start.
+///
+/// Writes are few and of the size of headers or of what the caller passes: buffer `sink` if
+/// there are many small members. Without [`ZipWriter::finish`] the result is no archive.
+#[derive(Debug)]
+pub struct ZipWriter<W> {
+    sink: W,
+    position: u64,
+    time: Timestamp,
+    members: IndexMap<RelPath, Header>,
+    /// The member that was begun and has not ended.
+    open: Option<RelPath>,
+}
+
+impl<W: Write + Seek> ZipWriter<W> {
+    /// An archive whose members all bear `time`.
+    pub fn new(sink: W, time: Timestamp) -> Self {
+        Self { sink, position: 0, time, members: IndexMap::new(), open: None }
+    }
+
+    /// Writes a whole member: its content has `size` bytes and this `crc` and is `bytes` when
+    /// stored by `method`. Does not seek.
+    ///
+    /// # Errors
+    /// On a second member of this name, on a lie about the size of stored bytes, and when the
+    /// sink fails.
+    pub fn entry(&mut self, name: &RelPath, executable: bool, method: Method, size: u64, crc: u32, bytes: &[u8]) -> Result<(), ZipError> {
+        let compressed = bytes.len() as u64;
+        check_stored(name, method, size, compressed)?;
+        let zip64 = size >= MAX_32 || compressed >= MAX_32;
+        let header = Header { executable, method, crc, size, compressed, offset: self.position, zip64 };
+        self.begin(name, &header)?;
+        self.put(name, bytes)?;
+        self.close(name.clone(), header);
+        Ok(())
+    }
+
+    /// Begins a member whose content has `size` bytes. Its bytes come through [`ZipWriter::append`],
+    /// and it has to be ended before anything else can be written.
+    ///
+    /// # Errors
+    /// On a second member of this name, and when the sink fails.
+    pub fn start(&mut self, name: &RelPath, executable: bool, method: Method, size: u64) -> Result<ZipEntry, ZipError> {
+        self.open_entry(name, executable, method, size, true)
+    }
+
+    /// Begins a stored member whose content has at most `most` bytes; how many there are shows
+    /// when it is ended.
+    ///
+    /// # Errors
+    /// As [`ZipWriter::start`].
+    pub fn start_up_to(&mut self, name: &RelPath, executable: bool, most: u64) -> Result<ZipEntry, ZipError> {
+        self.open_entry(name, executable, Method::Store, most, false)
+    }
+
+    fn open_entry(&mut self, name: &RelPath, executable: bool, method: Method, size: u64, exact: bool) -> Result<ZipEntry, ZipError> {
+        let zip64 = worst_case(method, size) >= MAX_32;
+        let header = Header { executable, method, crc: 0, size, compressed: 0, offset: self.position, zip64 };
+        self.begin(name, &header)?;
+        Ok(ZipEntry { name: name.clone(), header, exact })
+    }
+
+    /// Appends bytes to the member, compressed as its method says.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn append(&mut self, entry: &mut ZipEntry, bytes: &[u8]) -> Result<(), ZipError> {
+        entry.header.compressed += bytes.len() as u64;
+        self.put(&entry.name, bytes)
+    }
+
+    /// Ends the member, whose content has this CRC-32, and completes its local header.
+    ///
+    /// # Errors
+    /// When stored bytes are not as many as announced, or the sink fails.
+    pub fn end(&mut self, entry: ZipEntry, crc: u32) -> Result<(), ZipError> {
+        let ZipEntry { name, mut header, exact } = entry;
+        if exact {
+            check_stored(&name, header.method, header.size, header.compressed)?;
+        } else if header.compressed > header.size {
+            return Err(ZipError::Size { name, announced: header.size, written: header.compressed });
+        } else {
+            header.size = header.compressed;
+        }
+        if header.compressed >= MAX_32 && !header.zip64 {
+            return Err(ZipError::Size { name, announced: worst_case(header.method, header.size), written: header.compressed });
+        }
+        header.crc = crc;
+        self.amend(&name, &header).map_err(ZipError::writing(&name))?;
+        self.close(name, header);
+        Ok(())
+    }
+
+    /// Writes the directory and gives the sink back, flushed.
+    ///
+    /// # Errors
+    /// When a member was not ended or the sink fails.
+    pub fn finish(mut self) -> Result<W, ZipError> {
+        self.check_whole()?;
+        let failed = || ZipError::writing("the directory");
+        let directory = self.position;
+        let mut length = 0;
+        for (name, header) in &self.members {
+            let bytes = header.central(name.as_str(), self.time);
+            self.sink.write_all(&bytes).map_err(failed())?;
+            length += bytes.len() as u64;
+        }
+        let end = header::end(self.members.len(), directory, length);
+        self.sink.write_all(&end).and_then(|()| self.sink.flush()).map_err(failed())?;
+        Ok(self.sink)
+    }
+
+    /// Checks that `name` may come and writes its local header.
+    fn begin(&mut self, name: &RelPath, header: &Header) -> Result<(), ZipError> {
+        self.check_whole()?;
+        if self.members.contains_key(name) {
+            return Err(ZipError::Duplicate { name: name.clone() });
+        }
+        let length = name.as_str().len();
+        if length > usize::from(u16::MAX) {
+            return Err(ZipError::NameTooLong { length });
+        }
+        self.open = Some(name.clone());
+        self.put(name, &header.local(name.as_str(), self.time))
+    }
+
+    fn put(&mut self, name: &RelPath, bytes: &[u8]) -> Result<(), ZipError> {
+        self.sink.write_all(bytes).map_err(ZipError::writing(name))?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn close(&mut self, name: RelPath, header: Header) {
+        self.open = None;
+        self.members.insert(name, header);
+    }
+
+    fn check_whole(&self) -> Result<(), ZipError> {
+        self.open.clone().map_or(Ok(()), |name| Err(ZipError::Torn { name }))
+    }
+
+    /// Writes a local header again, now that all of it is known, and comes back.
+    fn amend(&mut self, name: &RelPath, header: &Header) -> io::Result<()> {
+        let bytes = header.local(name.as_str(), self.time);
+        self.sink.seek(SeekFrom::Start(header.offset))?;
+        self.sink.write_all(&bytes)?;
+        self.sink.seek(SeekFrom::Start(self.position))?;
+        Ok(())
+    }
+}
+
+/// A member that was begun. Until it is given to [`ZipWriter::end`] the archive is torn:
+/// every other call on it fails.
+#[derive(Debug)]
+pub struct ZipEntry {
+    name: RelPath,
+    header: Header,
+    /// Whether the announced size is the size, or a bound.
+    exact: bool,
+}
+
+/// Stored bytes are the content, so both sizes are one.
+fn check_stored(name: &RelPath, method: Method, size: u64, written: u64) -> Result<(), ZipError> {
+    match method {
+        Method::Store if written != size => Err(ZipError::Size { name: name.clone(), announced: size, written }),
+        Method::Store | Method::Deflate => Ok(()),
+    }
+}
+
+/// More than `size` bytes can come to. Fixed Huffman codes need at most 9 bits for a byte;
+/// what flushes and block headers add is far below the second term.
+fn worst_case(method: Method, size: u64) -> u64 {
+    match method {
+        Method::Store => size,
+        Method::Deflate => size.saturating_add(size / 7).saturating_add(1024),
+    }
+}
