@@ -8,7 +8,7 @@
 //! ```
 //!
 //! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
-//! * `catalog` scans an artifact directory: paths, sizes, types, ELF facts.
+//! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
 //! * `plan` compiles both into one `plan::Plan`. It is pure: it reads no file, no clock.
 //! * `execute` carries a plan out, in parallel, and makes exactly what it says.
 //!
@@ -16,6 +16,7 @@
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
+pub mod catalog;
 pub mod elf;
 pub mod event;
 pub mod manifest;

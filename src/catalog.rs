@@ -1,0 +1,194 @@
+//! What an artifact directory holds: paths, sizes, types and ELF facts, no bytes.
+//!
+//! A [`Catalog`] is sorted and knows nothing of the host, so that it can be saved and
+//! planned from elsewhere; [`Tree`] knows where the bytes are.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::elf::ElfFacts;
+use crate::names::{ArtifactName, Component, Family, RelPath};
+
+mod archive;
+mod digest;
+mod duplicates;
+mod layout;
+mod scan;
+mod tree;
+
+pub use digest::sha256_of_file;
+pub use scan::scan;
+pub use tree::Tree;
+
+/// Everything an artifact directory holds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Catalog {
+    /// The artifacts, sorted by their directories' names.
+    pub artifacts: Vec<Artifact>,
+    /// Children of the directory that are no artifacts.
+    pub ignored: Vec<Ignored>,
+    /// What the build says of itself.
+    pub build: BuildFacts,
+}
+
+impl Catalog {
+    /// The catalog with everything in its order; one that was put together by other means than
+    /// [`scan`] may need sorting.
+    pub fn in_order(&self) -> Cow<'_, Self> {
+        let sorted = self.artifacts.is_sorted_by_key(|a| &a.id) && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(Entry::order));
+        if sorted && self.ignored.is_sorted_by_key(|i| &i.name) {
+            return Cow::Borrowed(self);
+        }
+        let mut catalog = self.clone();
+        catalog.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
+        catalog.ignored.sort_by(|a, b| a.name.cmp(&b.name));
+        for artifact in &mut catalog.artifacts {
+            artifact.entries.sort_by(|a, b| a.order().cmp(&b.order()));
+        }
+        Cow::Owned(catalog)
+    }
+}
+
+/// What the build says of itself, in files that an artifact installs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct BuildFacts {
+    /// Device code was split from host code.
+    pub kpack_split: bool,
+    /// The ISAs that it was built for, as it spells them.
+    pub targets: Vec<String>,
+    /// Its version.
+    pub version: Option<String>,
+}
+
+/// A child of the artifact directory that is no artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ignored {
+    /// The child's name.
+    pub name: String,
+    /// Why it is none.
+    pub reason: String,
+}
+
+/// Which artifact: the fields of `{name}_{component}_{family}`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ArtifactId {
+    /// The artifact's name.
+    pub name: ArtifactName,
+    /// Which part of it.
+    pub component: Component,
+    /// What it was built for.
+    pub family: Family,
+}
+
+impl std::fmt::Display for ArtifactId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&format!("{}_{}_{}", self.name, self.component, self.family))
+    }
+}
+
+/// One artifact directory or archive.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Artifact {
+    /// Which one.
+    pub id: ArtifactId,
+    /// Base directories that its manifest lists and that are not there; that is allowed.
+    pub absent_bases: Vec<RelPath>,
+    /// What it installs, sorted by path, then by base.
+    pub entries: Vec<Entry>,
+}
+
+/// One thing that an artifact installs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it is installed, below the installation's root.
+    pub path: RelPath,
+    /// The base directory it lies in.
+    pub base: RelPath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// SHA-256 in hexadecimal, of files that another artifact installs at the same path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File {
+        /// Its size in bytes.
+        size: u64,
+        /// Whether anybody may execute it.
+        executable: bool,
+        /// What its bytes are.
+        content: Content,
+    },
+    /// A symbolic link, not followed.
+    Symlink {
+        /// The link's text.
+        target: String,
+    },
+}
+
+/// What the bytes of a file are, as far as packaging minds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// An ELF file.
+    Elf(Box<ElfFacts>),
+    /// It starts like an ELF file and cannot be read as one.
+    BrokenElf(String),
+    /// Starts with `#!`.
+    Script,
+    /// Anything else.
+    Data,
+}
+
+impl Entry {
+    /// What entries are sorted by: the path, then the base.
+    fn order(&self) -> (&RelPath, &RelPath) {
+        (&self.path, &self.base)
+    }
+
+    /// Whether it is a file that may be executed.
+    pub fn is_executable(&self) -> bool {
+        matches!(self.kind, EntryKind::File { executable: true, .. })
+    }
+
+    /// Its size in bytes: of a file its content's, else 0.
+    pub fn size(&self) -> u64 {
+        match self.kind {
+            EntryKind::File { size, .. } => size,
+            EntryKind::Directory | EntryKind::Symlink { .. } => 0,
+        }
+    }
+
+    /// The ELF facts, when it is an ELF file that can be read.
+    pub fn elf(&self) -> Option<&ElfFacts> {
+        match &self.kind {
+            EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),
+            EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
+        }
+    }
+}
+
+/// Which file of which artifact: where bytes come from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Origin {
+    /// The artifact.
+    pub artifact: ArtifactId,
+    /// The base directory in it.
+    pub base: RelPath,
+    /// The path below the base directory.
+    pub path: RelPath,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.artifact, self.base, self.path)
+    }
+}
