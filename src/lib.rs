@@ -9,7 +9,7 @@
 //!
 //! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
 //! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
-//! * `plan` compiles both into one `plan::Plan`. It is pure: it reads no file, no clock.
+//! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * `execute` carries a plan out, in parallel, and makes exactly what it says.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
@@ -21,5 +21,6 @@ pub mod elf;
 pub mod event;
 pub mod manifest;
 pub mod names;
+pub mod plan;
 pub mod source;
 pub mod version;

@@ -1,0 +1,279 @@
+//! What will be made: every file of every package, with its source, its step and its rule.
+//!
+//! [`resolve`] compiles a manifest and a catalog into a [`Plan`]. It is pure: no file
+//! system, no clock, no host path; equal inputs give equal plans. `rockpack plan` prints
+//! it, `rockpack build` carries out exactly it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::{Catalog, Origin};
+use crate::elf::stub::StubMachine;
+use crate::manifest::Manifest;
+use crate::names::{DistName, Mode, ModuleName, PackageName, RelPath};
+use crate::source::Problems;
+use crate::version::Version;
+
+mod aliases;
+mod check;
+mod describe;
+mod devel;
+mod facts;
+mod idle;
+mod instance;
+mod links;
+mod notes;
+mod ownership;
+mod place;
+mod python;
+mod request;
+mod requires;
+mod resolve;
+mod rpath;
+mod select;
+mod targets;
+mod text;
+mod view;
+
+pub use request::Request;
+pub use text::{files_text, human_size, summary_text};
+
+/// The version of the plan's own format; it grows when a reader has to know of a change.
+pub const FORMAT: u32 = 1;
+
+/// The runtime's Python sources by template name: path below the template, and text.
+pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
+
+/// Everything a build makes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`FORMAT`] when it was made.
+    pub format: u32,
+    /// How device code is split.
+    pub mode: Mode,
+    /// The version of every package.
+    pub version: Version,
+    /// The platform tag of every wheel.
+    pub platform_tag: String,
+    /// What is made, in the order of the manifest.
+    pub distributions: Vec<Distribution>,
+    /// Files that no package takes and no rule drops.
+    pub unowned: Vec<Unowned>,
+    /// What is worth knowing though nothing is wrong.
+    pub notes: Vec<String>,
+}
+
+/// One file that a build writes: a wheel or an sdist.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Distribution {
+    /// The package of the manifest.
+    pub package: PackageName,
+    /// The ISA or family it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The distribution's name.
+    pub name: DistName,
+    /// A wheel or an sdist.
+    pub form: Form,
+    /// Where it is written: below the destination, without the file's name (`dist`, `dist/gfx94X-dcgpu`).
+    pub directory: RelPath,
+    /// The import package.
+    pub module: ModuleName,
+    /// The platform directory its files go into, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_dir: Option<ModuleName>,
+    /// Wheels: deflate members, or store them.
+    pub compress: bool,
+    /// What its metadata says.
+    pub metadata: Metadata,
+    /// Console scripts and what they start (`module:function`).
+    pub entry_points: BTreeMap<String, String>,
+    /// Its files, sorted by path: below site-packages in a wheel, below the top directory in an sdist.
+    pub members: Vec<Member>,
+    /// Licence texts, by their path below the metadata's licence directory.
+    pub licenses: Vec<Member>,
+    /// The archive in a devel wheel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<Archive>,
+    /// What was selected and is not in it, with the reason.
+    pub absent: Vec<Absent>,
+}
+
+/// What a distribution comes as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// A wheel (PEP 427).
+    Wheel,
+    /// A source distribution (PEP 625).
+    Sdist,
+}
+
+/// What the core metadata says, without name and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// `Summary`.
+    pub summary: String,
+    /// `License-Expression`.
+    pub license: String,
+    /// `Author`.
+    pub author: String,
+    /// `Project-URL: Homepage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_page: Option<String>,
+    /// `Requires-Python`.
+    pub requires_python: String,
+    /// `Requires-Dist`, verbatim.
+    pub requires_dist: Vec<String>,
+    /// Requirements and extras are computed at installation (`Dynamic`, PEP 643).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
+}
+
+/// One file of an archive.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Member {
+    /// Where it goes.
+    pub path: RelPath,
+    /// How it comes about.
+    #[serde(flatten)]
+    pub step: Step,
+    /// Whether it may be executed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
+    /// Installed bytes; of what is edited, those of its source.
+    pub size: u64,
+    /// The rule that placed it: `packages.kdl:12`, or `rockpack` for what every package has.
+    pub rule: String,
+}
+
+/// How a file comes about. Data only; the executor matches all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "lowercase")]
+pub enum Step {
+    /// The source's bytes.
+    Copy {
+        /// Whose bytes.
+        source: Origin,
+    },
+    /// The source's bytes with this `DT_RPATH` and no `DT_RUNPATH`.
+    Relink {
+        /// Whose bytes.
+        source: Origin,
+        /// The whole new value, entries with `:` between.
+        rpath: String,
+    },
+    /// A program that starts another relative to its own place.
+    Stub {
+        /// The other, relative to the stub's directory.
+        target: String,
+        /// What it runs on.
+        machine: StubMachine,
+    },
+    /// A library without code of its own that needs another.
+    Alias {
+        /// Its SONAME.
+        soname: String,
+        /// The SONAME of the other.
+        needed: String,
+        /// Where the other is, as a `DT_RPATH`.
+        rpath: String,
+        /// What it is for.
+        machine: StubMachine,
+    },
+    /// A symbolic link (in archives that can hold one).
+    Link {
+        /// The link's text.
+        target: String,
+    },
+    /// An empty place to put files in (in archives that can hold one).
+    Directory,
+    /// Text that the plan made.
+    Render {
+        /// The text.
+        text: String,
+    },
+}
+
+/// The archive of a devel wheel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Archive {
+    /// Where it is in the wheel.
+    pub path: RelPath,
+    /// Whether it is compressed (xz).
+    pub compress: bool,
+    /// Its members, sorted so that no link comes before what it leads to.
+    pub members: Vec<Member>,
+}
+
+/// Something that was selected or named and is not shipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absent {
+    /// The installed path.
+    pub path: RelPath,
+    /// Why.
+    pub reason: String,
+    /// The rule that selected it.
+    pub rule: String,
+}
+
+/// A file that no package takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unowned {
+    /// The file.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl Step {
+    /// The file whose bytes it takes, if any.
+    pub fn source(&self) -> Option<&Origin> {
+        match self {
+            Self::Copy { source } | Self::Relink { source, .. } => Some(source),
+            Self::Stub { .. } | Self::Alias { .. } | Self::Link { .. } | Self::Directory | Self::Render { .. } => None,
+        }
+    }
+
+    /// The step's name as plans show it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Copy { .. } => "copy",
+            Self::Relink { .. } => "relink",
+            Self::Stub { .. } => "stub",
+            Self::Alias { .. } => "alias",
+            Self::Link { .. } => "link",
+            Self::Directory => "directory",
+            Self::Render { .. } => "render",
+        }
+    }
+}
+
+impl Distribution {
+    /// Everything that is installed with it: members, licence texts, and the archive's members.
+    pub fn all_members(&self) -> impl Iterator<Item = &Member> {
+        let archived = self.archive.iter().flat_map(|a| &a.members);
+        self.members.iter().chain(&self.licenses).chain(archived)
+    }
+
+    /// How many files are installed with it, directories not counted.
+    pub fn file_count(&self) -> usize {
+        self.all_members().filter(|m| m.step != Step::Directory).count()
+    }
+
+    /// How many bytes are installed with it.
+    pub fn size(&self) -> u64 {
+        self.all_members().map(|m| m.size).sum()
+    }
+}
+
+/// Compiles `manifest` and `catalog` into a plan: targets, selection, ownership, placement,
+/// links, metadata, checks.
+///
+/// # Errors
+/// Everything that would break a package, collected. Warnings come with the plan.
+pub fn resolve(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
+    resolve::plan(manifest, catalog, templates, request)
+}

@@ -1,0 +1,169 @@
+//! Everything of a distribution that is not taken from artifacts: metadata, entry points,
+//! the import package, licence texts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::instance::Instance;
+use super::links::below;
+use super::view::Item;
+use super::{Absent, Member, Metadata, Step, Templates, facts, python};
+use crate::catalog::{Catalog, EntryKind};
+use crate::manifest::{Glob, Manifest, Package, PackageKind, Script, ScriptTarget, applies};
+use crate::names::{Mode, RelPath, System};
+use crate::source::{Problem, Problems};
+
+/// Who places what every package has.
+const EVERY: &str = "rockpack";
+
+/// A file of text that the plan made.
+pub(super) fn render(path: RelPath, text: String) -> Member {
+    Member { path, size: text.len() as u64, step: Step::Render { text }, executable: false, rule: EVERY.to_owned() }
+}
+
+/// The core metadata.
+pub(super) fn metadata(manifest: &Manifest, instance: &Instance<'_>, requires_dist: Vec<String>) -> Metadata {
+    let project = &manifest.project;
+    // An installer has to run the backend, whose answer depends on the machine (PEP 643).
+    let computed = instance.package.kind == PackageKind::Selector;
+    Metadata {
+        summary: instance.package.summary.fill(&instance.variant),
+        license: instance.package.license.clone(),
+        author: project.author.clone(),
+        home_page: project.home_page.clone(),
+        requires_python: project.requires_python.clone(),
+        requires_dist: if computed { Vec::new() } else { requires_dist },
+        computed,
+    }
+}
+
+/// Console scripts that can be registered: each with what it starts, if that is a program.
+pub(super) fn scripts(package: &Package, system: System, ships: impl Fn(&RelPath) -> bool) -> Vec<(&str, &ScriptTarget)> {
+    let can_start = |script: &&Script| starts(script, system, &ships);
+    scripts_of(package, system).filter(can_start).map(|s| (s.name.as_str(), &s.target)).collect()
+}
+
+fn scripts_of(package: &Package, system: System) -> impl Iterator<Item = &Script> {
+    package.scripts.iter().filter(move |s| s.on.is_none_or(|on| on == system))
+}
+
+fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+    match &script.target {
+        ScriptTarget::Function(_) => true,
+        ScriptTarget::Program(program) if system == System::Windows => {
+            let exe = format!("{program}.exe").parse().ok();
+            ships(program) || exe.is_some_and(|exe| ships(&exe))
+        }
+        ScriptTarget::Program(program) => ships(program),
+    }
+}
+
+/// What a package's scripts and libraries name and the package does not have.
+pub(super) fn missing<P>(package: &Package, system: System, placed: &BTreeMap<RelPath, P>) -> Vec<Absent> {
+    let idle = scripts_of(package, system).filter(|s| !starts(s, system, |p| placed.contains_key(p)));
+    let programs = idle.filter_map(|script| match &script.target {
+        ScriptTarget::Program(program) => Some((program.clone(), format!("not there: no script `{}`", *script.name), &script.name.place)),
+        ScriptTarget::Function(_) => None,
+    });
+    let libraries = package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
+        let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
+        let glob = pattern.parse::<Glob>().ok()?;
+        let found = placed.keys().any(|path| glob.matches(path));
+        let reason = || format!("not there: the runtime will not find library `{}`", *library.name);
+        if found { None } else { Some((pattern.parse().ok()?, reason(), &library.name.place)) }
+    });
+    programs.chain(libraries).map(|(path, reason, place)| Absent { path, reason, rule: place.to_string() }).collect()
+}
+
+/// Entry points: `name = module:function`.
+pub(super) fn entry_points(instance: &Instance<'_>, scripts: &[(&str, &ScriptTarget)]) -> BTreeMap<String, String> {
+    let start = |(name, target): &(&str, &ScriptTarget)| match target {
+        ScriptTarget::Function(function) => ((*name).to_owned(), format!("{}.{function}", instance.module)),
+        ScriptTarget::Program(_) => ((*name).to_owned(), format!("{}._cli:{}", instance.module, python::identifier(name))),
+    };
+    scripts.iter().map(start).collect()
+}
+
+/// The import package of a wheel: the template's files, its facts, a function for each script.
+pub(super) fn import_package(
+    instance: &Instance<'_>,
+    templates: &Templates,
+    facts: &Value,
+    scripts: &[(&str, &ScriptTarget)],
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let module = instance.module.as_str();
+    let file = |name: &str, text: String| name.parse().ok().map(|path: RelPath| render(below(module, &path), text));
+    let files = template(instance, templates, problems).filter(|(path, _)| !is_license_text(path));
+    let mut members: Vec<Member> = files.map(|(path, text)| render(below(module, path), text.clone())).collect();
+    members.extend(file("_dist_info.py", python::module("What this distribution is: written when it was built.", "DIST", facts)));
+    if !scripts.is_empty() {
+        members.extend(file("_cli.py", cli(scripts)));
+    }
+    members
+}
+
+/// The files of a selector's sdist, below its top directory.
+pub(super) fn sdist(instance: &Instance<'_>, templates: &Templates, facts: &Value, problems: &mut Problems) -> Vec<Member> {
+    let mut members: Vec<Member> = template(instance, templates, problems).map(|(path, text)| render(path.clone(), text.clone())).collect();
+    let path = format!("src/{}/_dist_info.py", instance.module).parse().ok();
+    let text = python::module("What this release consists of: written when it was built.", "DIST", facts);
+    members.extend(path.map(|path| render(path, text)));
+    members
+}
+
+fn template<'t>(
+    instance: &Instance<'_>,
+    templates: &'t Templates,
+    problems: &mut Problems,
+) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
+    let name = &instance.package.template;
+    let files = templates.get(&name.value);
+    if files.is_none() {
+        let known = templates.keys().cloned().collect::<Vec<_>>().join(", ");
+        problems
+            .push(Problem::error(format!("there is no template `{}`", name.value)).label(&name.place, format!("templates are: {known}")));
+    }
+    files.into_iter().flatten().map(|(path, text)| (path, text))
+}
+
+/// One function for each console script.
+fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
+    let mut text =
+        "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"
+            .to_owned();
+    for (name, target) in scripts {
+        if matches!(target, ScriptTarget::Program(_)) {
+            let _ = write!(text, "\n\ndef {}() -> None:\n    start({})\n", python::identifier(name), Value::from(*name));
+        }
+    }
+    text
+}
+
+/// A template's licence text: it goes into the metadata, not into the import package.
+fn is_license_text(path: &RelPath) -> bool {
+    path.depth() == 0 && path.as_str().starts_with("LICENSE")
+}
+
+/// Licence texts of the template, and of everything that a package takes from, by installed path.
+pub(super) fn licenses(manifest: &Manifest, catalog: &Catalog, templates: &Templates, instance: &Instance<'_>, mode: Mode) -> Vec<Member> {
+    let names: BTreeSet<_> = instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)).map(|r| &r.name.value).collect();
+    let files = templates.get(&instance.package.template.value).into_iter().flatten().filter(|(path, _)| is_license_text(path));
+    let mut found: BTreeMap<RelPath, Member> = files.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
+    for artifact in catalog.artifacts.iter().filter(|a| names.contains(&a.id.name) && instance.sees(&a.id)) {
+        for entry in artifact.entries.iter().filter(|e| matches!(e.kind, EntryKind::File { .. }) && facts::is_license(manifest, e)) {
+            let source = Item { artifact, entry }.origin();
+            let member = Member {
+                path: entry.path.clone(),
+                step: Step::Copy { source },
+                executable: false,
+                size: entry.size(),
+                rule: EVERY.to_owned(),
+            };
+            found.entry(entry.path.clone()).or_insert(member);
+        }
+    }
+    found.into_values().collect()
+}

@@ -1,0 +1,129 @@
+//! Distributions as the manifest and the targets make them, before any file is in them.
+
+use super::targets::Targets;
+use crate::catalog::ArtifactId;
+use crate::manifest::{self, Manifest, Package, Split, Variant};
+use crate::names::{DistName, Mode, ModuleName, NameError, PackageName, RelPath};
+use crate::source::{Problem, Problems};
+
+/// One distribution of a package.
+#[derive(Debug, Clone)]
+pub(super) struct Instance<'a> {
+    pub package: &'a Package,
+    pub declared: &'a manifest::Distribution,
+    pub variant: Variant,
+    pub name: DistName,
+    pub module: ModuleName,
+    /// The platform directory its files go into; of a selector, one that nothing uses.
+    pub platform_dir: ModuleName,
+    /// Below the destination.
+    pub directory: RelPath,
+}
+
+impl Instance<'_> {
+    /// Whether it can take an artifact built for this.
+    pub fn fits(&self, id: &ArtifactId) -> bool {
+        match (&self.variant, self.declared.split) {
+            (Variant::Isa(isa), _) => id.family.base() == isa,
+            (Variant::Family(family), _) => id.family.is_generic() || id.family.as_str() == family,
+            (Variant::None, _) => id.family.is_generic(),
+        }
+    }
+
+    /// Whether an artifact built for this is installed together with it.
+    pub fn sees(&self, id: &ArtifactId) -> bool {
+        id.family.is_generic() || self.fits(id)
+    }
+
+    /// Whether both can be installed together: an environment holds one distribution of a name.
+    pub fn goes_with(&self, other: &Self) -> bool {
+        self.name != other.name
+    }
+
+    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, or for all.
+    pub fn relies_on(&self, owner: &Self) -> bool {
+        owner.variant == Variant::None || owner.variant == self.variant
+    }
+
+    /// It has a platform directory that another package owns.
+    pub fn is_overlay(&self) -> bool {
+        self.package.overlay.is_some()
+    }
+}
+
+/// All distributions that are built, in the order of the manifest.
+pub(super) fn instances<'a>(manifest: &'a Manifest, targets: &Targets, suffix: &str) -> Result<Vec<Instance<'a>>, Problems> {
+    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    for package in manifest.packages.values() {
+        let Some(declared) = package.distribution(targets.mode) else { continue };
+        for variant in variants(declared.split, targets) {
+            match instance(manifest, targets, package, declared, variant, suffix) {
+                Ok(instance) => all.push(instance),
+                Err(e) => problems.push(Problem::error(e.to_string()).label(&declared.name.place, "of this distribution")),
+            }
+        }
+    }
+    problems.extend(without_families(manifest, targets));
+    if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// Packages that are made for each family are not made at all when there is none: most of the set would be missing.
+fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
+    let declared = manifest.packages.values().filter_map(|p| p.distribution(targets.mode));
+    let lost: Vec<_> = declared.filter(|d| d.split == Split::Family && targets.built.is_empty()).collect();
+    if lost.is_empty() {
+        return Problems::new();
+    }
+    let problem = Problem::error("there is no family to build for, so these packages would not be made");
+    let labelled = lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
+    labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
+}
+
+fn variants(split: Split, targets: &Targets) -> Vec<Variant> {
+    match split {
+        Split::Generic => vec![Variant::None],
+        Split::Family => targets.built.iter().cloned().map(Variant::Family).collect(),
+        Split::Isa => targets.built.iter().cloned().map(Variant::Isa).collect(),
+    }
+}
+
+fn instance<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    package: &'a Package,
+    declared: &'a manifest::Distribution,
+    variant: Variant,
+    suffix: &str,
+) -> Result<Instance<'a>, NameError> {
+    let name = dist_name(declared, &variant)?;
+    let owner = match &package.overlay {
+        Some(overlay) => overlaid_name(manifest, overlay, targets.mode, &variant)?.unwrap_or_else(|| name.clone()),
+        None => name.clone(),
+    };
+    // Packages of several families under one name would overwrite each other.
+    let apart = matches!(variant, Variant::Family(_)) && !declared.name.has_placeholder() && targets.built.len() > 1;
+    let directory = if apart { format!("dist/{}", variant.as_str().unwrap_or_default()) } else { "dist".to_owned() };
+    Ok(Instance {
+        module: declared.module.fill_identifier(&variant).parse()?,
+        platform_dir: owner.platform_dir(suffix)?,
+        directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
+        package,
+        declared,
+        variant,
+        name,
+    })
+}
+
+fn not_a_directory(text: &str) -> NameError {
+    NameError { kind: "a directory", text: text.to_owned(), reason: "it has characters that paths cannot have" }
+}
+
+/// The name of a distribution for one variant.
+pub(super) fn dist_name(declared: &manifest::Distribution, variant: &Variant) -> Result<DistName, NameError> {
+    declared.name.fill(variant).parse()
+}
+
+fn overlaid_name(manifest: &Manifest, overlay: &PackageName, mode: Mode, variant: &Variant) -> Result<Option<DistName>, NameError> {
+    let declared = manifest.packages.get(overlay).and_then(|p| p.distribution(mode));
+    declared.map(|d| dist_name(d, if d.split == Split::Generic { &Variant::None } else { variant })).transpose()
+}

@@ -1,0 +1,121 @@
+//! One owner for each installed path, among distributions that can be installed together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::instance::Instance;
+use super::links::Filled;
+use super::{Distribution, Form, Member, Step};
+use crate::names::RelPath;
+use crate::source::{Place, Problem, Problems};
+
+/// A distribution's member, as the owner of its path.
+#[derive(Clone, Copy)]
+struct Claim<'m, 'a> {
+    /// Which distribution, by its place in the plan.
+    index: usize,
+    by: &'m Instance<'a>,
+    member: &'m Member,
+}
+
+impl Claim<'_, '_> {
+    fn can_meet(&self, other: &Self) -> bool {
+        self.index != other.index && self.by.goes_with(other.by)
+    }
+
+    /// Whether both are for one path of one environment.
+    fn rivals(&self, other: &Self) -> bool {
+        self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
+    }
+
+    /// Whether the other's path lies below this one's: in one package by letter, in several on any file system.
+    fn is_above(&self, other: &Self) -> bool {
+        let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
+        self.can_meet(other) || self.index == other.index && below.is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    fn source(&self) -> String {
+        self.member.step.source().map_or_else(|| format!("by {}", self.member.rule), |s| format!("from `{}`", s.artifact))
+    }
+}
+
+/// Installed paths in lower case, so that a file system that minds no case is served too, and who has each.
+type Claims<'m, 'a> = BTreeMap<String, Vec<Claim<'m, 'a>>>;
+
+/// Checks that no path is installed twice, and none below a path that is a file or link.
+pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>]) -> Problems {
+    let claims = claims(made);
+    let mut problems = Problems::new();
+    for rivals in claims.values() {
+        let pairs = rivals.iter().enumerate().flat_map(|(i, one)| rivals[i + 1..].iter().map(move |other| (one, other)));
+        if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.rivals(other)) {
+            problems.push(same_path(one, other, filled));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (path, below) in &claims {
+        for (parent, above) in parents(path).filter_map(|p| claims.get_key_value(p)) {
+            let pairs = above.iter().flat_map(|one| below.iter().map(move |other| (one, other)));
+            if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.is_above(other))
+                && seen.insert(parent)
+            {
+                problems.push(nested(one, other, filled));
+            }
+        }
+    }
+    problems
+}
+
+fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Claims<'m, 'a> {
+    let mut claims = Claims::new();
+    let wheels = made.iter().enumerate().filter(|(_, (_, distribution))| distribution.form == Form::Wheel);
+    for (index, (by, distribution)) in wheels {
+        let archived = distribution.archive.iter().flat_map(|a| &a.members);
+        for member in distribution.members.iter().chain(archived).filter(|m| m.step != Step::Directory) {
+            claims.entry(member.path.as_str().to_lowercase()).or_default().push(Claim { index, by, member });
+        }
+    }
+    claims
+}
+
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
+    let (a, b) = (&one.member.path, &other.member.path);
+    let (first, second) = (&one.by.name, &other.by.name);
+    let what = if one.index == other.index {
+        format!("{first} installs `{a}` twice")
+    } else if a == b {
+        format!("{first} and {second} both install `{a}`")
+    } else {
+        format!("{first} installs `{a}` and {second} `{b}`, which differ in case alone")
+    };
+    labelled(Problem::error(what), one, other, filled)
+        .help("a path has one owner: exclude it from one of the packages, or take the artifact in one of them only")
+}
+
+fn nested(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
+    let who = if one.index == other.index { String::new() } else { format!("{} ", other.by.name) };
+    let what = format!("{} installs `{}` as a file or link, and {who}`{}` below it", one.by.name, one.member.path, other.member.path);
+    labelled(Problem::error(what), one, other, filled)
+        .help("the two disagree whether it is a directory: exclude one of them, or mend the build")
+}
+
+fn labelled(problem: Problem, one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
+    let (a, b) = (place(one, filled), place(other, filled));
+    let says = |claim: &Claim<'_, '_>| format!("{} takes it {}", claim.by.name, claim.source());
+    if a.to_string() == b.to_string() {
+        return problem.label(a, format!("{}, and {} {}", says(one), other.by.name, other.source()));
+    }
+    problem.label(a, says(one)).label(b, says(other))
+}
+
+/// The rule that placed a member; the distribution's line for what no rule placed.
+fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
+    let owner = filled.iter().find(|f| f.instance.name == claim.by.name && f.instance.variant == claim.by.variant);
+    let root = format!("{}/", claim.by.platform_dir);
+    let path = claim.member.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());
+    let rule = owner.zip(path).and_then(|(f, path)| f.runtime.placed.get(&path)).map(|(_, rule)| *rule);
+    rule.unwrap_or(&claim.by.declared.name.place)
+}

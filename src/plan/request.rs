@@ -1,0 +1,28 @@
+//! What was asked for on the command line.
+
+use crate::names::{Mode, PackageName};
+
+/// What the command line says of a build, beside the manifest.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The version, as given; the build's own without it.
+    pub version: Option<String>,
+    /// What is appended to the names of platform directories.
+    pub suffix: String,
+    /// The mode; what the build says without it.
+    pub mode: Option<Mode>,
+    /// Families or ISAs published for Linux.
+    pub linux_families: Option<Vec<String>>,
+    /// Families or ISAs published for Windows.
+    pub windows_families: Option<Vec<String>>,
+    /// The platform tag; computed from the ELF files without it.
+    pub platform_tag: Option<String>,
+    /// Only these packages are made; all when empty.
+    pub only: Vec<PackageName>,
+    /// Wheels store their members.
+    pub store_wheels: bool,
+    /// The devel archive is a plain tar.
+    pub plain_archive: bool,
+    /// Files that no package takes are errors.
+    pub deny_unowned: bool,
+}

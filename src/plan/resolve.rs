@@ -1,0 +1,319 @@
+//! The steps from manifest and catalog to plan, in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::instance::{Instance, instances};
+use super::links::{Filled, Shipped, below, members};
+use super::select::{self, Matched, Selection};
+use super::targets::{self, Targets};
+use super::text::counted;
+use super::view::View;
+use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
+use super::{aliases, check, describe, devel, facts, idle, notes, ownership, place, requires, rpath};
+use crate::catalog::{Catalog, Entry};
+use crate::elf::stub::StubMachine;
+use crate::elf::{ElfKind, Machine};
+use crate::manifest::{Manifest, Package, PackageKind, ScriptTarget};
+use crate::names::{Mode, NameError, PackageName, RelPath};
+use crate::source::{Problem, Problems, nearest};
+
+pub(super) fn plan(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
+    let catalog = &*catalog.in_order();
+    let targets = targets::resolve(manifest, catalog, request)?;
+    check_only(manifest, targets.mode, request)?;
+    let all = instances(manifest, &targets, &request.suffix)?;
+    let resolver = Resolver { manifest, catalog, templates, request, targets: &targets, all: &all, machine: machine(catalog) };
+    resolver.run()
+}
+
+/// `--only` names packages that are built.
+fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Result<(), Problems> {
+    let built = |name: &PackageName| manifest.packages.get(name).is_some_and(|p| p.distribution(mode).is_some());
+    let Some(unknown) = request.only.iter().find(|name| !built(name)) else { return Ok(()) };
+    let names: Vec<&str> = manifest.packages.keys().filter(|n| built(n)).map(PackageName::as_str).collect();
+    let hint = nearest(unknown.as_str(), names.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
+    Err(Problem::usage(format!("--only: there is no package `{unknown}` in {mode} mode"))
+        .help(format!("{hint}packages are: {}", names.join(", ")))
+        .into())
+}
+
+/// What the build's own programs run on: what most of its ELF files are for.
+fn machine(catalog: &Catalog) -> StubMachine {
+    let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::elf);
+    let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
+    let (mut x86_64, mut aarch64) = (0_usize, 0_usize);
+    for facts in hosts {
+        x86_64 += usize::from(facts.machine == Machine::X86_64);
+        aarch64 += usize::from(facts.machine == Machine::Aarch64);
+    }
+    if aarch64 > x86_64 { StubMachine::Aarch64 } else { StubMachine::X86_64 }
+}
+
+struct Resolver<'a> {
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    templates: &'a Templates,
+    request: &'a Request,
+    targets: &'a Targets,
+    all: &'a [Instance<'a>],
+    machine: StubMachine,
+}
+
+/// Console programs by script name: the package that has each, and where.
+type Registered = BTreeMap<String, (String, RelPath)>;
+
+impl<'a> Resolver<'a> {
+    fn run(&self) -> Result<(Plan, Problems), Problems> {
+        let mut found = Found { notes: notes::catalog(self.catalog, self.targets), ..Found::default() };
+        found.notes.extend(notes::without_isas(self.manifest, self.targets));
+        let filled = self.fill_runtime(&mut found);
+        let shipped = Shipped::new(&filled);
+        let mut made = Vec::new();
+        for instance in self.all {
+            let distribution = match instance.package.kind {
+                PackageKind::Selector => self.selector(instance, &filled, &mut found),
+                PackageKind::Runtime => self.runtime(instance, &filled, &shipped, &mut found),
+                PackageKind::Devel => self.devel(instance, &shipped, &mut found),
+            };
+            match distribution {
+                Ok(distribution) => made.push((instance.clone(), distribution)),
+                Err(e) => found.problems.push(Problem::error(e.to_string()).label(&instance.declared.name.place, "of this distribution")),
+            }
+        }
+        self.check(made, &filled, found)
+    }
+
+    /// Selection, ownership and placement of every runtime distribution.
+    fn fill_runtime(&self, found: &mut Found) -> Vec<Filled<'a>> {
+        let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
+        let mut filled = Vec::new();
+        for instance in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
+            let used = matched.entry(&instance.package.name).or_default();
+            let selection = select::runtime(self.catalog, instance, self.targets.mode, used, &mut found.problems);
+            found.remember(instance, &selection);
+            let view = self.view(instance);
+            let known = found.problems.iter().count();
+            let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
+            if runtime.placed.is_empty() && found.problems.iter().count() == known {
+                found.problems.push(empty(instance));
+            }
+            aliases::apply(instance.package, &mut runtime, &view, &mut found.problems);
+            filled.push(Filled { instance: instance.clone(), runtime });
+        }
+        for (name, used) in &matched {
+            if let Some(package) = self.manifest.packages.get(*name) {
+                found.problems.extend(idle::rules(self.manifest, self.catalog, package, self.targets.mode, used));
+            }
+        }
+        filled
+    }
+
+    fn view(&self, instance: &Instance<'_>) -> View<'a> {
+        View::new(self.catalog, |artifact| instance.sees(&artifact.id))
+    }
+
+    fn runtime(
+        &self,
+        instance: &Instance<'a>,
+        all_filled: &[Filled<'a>],
+        shipped: &Shipped<'_, 'a>,
+        found: &mut Found,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(instance, Form::Wheel)?;
+        let Some(filled) = all_filled.iter().find(|f| f.instance.name == instance.name && f.instance.variant == instance.variant) else {
+            return Ok(distribution);
+        };
+        let directories = rpath::directories(instance, self.all);
+        let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
+        absent.extend(filled.runtime.absent.iter().cloned());
+        absent.extend(describe::missing(instance.package, self.targets.system, &filled.runtime.placed));
+        absent.sort_by(|a, b| a.path.cmp(&b.path));
+        if instance.is_overlay() {
+            placed.extend(self.device_links(filled, &placed));
+            placed.extend(overlay_marker(instance));
+        } else {
+            placed.extend(platform_marker(instance));
+        }
+        let scripts = describe::scripts(instance.package, self.targets.system, |p| filled.runtime.placed.contains_key(p));
+        let facts = facts::wheel(self.targets, instance, self.all, None);
+        placed.extend(describe::import_package(instance, self.templates, &facts, &scripts, &mut found.problems));
+        distribution.entry_points = describe::entry_points(instance, &scripts);
+        distribution.members = sorted(placed);
+        distribution.absent = absent;
+        Ok(distribution)
+    }
+
+    /// The list from which an expanded devel tree links to a device wheel's files.
+    fn device_links(&self, filled: &Filled<'_>, placed: &[super::Member]) -> Option<super::Member> {
+        let instance = &filled.instance;
+        let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
+        let root = format!("{}/", instance.platform_dir);
+        let relative = |m: &super::Member| m.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());
+        let files: Vec<RelPath> = placed.iter().filter_map(relative).collect();
+        let links = files.iter().map(|path| {
+            let from = below(devel.platform_dir.as_str(), path);
+            (path, from.relative_to_sibling(&below(instance.platform_dir.as_str(), path)))
+        });
+        let text = facts::device_links(self.targets, instance, links).to_string();
+        let path = format!("{root}.devel_links/{}.json", instance.variant.as_str()?).parse().ok()?;
+        Some(describe::render(path, text + "\n"))
+    }
+
+    fn devel(&self, instance: &Instance<'a>, shipped: &Shipped<'_, 'a>, found: &mut Found) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(instance, Form::Wheel)?;
+        let mut used = Matched::default();
+        let selection = select::devel(self.manifest, self.catalog, instance, self.targets.mode, &mut used, &mut found.problems);
+        found.remember(instance, &selection);
+        found.problems.extend(idle::rules(self.manifest, self.catalog, instance.package, self.targets.mode, &used));
+        if selection.files.is_empty() {
+            found.problems.push(empty(instance));
+        }
+        let devel = devel::archive(instance, &selection, &self.view(instance), shipped, &mut found.problems);
+        found.notes.extend(notes::keep_links(instance, &devel.members));
+        let compress = !self.request.plain_archive;
+        let name = if compress { "_devel.tar.xz" } else { "_devel.tar" };
+        let facts = facts::wheel(self.targets, instance, self.all, Some(name));
+        let mut archived = devel.members;
+        archived.extend(platform_marker(instance));
+        distribution.members = sorted(describe::import_package(instance, self.templates, &facts, &[], &mut found.problems));
+        let path = name.parse().map(|name| below(instance.module.as_str(), &name));
+        distribution.archive = path.ok().map(|path| Archive { path, compress, members: archived });
+        distribution.absent = devel.absent;
+        Ok(distribution)
+    }
+
+    fn selector(&self, instance: &Instance<'a>, filled: &[Filled<'a>], found: &mut Found) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(instance, Form::Sdist)?;
+        let requires = requires::requires(self.manifest, self.targets, instance)?;
+        let extras = requires::extras(self.manifest, self.targets, instance)?;
+        let (registered, aliases) = (self.registered(instance, filled), forwards(instance, filled));
+        let known = facts::Known { requires: &requires, extras: &extras, registered: &registered, aliases: &aliases };
+        let facts = facts::selector(self.manifest, self.targets, instance, self.all, &known);
+        distribution.members = sorted(describe::sdist(instance, self.templates, &facts, &mut found.problems));
+        let scripts = describe::scripts(instance.package, self.targets.system, |_| false);
+        distribution.entry_points = describe::entry_points(instance, &scripts);
+        Ok(distribution)
+    }
+
+    fn registered(&self, selector: &Instance<'_>, filled: &[Filled<'a>]) -> Registered {
+        let mut registered = Registered::new();
+        for f in filled.iter().filter(|f| selector.relies_on(&f.instance)) {
+            for (name, target) in describe::scripts(f.instance.package, self.targets.system, |p| f.runtime.placed.contains_key(p)) {
+                if let ScriptTarget::Program(program) = target {
+                    registered.insert(name.to_owned(), (f.instance.package.name.to_string(), program.clone()));
+                }
+            }
+        }
+        registered
+    }
+
+    /// A distribution with everything but its files.
+    fn distribution(&self, instance: &Instance<'_>, form: Form) -> Result<Distribution, NameError> {
+        let requires = requires::requires(self.manifest, self.targets, instance)?;
+        Ok(Distribution {
+            package: instance.package.name.value.clone(),
+            variant: instance.variant.as_str().map(str::to_owned),
+            name: instance.name.clone(),
+            form,
+            directory: instance.directory.clone(),
+            module: instance.module.clone(),
+            platform_dir: (form == Form::Wheel).then(|| instance.platform_dir.clone()),
+            compress: !self.request.store_wheels,
+            metadata: describe::metadata(self.manifest, instance, requires),
+            entry_points: BTreeMap::new(),
+            members: Vec::new(),
+            licenses: if form == Form::Wheel { self.licenses(instance) } else { Vec::new() },
+            archive: None,
+            absent: Vec::new(),
+        })
+    }
+
+    fn licenses(&self, instance: &Instance<'_>) -> Vec<super::Member> {
+        describe::licenses(self.manifest, self.catalog, self.templates, instance, self.targets.mode)
+    }
+
+    fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
+        let Found { mut problems, notes, selected } = found;
+        problems.extend(ownership::check(&made, filled));
+        problems.extend(check::rpaths(&made));
+        let unowned = check::unowned(self.manifest, self.catalog, self.targets, &selected);
+        if self.request.deny_unowned && !unowned.is_empty() {
+            problems.push(denied(&unowned));
+        }
+        let computed = || check::platform_tag(self.catalog, &made, self.machine, self.targets.system);
+        let platform_tag = self.request.platform_tag.clone().or_else(computed);
+        if platform_tag.is_none() {
+            problems.push(
+                Problem::usage("no ELF file says which platform the wheels are for").help("give the tag: --platform-tag linux_x86_64"),
+            );
+        }
+        let Some(platform_tag) = platform_tag.filter(|_| !problems.has_errors()) else { return Err(problems) };
+        let wanted = |p: &Package| self.request.only.is_empty() || self.request.only.contains(&p.name);
+        let distributions = made.into_iter().filter(|(i, _)| wanted(i.package)).map(|(_, d)| d).collect();
+        let version = self.targets.version.clone();
+        Ok((Plan { format: FORMAT, mode: self.targets.mode, version, platform_tag, distributions, unowned, notes }, problems))
+    }
+}
+
+/// What comes to light while packages are filled.
+#[derive(Default)]
+struct Found {
+    problems: Problems,
+    notes: Vec<String>,
+    /// Every entry that some package takes.
+    selected: BTreeSet<*const Entry>,
+}
+
+impl Found {
+    fn remember(&mut self, instance: &Instance<'_>, selection: &Selection<'_>) {
+        self.selected.extend(selection.owned.iter().map(|entry| std::ptr::from_ref(*entry)));
+        self.notes.extend(notes::shared(instance, selection));
+    }
+}
+
+fn sorted(mut members: Vec<super::Member>) -> Vec<super::Member> {
+    members.sort_by(|a, b| a.path.cmp(&b.path));
+    members
+}
+
+/// A platform directory is a regular package.
+fn platform_marker(instance: &Instance<'_>) -> Option<super::Member> {
+    let name = "__init__.py".parse().ok()?;
+    Some(describe::render(below(instance.platform_dir.as_str(), &name), String::new()))
+}
+
+/// A file of an overlay's own right in the directory that it shares: pip removes the directories
+/// that an uninstall empties only below one that it removes a file from.
+fn overlay_marker(instance: &Instance<'_>) -> Option<super::Member> {
+    let name = format!(".{}", instance.name.file_stem()).parse().ok()?;
+    Some(describe::render(below(instance.platform_dir.as_str(), &name), format!("{} has files here\n", instance.name)))
+}
+
+/// Forwarding libraries by package.
+fn forwards(selector: &Instance<'_>, filled: &[Filled<'_>]) -> BTreeMap<String, Vec<RelPath>> {
+    let mut forwards = BTreeMap::new();
+    for f in filled.iter().filter(|f| selector.relies_on(&f.instance)) {
+        let forward =
+            |(path, (placed, _)): (&RelPath, &(place::Placed<'_>, _))| matches!(placed, place::Placed::Forward(_)).then(|| path.clone());
+        let paths: Vec<RelPath> = f.runtime.placed.iter().filter_map(forward).collect();
+        if !paths.is_empty() {
+            forwards.insert(f.instance.package.name.to_string(), paths);
+        }
+    }
+    forwards
+}
+
+fn empty(instance: &Instance<'_>) -> Problem {
+    Problem::error(format!("{} would be empty", instance.name))
+        .label(&instance.declared.name.place, "nothing is left of what its rules take")
+        .help("check its artifacts, includes and excludes, and that the artifacts for this target are there")
+}
+
+fn denied(unowned: &[super::Unowned]) -> Problem {
+    let bytes = super::human_size(unowned.iter().map(|u| u.size).sum());
+    let first: Vec<String> = unowned.iter().take(5).map(|u| format!("{} of {}", u.origin.path, u.origin.artifact)).collect();
+    let more = if unowned.len() > 5 { format!(" and {} more", unowned.len() - 5) } else { String::new() };
+    let (are, them) = if unowned.len() == 1 { ("is", "it") } else { ("are", "them") };
+    Problem::error(format!("{} ({bytes}) {are} in no package: {}{more}", counted(unowned.len(), "file"), first.join(", ")))
+        .help(format!("take {them} in a package, or drop {them} with a reason: drop \"…\" reason=\"…\""))
+}

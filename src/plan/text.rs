@@ -1,0 +1,170 @@
+//! The plan as text that people review: aligned, quiet, the same everywhere.
+
+use std::fmt::Write as _;
+
+use super::{Distribution, Form, Member, Plan, Step};
+use crate::catalog::Origin;
+
+/// Bytes for people: three digits and a decimal unit.
+pub fn human_size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let (mut whole, mut unit) = (bytes, 0);
+    // Integers only: the same text on every machine.
+    while whole >= 1_000_000 && unit + 1 < UNITS.len() {
+        whole /= 1000;
+        unit += 1;
+    }
+    let (units, rest) = (whole / 1000, whole % 1000);
+    match units {
+        0..10 => format!("{units}.{:02} {}", rest / 10, UNITS[unit]),
+        10..100 => format!("{units}.{} {}", rest / 100, UNITS[unit]),
+        _ => format!("{units} {}", UNITS[unit]),
+    }
+}
+
+/// How many of something: `1 file`, `2 files`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// One line for each distribution, and what needs a second look.
+pub fn summary_text(plan: &Plan, verbose: bool) -> String {
+    let mut text = format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
+    let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
+    let head = ["files", "size", "copy", "relink", "stub", "alias", "link", "absent"];
+    let _ = writeln!(
+        text,
+        "{:width$}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>5}  {:>6}  {:>6}",
+        "", head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
+    );
+    for distribution in &plan.distributions {
+        let count = |name: &str| distribution.all_members().filter(|m| m.step.name() == name).count();
+        let shown = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>5}  {:>6}  {:>6}",
+            title(distribution),
+            distribution.file_count(),
+            human_size(distribution.size()),
+            shown(count("copy")),
+            shown(count("relink")),
+            shown(count("stub")),
+            shown(count("alias")),
+            shown(count("link")),
+            shown(distribution.absent.len())
+        );
+    }
+    if verbose {
+        absent(plan, &mut text);
+    }
+    unowned(plan, verbose, &mut text);
+    for note in &plan.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
+    text
+}
+
+/// The directory and name of what a distribution becomes.
+fn title(distribution: &Distribution) -> String {
+    let family = distribution.directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+    let form = if distribution.form == Form::Sdist { " (sdist)" } else { "" };
+    format!("{family}{}{form}", distribution.name)
+}
+
+fn absent(plan: &Plan, text: &mut String) {
+    for distribution in plan.distributions.iter().filter(|d| !d.absent.is_empty()) {
+        let _ = writeln!(text, "\nnot in {}:", title(distribution));
+        let width = distribution.absent.iter().map(|a| a.path.as_str().len()).max().unwrap_or(0).min(60);
+        for absent in &distribution.absent {
+            let _ = writeln!(text, "  {:width$}  {}", absent.path, absent.reason);
+        }
+    }
+}
+
+/// How many artifacts with unowned files are named before the rest is counted.
+const ARTIFACTS_SHOWN: usize = 8;
+
+fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
+    if plan.unowned.is_empty() {
+        return;
+    }
+    let bytes = plan.unowned.iter().map(|u| u.size).sum();
+    let _ = writeln!(text, "\nin no package: {}, {}", counted(plan.unowned.len(), "file"), human_size(bytes));
+    if verbose {
+        for u in &plan.unowned {
+            let _ = writeln!(text, "  {:>8}  {}  {}", human_size(u.size), u.origin.artifact, u.origin.path);
+        }
+        return;
+    }
+    let mut artifacts: Vec<(u64, usize, String)> = Vec::new();
+    for u in &plan.unowned {
+        let name = u.origin.artifact.to_string();
+        match artifacts.iter_mut().find(|(_, _, n)| *n == name) {
+            Some((size, count, _)) => (*size, *count) = (*size + u.size, *count + 1),
+            None => artifacts.push((u.size, 1, name)),
+        }
+    }
+    artifacts.sort_by(|a, b| (b.0, &a.2).cmp(&(a.0, &b.2)));
+    for (size, count, name) in artifacts.iter().take(ARTIFACTS_SHOWN) {
+        let _ = writeln!(text, "  {:>8}  {:>11}  {name}", human_size(*size), counted(*count, "file"));
+    }
+    if artifacts.len() > ARTIFACTS_SHOWN {
+        let _ = writeln!(text, "  and {} more artifacts; -v lists every file", artifacts.len() - ARTIFACTS_SHOWN);
+    }
+}
+
+/// One line for each file: path, step, size, source and rule.
+pub fn files_text(plan: &Plan) -> String {
+    let mut text = String::new();
+    for distribution in &plan.distributions {
+        let _ = writeln!(text, "{}", title(distribution));
+        for member in distribution.members.iter().chain(&distribution.licenses) {
+            line(member, &mut text);
+        }
+        if let Some(archive) = &distribution.archive {
+            let _ = writeln!(text, "{} in {}", archive.path, title(distribution));
+            for member in &archive.members {
+                line(member, &mut text);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn line(member: &Member, text: &mut String) {
+    let detail = match &member.step {
+        Step::Copy { source } => from(member, source),
+        Step::Relink { source, rpath } => format!("{} rpath {rpath}", from(member, source)),
+        Step::Stub { target, .. } => format!("starts {target}"),
+        Step::Alias { needed, .. } => format!("needs {needed}"),
+        Step::Link { target } => format!("-> {target}"),
+        Step::Directory | Step::Render { .. } => String::new(),
+    };
+    let size = if member.step == Step::Directory { String::new() } else { human_size(member.size) };
+    let line = format!("  {:<9}  {size:>8}  {:<60}  {:<16}  {detail}", member.step.name(), member.path, member.rule);
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// The artifact, and the path in it where the installed path does not say it.
+fn from(member: &Member, source: &Origin) -> String {
+    if member.path.as_str().ends_with(source.path.as_str()) {
+        source.artifact.to_string()
+    } else {
+        format!("{}:{}", source.artifact, source.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_three_digits() {
+        let texts: Vec<String> = [0, 999, 1000, 12_345, 999_999, 1_000_000, 1_234_567_890].map(human_size).into();
+        assert_eq!(texts, ["0 B", "999 B", "1.00 kB", "12.3 kB", "999 kB", "1.00 MB", "1.23 GB"]);
+    }
+}

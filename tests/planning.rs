@@ -1,0 +1,40 @@
+//! From a manifest and a catalog to a plan: each rule of the specification, each fault that
+//! planning has to make impossible, and the catalog that planning starts from.
+//!
+//! Manifests are given inline, catalogs as one line an entry (`support::catalog`); results
+//! are compared as text: one line a file, one paragraph a problem.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+#[path = "planning/aliases.rs"]
+mod aliases;
+#[path = "planning/archives.rs"]
+mod archives;
+#[path = "planning/devel.rs"]
+mod devel;
+#[path = "planning/golden.rs"]
+mod golden;
+#[path = "planning/links.rs"]
+mod links;
+#[path = "planning/metadata.rs"]
+mod metadata;
+#[path = "planning/ownership.rs"]
+mod ownership;
+#[path = "planning/purity.rs"]
+mod purity;
+#[path = "planning/rpaths.rs"]
+mod rpaths;
+#[path = "planning/scan.rs"]
+mod scan;
+#[path = "planning/selection.rs"]
+mod selection;
+#[path = "planning/splits.rs"]
+mod splits;
+#[path = "planning/support.rs"]
+mod support;
+#[path = "planning/targets.rs"]
+mod targets;
+#[path = "planning/tree.rs"]
+mod tree;
+#[path = "planning/wheels.rs"]
+mod wheels;

@@ -1,0 +1,216 @@
+//! Artifacts that come as archives: the same catalog as directories, and nothing written outside.
+
+use std::io::Write;
+use std::path::Path;
+
+use fs_err as fs;
+use rockpack::catalog::{self, Catalog};
+use tar::{EntryType, Header};
+use tempfile::TempDir;
+
+/// A tar archive, member by member, also such as no tool would write.
+#[derive(Default)]
+struct Archive(Vec<u8>);
+
+impl Archive {
+    fn member(mut self, path: &[u8], kind: EntryType, content: &[u8], link: &[u8]) -> Self {
+        let mut header = Header::new_gnu();
+        // Set field by field: the crate's own setters refuse what is tested here.
+        let old = header.as_old_mut();
+        old.name[..path.len()].copy_from_slice(path);
+        old.linkname[..link.len()].copy_from_slice(link);
+        header.set_entry_type(kind);
+        header.set_mode(0o755);
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        self.0.extend(header.as_bytes());
+        self.0.extend(content);
+        self.0.resize(self.0.len().next_multiple_of(512), 0);
+        self
+    }
+
+    fn file(self, path: &str, content: &str) -> Self {
+        self.member(path.as_bytes(), EntryType::Regular, content.as_bytes(), b"")
+    }
+
+    fn link(self, path: &str, target: &str) -> Self {
+        self.member(path.as_bytes(), EntryType::Symlink, b"", target.as_bytes())
+    }
+
+    /// One with a manifest first.
+    fn with_manifest() -> Self {
+        Self::default().file("artifact_manifest.txt", "stage\n")
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.0.resize(self.0.len() + 1024, 0);
+        self.0
+    }
+}
+
+fn zst(tar: &[u8]) -> Vec<u8> {
+    zstd::encode_all(tar, 3).unwrap()
+}
+
+fn xz(tar: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    encoder.write_all(tar).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A directory with an artifact directory in it, beside which nothing may appear.
+fn place(name: &str, content: &[u8]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("artifacts")).unwrap();
+    fs::write(dir.path().join("artifacts").join(name), content).unwrap();
+    dir
+}
+
+fn scan(dir: &Path) -> Catalog {
+    let scanned = catalog::scan(dir);
+    scanned.unwrap_or_else(|problems| panic!("{:?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())).0
+}
+
+fn problem(content: &[u8]) -> String {
+    let dir = place("base_lib_generic.tar.zst", content);
+    let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
+    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let beside: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(beside, ["artifacts"], "nothing is written beside the artifacts");
+    assert_eq!(fs::read_dir(dir.path().join("artifacts")).unwrap().count(), 1);
+    found.into_iter().next().unwrap()
+}
+
+#[test]
+fn archives_give_the_same_catalog_as_directories() {
+    let library =
+        rockpack::elf::forward::forwarding_library(rockpack::elf::stub::StubMachine::X86_64, "libx.so.1", "libc.so.6", "$ORIGIN").unwrap();
+    let tar = Archive::with_manifest()
+        .member(b"stage/", EntryType::Directory, b"", b"")
+        .member(b"stage/lib/libx.so.1.0", EntryType::Regular, &library, b"")
+        .link("stage/lib/libx.so.1", "libx.so.1.0")
+        .link("stage/other", "../../elsewhere/../stage/lib".trim_start_matches("../../elsewhere/../stage/"))
+        .member(b"stage/lib/hard", EntryType::Link, b"", b"stage/lib/libx.so.1.0")
+        .member(b"stage/share/empty/", EntryType::Directory, b"", b"")
+        .file("stage/bin/run", "#!/bin/sh\n")
+        .end();
+    let directory = tempfile::tempdir().unwrap();
+    tar::Archive::new(&tar[..]).unpack(directory.path().join("base_lib_generic")).unwrap();
+    let expected = serde_json::to_string(&scan(directory.path())).unwrap();
+    for (name, content) in [("base_lib_generic.tar.zst", zst(&tar)), ("base_lib_generic.tar.xz", xz(&tar))] {
+        let dir = place(name, &content);
+        assert_eq!(serde_json::to_string(&scan(&dir.path().join("artifacts"))).unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn members_may_be_named_from_the_dot_on() {
+    let tar = Archive::default()
+        .member(b"./", EntryType::Directory, b"", b"")
+        .file("./artifact_manifest.txt", "stage\n")
+        .file("./stage/a", "a")
+        .end();
+    let dir = place("base_lib_generic.tar.zst", &zst(&tar));
+    assert_eq!(scan(&dir.path().join("artifacts")).artifacts[0].entries.len(), 1);
+}
+
+#[test]
+fn what_was_unpacked_vanishes_with_the_tree() {
+    let dir = place("base_lib_generic.tar.zst", &zst(&Archive::with_manifest().file("stage/a", "a").end()));
+    let (catalog, tree) = catalog::scan(&dir.path().join("artifacts")).unwrap();
+    let artifact = &catalog.artifacts[0];
+    let origin = rockpack::catalog::Origin { artifact: artifact.id.clone(), base: "stage".parse().unwrap(), path: "a".parse().unwrap() };
+    let file = tree.path(&origin).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a");
+    drop(tree);
+    assert!(!file.exists());
+}
+
+#[test]
+fn the_first_member_has_to_be_the_manifest() {
+    let late = Archive::default().file("stage/a", "a").file("artifact_manifest.txt", "stage\n").end();
+    assert_eq!(
+        problem(&zst(&late)),
+        "the first member of archive base_lib_generic.tar.zst is `stage/a`; it has to be artifact_manifest.txt"
+    );
+    let dotted = Archive::default()
+        .member(b"./", EntryType::Directory, b"", b"")
+        .file("./stage/a", "a")
+        .file("artifact_manifest.txt", "stage\n")
+        .end();
+    assert!(problem(&zst(&dotted)).contains("is `stage/a`; it has to be artifact_manifest.txt"));
+}
+
+/// Defect 22.
+#[test]
+fn members_that_lead_outside_are_named() {
+    let above = Archive::with_manifest().file("stage/../../a", "a").end();
+    assert_eq!(
+        problem(&zst(&above)),
+        "archive base_lib_generic.tar.zst has a member whose path `stage/../../a` has `..`, which can lead outside"
+    );
+    let absolute = Archive::with_manifest().file("/tmp/rockpack-absolute", "a").end();
+    assert!(problem(&zst(&absolute)).contains("`/tmp/rockpack-absolute` is absolute"));
+    assert!(!Path::new("/tmp/rockpack-absolute").exists());
+}
+
+/// Defect 22.
+#[test]
+fn links_that_lead_outside_are_named() {
+    for target in ["../../../etc/passwd", "/etc/passwd"] {
+        let tar = Archive::with_manifest().link("stage/l", target).end();
+        assert_eq!(problem(&zst(&tar)), format!("archive base_lib_generic.tar.zst: `stage/l` links to `{target}`, which leads outside"));
+        let hard = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", target.as_bytes()).end();
+        assert!(problem(&zst(&hard)).contains(&format!("`stage/h` links to `{target}`, which leads outside")));
+    }
+}
+
+/// Defect 22: the text of each link is harmless, the two together are not.
+#[test]
+fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
+    let tar = Archive::with_manifest()
+        .file("stage/deep/er/file", "f")
+        .link("stage/deep/er/up", "../..")
+        .link("stage/deep/er/out", "up/../..")
+        .file("stage/deep/er/out/escaped", "e")
+        .end();
+    assert!(problem(&zst(&tar)).contains("`stage/deep/er/out/escaped`"));
+}
+
+#[test]
+fn devices_are_named() {
+    for kind in [EntryType::Char, EntryType::Block, EntryType::Fifo] {
+        let tar = Archive::with_manifest().member(b"stage/null", kind, b"", b"").end();
+        assert_eq!(
+            problem(&zst(&tar)),
+            "archive base_lib_generic.tar.zst: `stage/null` is a device, socket or the like, which packages cannot hold"
+        );
+    }
+}
+
+#[test]
+fn names_that_are_not_utf8_are_named() {
+    let tar = Archive::with_manifest().member(b"stage/caf\xe9", EntryType::Regular, b"", b"").end();
+    assert_eq!(problem(&zst(&tar)), "archive base_lib_generic.tar.zst has a member whose name is not UTF-8: stage/caf\u{fffd}");
+}
+
+#[test]
+fn a_cut_archive_is_an_error_wherever_it_was_cut() {
+    let noise = (0..4000_u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect::<Vec<_>>().join(" ");
+    let whole = zst(&Archive::with_manifest().file("stage/a", &noise).file("stage/b", &noise).end());
+    for end in [0, 3, whole.len() / 3, whole.len() * 2 / 3, whole.len() - 1] {
+        assert!(problem(&whole[..end]).contains("base_lib_generic.tar.zst"), "cut after {end} bytes");
+    }
+    assert!(problem(b"no archive at all").contains("cannot read archive base_lib_generic.tar.zst"));
+}
+
+#[test]
+fn a_directory_and_an_archive_of_one_artifact_are_refused() {
+    let dir = place("base_lib_generic.tar.zst", &zst(&Archive::with_manifest().file("stage/a", "a").end()));
+    let beside = dir.path().join("artifacts/base_lib_generic");
+    fs::create_dir(&beside).unwrap();
+    let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
+    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(found[0].starts_with("artifact `base_lib_generic` is there twice: "), "{found:?}");
+}

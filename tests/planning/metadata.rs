@@ -1,0 +1,145 @@
+//! What packages say of themselves: scripts, licence texts, platform tag, compression.
+
+use super::support::{Case, absent, distribution, files, package, rendered, runtime};
+
+use rockpack::plan::Step;
+
+const SCRIPTS: &str = "artifact \"base\" \"lib\"
+    script \"tool\" program=\"bin/tool\"
+    script \"c++tool\" program=\"bin/link\" expand-devel=#true
+    script \"gone\" program=\"bin/gone\"
+    script \"windows\" program=\"bin/tool\" on=\"windows\"
+    script \"linux\" program=\"bin/tool\" on=\"linux\"
+    script \"self\" function=\"_main:run\"";
+
+const ENTRIES: &str = "base_lib_generic bin/tool script
+                       base_lib_generic bin/link link tool
+                       base_lib_generic bin/info.exe data 5";
+
+fn scripts(case: &Case) -> Vec<String> {
+    distribution(&case.plan(), "x-core").entry_points.iter().map(|(name, start)| format!("{name} = {start}")).collect()
+}
+
+/// Defect 29.
+#[test]
+fn a_script_whose_program_is_not_packaged_is_not_registered() {
+    let case = Case::new(&[runtime("core", SCRIPTS)], ENTRIES);
+    assert_eq!(
+        scripts(&case),
+        ["c++tool = x_core._cli:c_2b__2b_tool", "linux = x_core._cli:linux", "self = x_core._main:run", "tool = x_core._cli:tool"]
+    );
+    let plan = case.plan();
+    let cli = rendered(&plan, "x-core", "x_core/_cli.py");
+    assert_eq!(cli.matches("def ").count(), 3);
+    assert!(cli.contains("def c_2b__2b_tool() -> None:\n    start(\"c++tool\")\n"), "{cli}");
+}
+
+#[test]
+fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
+    let lines = format!(
+        "{SCRIPTS}\nlibrary \"tool\" so=\"bin/to*\"\nlibrary \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\"\nlibrary \"y\" so=\"lib/y.so\" optional=\"why\""
+    );
+    assert_eq!(
+        absent(&Case::new(&[runtime("core", &lines)], ENTRIES).plan(), "x-core"),
+        ["bin/gone: not there: no script `gone`", "lib/libx.so*: not there: the runtime will not find library `x`"]
+    );
+}
+
+#[test]
+fn on_windows_programs_end_in_exe() {
+    let lines =
+        "artifact \"base\" \"lib\"\nscript \"info\" program=\"bin/info\" on=\"windows\"\nscript \"tool\" program=\"bin/tool\" on=\"linux\"";
+    let case = Case::new(&[runtime("core", lines)], ENTRIES).asking(|r| r.platform_tag = Some("win_amd64".to_owned()));
+    assert_eq!(scripts(&case), ["info = x_core._cli:info"]);
+}
+
+#[test]
+fn without_scripts_there_is_no_module_for_them() {
+    let plan = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES).plan();
+    assert!(distribution(&plan, "x-core").members.iter().all(|m| !m.path.as_str().ends_with("_cli.py")));
+}
+
+#[test]
+fn licence_texts_of_all_that_a_package_takes_from_are_in_its_metadata() {
+    let packages = [runtime("core", "artifact \"base\" \"lib\""), runtime("other", "artifact \"blas\" \"lib\"")];
+    let entries = "base_lib_generic a text a
+                   base_doc_generic share/doc/base/LICENSE.txt text base
+                   base_dev_generic share/doc/base/LICENSE.txt text base
+                   blas_lib_generic b text b
+                   blas_lib_generic share/doc/blas/LICENSE text blas";
+    let plan = Case::new(&packages, entries).plan();
+    let texts = |name: &str| {
+        let licenses = &distribution(&plan, name).licenses;
+        licenses
+            .iter()
+            .map(|m| format!("{} {}", m.path, m.step.source().map(|s| s.artifact.to_string()).unwrap_or_default()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(texts("x-core"), ["LICENSE ", "share/doc/base/LICENSE.txt base_dev_generic"]);
+    assert_eq!(texts("x-other"), ["LICENSE ", "share/doc/blas/LICENSE blas_lib_generic"]);
+    assert!(files(&plan, "x-other").contains(&"share/doc/blas/LICENSE copy blas_lib_generic".to_owned()), "and where the build puts it");
+    assert!(distribution(&plan, "x-core").members.iter().all(|m| m.path.as_str() != "x_core/LICENSE"), "the template's text is metadata");
+}
+
+#[test]
+fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
+    let mut case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
+    case.templates.remove("runtime");
+    assert_eq!(case.problem(), "there is no template `runtime`\n  template \"runtime\" <- templates are: meta\n");
+}
+
+#[test]
+fn the_platform_tag_is_that_of_the_newest_glibc_any_shipped_file_needs() {
+    let tag = |entries: &str| {
+        let packages = [runtime("core", "artifact \"base\" \"lib\"")];
+        let case = Case::new(&packages, &format!("base_lib_generic a text a\n{entries}")).asking(|r| r.platform_tag = None);
+        case.plan().platform_tag
+    };
+    let old = "base_lib_generic lib/a.so so - glibc=2.5";
+    assert_eq!(tag(old), "manylinux_2_17_x86_64");
+    assert_eq!(
+        tag(&format!("{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9")),
+        "manylinux_2_28_x86_64"
+    );
+    assert_eq!(
+        tag(&format!("{old}\nbase_dev_generic lib/b.so so - glibc=2.40")),
+        "manylinux_2_17_x86_64",
+        "what is not shipped does not count"
+    );
+    assert_eq!(tag("base_lib_generic lib/a.so so - glibc=2.34 machine=aarch64"), "manylinux_2_34_aarch64");
+}
+
+#[test]
+fn without_an_elf_file_the_tag_has_to_be_given() {
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a").asking(|r| r.platform_tag = None);
+    assert_eq!(case.problem(), "no ELF file says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n");
+    assert!(case.resolve().unwrap_err().blame_usage());
+}
+
+#[test]
+fn the_selector_is_an_sdist_whose_requirements_are_computed_at_installation() {
+    let packages = [
+        package(
+            "meta",
+            "selector",
+            "\"x\" module=\"x_meta\" split=\"generic\"",
+            "requires \"core\"\nscript \"x\" function=\"__main__:main\"",
+        ),
+        runtime("core", "artifact \"base\" \"lib\""),
+    ];
+    let plan = Case::new(&packages, ENTRIES).plan();
+    let meta = distribution(&plan, "x");
+    assert_eq!(meta.form, rockpack::plan::Form::Sdist);
+    assert!(meta.metadata.computed && meta.metadata.requires_dist.is_empty());
+    assert_eq!(meta.entry_points["x"], "x_meta.__main__:main");
+    assert!(meta.members.iter().all(|m| matches!(m.step, Step::Render { .. })));
+    assert_eq!(meta.metadata.author, "A. Author");
+    assert_eq!(meta.metadata.requires_python, ">=3.10");
+}
+
+#[test]
+fn wheels_are_compressed_unless_they_shall_be_stored() {
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
+    assert!(distribution(&case.plan(), "x-core").compress);
+    assert!(!distribution(&case.asking(|r| r.store_wheels = true).plan(), "x-core").compress);
+}

@@ -1,0 +1,67 @@
+//! Where the ELF files of wheels look for libraries.
+
+use super::support::{Case, archived, devel, files, package, runtime};
+
+fn two(lines: &str) -> [String; 2] {
+    [runtime("core", "artifact \"base\" \"lib\""), runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))]
+}
+
+const ENTRIES: &str = "base_lib_generic lib/llvm/lib/libc.so.1 so libc.so.1
+                       base_lib_generic lib/liba.so.1 so liba.so.1 runpath=$ORIGIN
+                       blas_lib_generic bin/tool exe rpath=/opt/lib
+                       blas_lib_generic lib/libb.so.1 so libb.so.1 runpath=$ORIGIN
+                       blas_lib_generic lib/deep/libd.so.1 so libd.so.1";
+
+#[test]
+fn entries_follow_what_a_file_has_in_the_declared_order_and_once() {
+    let lines = "rpath \"libs\" \"lib\"\nrpath \"core\" \"lib\"\nrpath \"core\" \"lib/llvm/lib\"";
+    let plan = Case::new(&two(lines), ENTRIES).plan();
+    assert_eq!(
+        files(&plan, "x-libs"),
+        [
+            "bin/tool relink blas_lib_generic /opt/lib:$ORIGIN/../../_x_libs/lib:$ORIGIN/../../_x_core/lib:$ORIGIN/../../_x_core/lib/llvm/lib x",
+            "lib/deep/libd.so.1 relink blas_lib_generic $ORIGIN/../../../_x_libs/lib:$ORIGIN/../../../_x_core/lib:$ORIGIN/../../../_x_core/lib/llvm/lib",
+            "lib/libb.so.1 relink blas_lib_generic $ORIGIN:$ORIGIN/../../_x_core/lib:$ORIGIN/../../_x_core/lib/llvm/lib",
+        ]
+    );
+    assert_eq!(files(&plan, "x-core")[0], "lib/liba.so.1 relink base_lib_generic $ORIGIN", "RUNPATH turns into RPATH");
+}
+
+#[test]
+fn what_a_soname_link_becomes_searches_from_where_it_stands() {
+    let entries = format!("{ENTRIES}\nblas_lib_generic lib/deep/libb.so.1 link ../libb.so.1");
+    let plan = Case::new(&two("rpath \"core\" \"lib\""), &entries).plan();
+    assert_eq!(files(&plan, "x-libs")[1], "lib/deep/libb.so.1 relink blas_lib_generic:lib/libb.so.1 $ORIGIN:$ORIGIN/../../../_x_core/lib");
+}
+
+#[test]
+fn elf_files_of_devel_only_turn_runpath_into_rpath() {
+    let packages = [runtime("core", "artifact \"base\" \"lib\"\nrpath \"core\" \"lib\""), devel("artifacts-of \"core\"")];
+    let entries = "base_lib_generic lib/liba.so.1 so liba.so.1
+                   base_dev_generic lib/libdev.so.1 so libdev.so.1 runpath=$ORIGIN:
+                   base_dev_generic lib/libold.so.1 so libold.so.1 rpath=/x";
+    let archive = archived(&Case::new(&packages, entries).plan(), "x-devel");
+    assert_eq!(archive[..2], ["lib/libdev.so.1 relink base_dev_generic $ORIGIN", "lib/libold.so.1 copy base_dev_generic"]);
+}
+
+/// Defect 12.
+#[test]
+fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
+    let (_, warnings) = Case::new(&two("rpath \"core\" \"lib\"\nrpath \"core\" \"lib64\""), ENTRIES).plan_and_warnings();
+    assert_eq!(warnings, ["package `core` has no directory `lib64`\n  rpath \"core\" \"lib64\" <- libraries are searched there in vain\n"]);
+}
+
+/// Each family's wheel searches its own platform directory, not that of the first family.
+#[test]
+fn wheels_of_several_families_search_their_own_directories() {
+    let libs = package(
+        "libs",
+        "runtime",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "artifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"",
+    );
+    let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1
+                   blas_lib_gfx94X-dcgpu lib/libb.so.1 so libb.so.1 is=other";
+    let plan = Case::new(&[libs], entries).legacy().plan();
+    assert_eq!(files(&plan, "x-libs-gfx94X-dcgpu"), ["lib/libb.so.1 relink blas_lib_gfx94X-dcgpu $ORIGIN/../../_x_libs_gfx94X_dcgpu/lib"]);
+}

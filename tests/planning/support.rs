@@ -1,0 +1,204 @@
+//! A case: a manifest and a catalog in, a plan or problems out, as text.
+
+use rockpack::catalog::{BuildFacts, Catalog};
+use rockpack::manifest::Manifest;
+use rockpack::names::Mode;
+use rockpack::plan::{self, Distribution, Member, Plan, Request, Step, Templates};
+use rockpack::source::{Problem, Problems, Source};
+
+use super::tree;
+
+pub const FAMILIES: &str = r#"
+isa "gfx906" product="A" { family "old-all"; }
+isa "gfx942" product="B" { family "gfx94X-all" "gfx94X-dcgpu"; }
+isa "gfx1100" product="C" { family "gfx110X-all"; }
+isa "gfx1101" product="D" { family "gfx110X-all"; }
+"#;
+
+const PROJECT: &str = r#"project {
+    author "A. Author"
+    requires-python ">=3.10"
+    license-text "share/doc/*/LICENSE*"
+}
+"#;
+
+/// A package with the lines that each has.
+pub fn package(name: &str, kind: &str, distribution: &str, lines: &str) -> String {
+    let template = if kind == "selector" { "meta" } else { "runtime" };
+    format!(
+        "package \"{name}\" kind=\"{kind}\" {{\n    distribution {distribution}\n    summary \"About {name}\"\n    license \"MIT\"\n    template \"{template}\"\n{lines}\n}}\n"
+    )
+}
+
+/// A runtime package `x-NAME` of generic artifacts.
+pub fn runtime(name: &str, lines: &str) -> String {
+    package(name, "runtime", &format!("\"x-{name}\" module=\"x_{}\" split=\"generic\"", name.replace('-', "_")), lines)
+}
+
+/// A devel package `x-devel`, generic.
+pub fn devel(lines: &str) -> String {
+    package("devel", "devel", "\"x-devel\" module=\"x_devel\" split=\"generic\"", lines)
+}
+
+/// What a resolver is given.
+#[derive(Clone)]
+pub struct Case {
+    packages: Source,
+    families: Source,
+    pub catalog: Catalog,
+    pub templates: Templates,
+    pub request: Request,
+}
+
+impl Case {
+    /// Packages out of [`package`] and the like, and the lines of a catalog, in kpack mode.
+    pub fn new(packages: &[String], entries: &str) -> Self {
+        let build = BuildFacts { kpack_split: true, ..BuildFacts::default() };
+        let file = |path: &str, text: &str| (path.parse().unwrap(), text.to_owned());
+        Self {
+            packages: Source::new("packages.kdl", PROJECT.to_owned() + &packages.concat()),
+            families: Source::new("families.kdl", FAMILIES),
+            catalog: tree::catalog(entries, build),
+            templates: Templates::from([
+                ("runtime".to_owned(), vec![file("LICENSE", "MIT"), file("__init__.py", "")]),
+                ("meta".to_owned(), vec![file("pyproject.toml", "")]),
+            ]),
+            request: Request { version: Some("1.0".to_owned()), platform_tag: Some("linux_x86_64".to_owned()), ..Request::default() },
+        }
+    }
+
+    pub fn legacy(mut self) -> Self {
+        self.request.mode = Some(Mode::Legacy);
+        self
+    }
+
+    /// With something else asked for.
+    pub fn asking(mut self, ask: impl FnOnce(&mut Request)) -> Self {
+        ask(&mut self.request);
+        self
+    }
+
+    /// With families or ISAs published for Linux.
+    pub fn linux(self, list: &[&str]) -> Self {
+        let list = list.iter().map(|s| (*s).to_owned()).collect();
+        self.asking(|r| r.linux_families = Some(list))
+    }
+
+    /// With families or ISAs published for Windows.
+    pub fn windows(self, list: &[&str]) -> Self {
+        let list = list.iter().map(|s| (*s).to_owned()).collect();
+        self.asking(|r| r.windows_families = Some(list))
+    }
+
+    pub fn manifest(&self) -> Manifest {
+        Manifest::decode(&self.packages, &self.families).unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
+    }
+
+    pub fn resolve(&self) -> Result<(Plan, Problems), Problems> {
+        plan::resolve(&self.manifest(), &self.catalog, &self.templates, &self.request)
+    }
+
+    /// The plan, which comes without a warning.
+    pub fn plan(&self) -> Plan {
+        let (plan, warnings) = self.plan_and_warnings();
+        assert!(warnings.is_empty(), "{}", warnings.join("\n"));
+        plan
+    }
+
+    pub fn plan_and_warnings(&self) -> (Plan, Vec<String>) {
+        match self.resolve() {
+            Ok((plan, warnings)) => (plan, Self::texts(&warnings)),
+            Err(problems) => panic!("{}", Self::texts(&problems).join("\n")),
+        }
+    }
+
+    /// What is wrong, one paragraph a problem.
+    pub fn problems(&self) -> Vec<String> {
+        match self.resolve() {
+            Ok((plan, _)) => panic!("this plan has no error:\n{}", plan::files_text(&plan)),
+            Err(problems) => Self::texts(&problems),
+        }
+    }
+
+    /// The one problem there is.
+    pub fn problem(&self) -> String {
+        let problems = self.problems();
+        assert_eq!(problems.len(), 1, "{}", problems.join("\n"));
+        problems.into_iter().next().unwrap()
+    }
+
+    fn texts(problems: &Problems) -> Vec<String> {
+        problems.iter().map(Self::text).collect()
+    }
+
+    /// The message, the labels with the manifest's lines that they point to, and the help.
+    fn text(problem: &Problem) -> String {
+        let message = problem.message().to_owned();
+        let labels = problem.labels().iter().map(|(place, label)| {
+            let line = place.source().text().lines().nth(place.line() - 1).unwrap();
+            format!("  {} <- {label}", line.trim())
+        });
+        let help = problem.remedy().map(|help| format!("  help: {help}"));
+        std::iter::once(message).chain(labels).chain(help).map(|line| line + "\n").collect()
+    }
+}
+
+/// The distribution of this name; with several of one name, the first.
+pub fn distribution<'p>(plan: &'p Plan, name: &str) -> &'p Distribution {
+    let found = plan.distributions.iter().find(|d| d.name.as_str() == name);
+    found.unwrap_or_else(|| panic!("{name} is not among {:?}", names(plan)))
+}
+
+/// Every distribution's directory and name.
+pub fn names(plan: &Plan) -> Vec<String> {
+    plan.distributions.iter().map(|d| format!("{}/{}", d.directory, d.name)).collect()
+}
+
+/// The files in the platform directory of a wheel, but for what marks it, as `PATH STEP DETAIL`.
+pub fn files(plan: &Plan, name: &str) -> Vec<String> {
+    let distribution = distribution(plan, name);
+    let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
+    let inside = distribution.members.iter().filter_map(|m| Some((m.path.as_str().strip_prefix(&root)?, m)));
+    let marker = format!(".{}", distribution.name.file_stem());
+    inside.filter(|(path, _)| *path != "__init__.py" && *path != marker).map(|(path, member)| line(path, member)).collect()
+}
+
+/// The members of a devel archive in its order, below its root, directories and the marker left out.
+pub fn archived(plan: &Plan, name: &str) -> Vec<String> {
+    let distribution = distribution(plan, name);
+    let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
+    let members = distribution.archive.iter().flat_map(|a| &a.members).filter(|m| m.step != Step::Directory);
+    let below = members.map(|m| (m.path.as_str().strip_prefix(&root).unwrap(), m));
+    below.filter(|(path, _)| *path != "__init__.py").map(|(path, member)| line(path, member)).collect()
+}
+
+/// What was selected and is not shipped, with the reason.
+pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
+    distribution(plan, name).absent.iter().map(|a| format!("{}: {}", a.path, a.reason)).collect()
+}
+
+fn line(path: &str, member: &Member) -> String {
+    let from = |source: &rockpack::catalog::Origin| {
+        let elsewhere = if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
+        format!("{}{elsewhere}", source.artifact)
+    };
+    let what = match &member.step {
+        Step::Copy { source } => format!("copy {}", from(source)),
+        Step::Relink { source, rpath } => format!("relink {} {rpath}", from(source)),
+        Step::Stub { target, .. } => format!("stub {target}"),
+        Step::Alias { soname, needed, rpath, .. } => format!("alias {soname} needs {needed} in {rpath}"),
+        Step::Link { target } => format!("-> {target}"),
+        Step::Directory => "directory".to_owned(),
+        Step::Render { .. } => "render".to_owned(),
+    };
+    format!("{path} {what}{}", if member.executable { " x" } else { "" })
+}
+
+/// The text of a file that the plan made.
+pub fn rendered<'p>(plan: &'p Plan, name: &str, path: &str) -> &'p str {
+    let member = distribution(plan, name).members.iter().find(|m| m.path.as_str() == path);
+    match &member.unwrap_or_else(|| panic!("no {path} in {name}")).step {
+        Step::Render { text } => text,
+        other => panic!("{path} is not rendered: {other:?}"),
+    }
+}

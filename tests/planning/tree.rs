@@ -1,0 +1,82 @@
+//! Catalogs out of one line an entry: `ARTIFACT PATH KIND [ARGUMENT] [KEY=VALUE]…`.
+//!
+//! Kinds: `so SONAME` (`-` for none), `exe`, `static`, `object`, `code` (an AMDGPU code
+//! object), `foreign` (for another machine), `broken` (a cut ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`.
+//! Keys: `rpath`, `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (may
+//! be executed), `is` (what the content is, where two lines of one kind have to differ).
+
+use std::collections::BTreeMap;
+
+use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
+use rockpack::elf::{ElfFacts, ElfKind, Machine};
+
+/// The catalog of these lines; `build` says the rest.
+pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
+    let mut artifacts: BTreeMap<ArtifactId, Vec<Entry>> = BTreeMap::new();
+    for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        artifacts.entry(id(words[0])).or_default().push(entry(&words));
+    }
+    let artifacts = artifacts.into_iter().map(|(id, mut entries)| {
+        entries.sort_by(|a, b| (&a.path, &a.base).cmp(&(&b.path, &b.base)));
+        Artifact { id, absent_bases: Vec::new(), entries }
+    });
+    Catalog { artifacts: artifacts.collect(), ignored: Vec::new(), build }
+}
+
+pub fn id(text: &str) -> ArtifactId {
+    let fields: Vec<&str> = text.split('_').collect();
+    let [name, component, family] = fields[..] else { panic!("{text} is no artifact") };
+    ArtifactId { name: name.parse().unwrap(), component: component.parse().unwrap(), family: family.parse().unwrap() }
+}
+
+fn entry(words: &[&str]) -> Entry {
+    let options: BTreeMap<&str, &str> = words[2..].iter().filter_map(|w| w.split_once('=')).collect();
+    let argument = words.get(3).copied().filter(|w| !w.contains('='));
+    let kind = kind(words[2], argument, &options);
+    let sha256 = matches!(kind, EntryKind::File { .. })
+        .then(|| format!("{} {} {}", words[2], argument.unwrap_or_default(), options.get("is").unwrap_or(&"")));
+    Entry { path: words[1].parse().unwrap(), base: options.get("base").unwrap_or(&"stage").parse().unwrap(), kind, sha256 }
+}
+
+fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> EntryKind {
+    let elf = |kind: ElfKind| Content::Elf(Box::new(facts(kind, argument.filter(|a| *a != "-"), options)));
+    let (content, executable) = match kind {
+        "dir" => return EntryKind::Directory,
+        "link" => return EntryKind::Symlink { target: argument.unwrap().to_owned() },
+        "so" => (elf(ElfKind::SharedLibrary), false),
+        "exe" => (elf(ElfKind::Executable), true),
+        "static" => (elf(ElfKind::StaticExecutable), true),
+        "object" => (elf(ElfKind::Relocatable), false),
+        "code" => (elf(ElfKind::CodeObject), false),
+        "foreign" => (elf(ElfKind::Foreign), true),
+        "broken" => (Content::BrokenElf("the file ends before its headers".to_owned()), false),
+        "script" => (Content::Script, true),
+        "text" | "data" => (Content::Data, false),
+        other => panic!("there is no kind `{other}`"),
+    };
+    let size = argument.and_then(|a| a.parse().ok()).unwrap_or(10);
+    EntryKind::File { size, executable: options.get("x").map_or(executable, |x| *x == "yes"), content }
+}
+
+fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) -> ElfFacts {
+    let text = |key: &str| options.get(key).map(|v| (*v).to_owned());
+    let glibc = options.get("glibc").and_then(|v| v.split_once('.')).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    let machine = match options.get("machine") {
+        None if matches!(kind, ElfKind::CodeObject | ElfKind::Foreign) => Machine::Other { number: 224, bits: 64, big_endian: false },
+        None => Machine::X86_64,
+        Some(&"aarch64") => Machine::Aarch64,
+        Some(other) => panic!("there is no machine `{other}`"),
+    };
+    ElfFacts {
+        kind,
+        machine,
+        soname: soname.map(str::to_owned),
+        needed: options.get("needs").iter().flat_map(|n| n.split(',')).map(str::to_owned).collect(),
+        rpath: text("rpath"),
+        runpath: text("runpath"),
+        glibc,
+        versions: Vec::new(),
+        interpreter: None,
+    }
+}
