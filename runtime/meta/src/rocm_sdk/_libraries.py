@@ -1,0 +1,119 @@
+"""Shared libraries by short name."""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+import os
+import re
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ._log import log
+from ._packages import DIST, Installed, Package, describe, every_installed, has_target, missing
+from ._packages import find as find_package
+from ._targets import determine
+
+_loaded: dict[str, ctypes.CDLL] = {}
+_dll_directories: list[Any] = []  # a directory leaves the search path with its handle
+
+_ELF_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.so(?P<version>(?:\.\d+)*)")
+_DLL_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.dll", re.IGNORECASE)
+_DLL_VERSION = re.compile(r"(?:[-_.]?\d+)*")  # as in amdhip64_7.dll, hiprtc0702.dll
+
+
+def find(*shortnames: str) -> list[Path]:
+    """See `rocm_sdk.find_libraries`."""
+    return [path for _, path in locate(shortnames)]
+
+
+def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
+    """Return short name and file of each library that exists; absent packages together."""
+    rows = [(shortname, _row(shortname)) for shortname in shortnames]
+    rows = [(shortname, row) for shortname, row in rows if _pattern(row) is not None]
+    packages: dict[str, Installed] = {}
+    absent: list[Package] = []
+    for logical in dict.fromkeys(row["package"] for _, row in rows):
+        target = determine() if has_target(logical) else None
+        installed = find_package(logical, target)
+        if installed is None:
+            absent.append(describe(logical, target))
+        else:
+            packages[logical] = installed
+    if absent:
+        raise missing(absent)
+    found = [(name, _file(name, row, packages[row["package"]])) for name, row in rows]
+    return [(name, path) for name, path in found if path is not None]
+
+
+def preload(*shortnames: str, rtld_global: bool = True) -> None:
+    """See `rocm_sdk.preload_libraries`."""
+    wanted = tuple(name for name in dict.fromkeys(shortnames) if name not in _loaded)
+    mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
+    for shortname, path in locate(wanted):
+        _open_dll_directories()
+        log(f"loading {path}")
+        _loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
+
+
+def _row(shortname: str) -> dict[str, Any]:
+    libraries: dict[str, dict[str, Any]] = DIST["libraries"]
+    if shortname in libraries:
+        return libraries[shortname]
+    near = difflib.get_close_matches(shortname, libraries, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(libraries)}"
+    raise ModuleNotFoundError(f"there is no ROCm library {shortname!r}{hint}", name=shortname)
+
+
+def _pattern(row: dict[str, Any]) -> str | None:
+    pattern: str | None = row["windows" if sys.platform == "win32" else "linux"]
+    return pattern
+
+
+def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | None:
+    directory, _, name = str(_pattern(row)).rpartition("/")
+    aliases = set(DIST["aliases"].get(row["package"], []))
+    try:
+        names = os.listdir(installed.root / directory)
+    except FileNotFoundError:
+        names = []
+    names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in aliases]
+    ranked = sorted((rank, n) for n in names if (rank := _rank(shortname, n)) is not None)
+    if ranked:
+        return installed.root / directory / ranked[-1][1]
+    if row["optional"]:
+        log(f"{shortname} is optional and not part of {installed.package.distribution}")
+        return None
+    raise FileNotFoundError(
+        f"{installed.package.distribution} {installed.version} is installed, "
+        f"but has no {_pattern(row)} in {installed.root}"
+    )
+
+
+def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
+    """Order the names that match: the library's own name first, then the fullest version.
+
+    `*hipblas*.dll` also matches libhipblaslt.dll, and libx.so.1.debug is no library.
+    """
+    own = shortname.casefold()
+    if (match := _ELF_NAME.fullmatch(name)) is not None:
+        is_own, version = match["stem"].casefold() == own, match["version"]
+    elif (match := _DLL_NAME.fullmatch(name)) is not None:
+        stem = match["stem"].casefold()
+        version = stem.removeprefix(own)
+        is_own = stem.startswith(own) and _DLL_VERSION.fullmatch(version) is not None
+    else:
+        return None
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    return is_own, [len(numbers), *numbers]
+
+
+def _open_dll_directories() -> None:
+    """Let the DLLs of each package find those of the others: Windows has no RPATH."""
+    if sys.platform == "win32" and not _dll_directories:
+        for installed in every_installed():
+            directory = installed.root / "bin"
+            if directory.is_dir():
+                _dll_directories.append(os.add_dll_directory(str(directory)))

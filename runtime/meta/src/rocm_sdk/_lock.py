@@ -1,0 +1,67 @@
+"""One process at a time, without a lock file that anybody would have to remove."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ._log import log
+
+_POLL_SECONDS = 0.2
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Hold the lock of an import package's directory; wait while another process has it.
+
+    The kernel gives the lock back when the process ends, however it ends.
+    """
+    descriptor = _acquire(directory)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+
+    def _acquire(directory: Path) -> int:
+        """Create a file that Windows deletes when the process that created it ends."""
+        path = directory / ".lock"
+        while True:
+            try:
+                return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
+            except (FileExistsError, PermissionError):
+                # PermissionError: the file is just being deleted; or we may not write here.
+                if not path.exists() and not os.access(directory, os.W_OK):
+                    raise
+                time.sleep(_POLL_SECONDS)
+
+else:
+    import fcntl
+
+    def _acquire(directory: Path) -> int:
+        """Lock the directory itself: nothing is made that an uninstaller would not know."""
+        try:
+            return _lock(directory, os.O_RDONLY)
+        except OSError as error:
+            # NFS locks only what is open for writing: a file that the wheel has, then.
+            log(f"{directory} cannot be locked ({error}): a file in it is locked instead")
+            return _lock(directory / "_dist_info.py", os.O_RDWR)
+
+    def _lock(path: Path, flags: int) -> int:
+        descriptor = os.open(path, flags)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                log(f"waiting for another process that works on {path}")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor

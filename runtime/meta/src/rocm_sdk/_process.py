@@ -1,0 +1,58 @@
+"""What a package that was built against ROCm does first in its process."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterable
+
+from . import __version__
+from ._libraries import preload
+
+_ENVIRONMENT = "ROCM_SDK_PRELOAD_LIBRARIES"
+
+
+def initialize(
+    *,
+    preload_shortnames: Iterable[str] | None,
+    rtld_global: bool,
+    env_override: bool,
+    check_version: str | re.Pattern[str] | None,
+    fail_on_version_mismatch: bool,
+) -> None:
+    """See `rocm_sdk.initialize_process`."""
+    if check_version is not None:
+        _check(check_version, fail=fail_on_version_mismatch)
+    preload(*(preload_shortnames or ()), rtld_global=rtld_global)
+    if env_override:
+        _preload_from_environment(rtld_global=rtld_global)
+
+
+def _check(expected: str | re.Pattern[str], *, fail: bool) -> None:
+    if isinstance(expected, str):
+        wanted = expected
+        parts = [re.escape(part) for part in expected.split("*")]
+        matches = re.fullmatch(".*".join(parts), __version__) is not None
+    else:
+        wanted = expected.pattern
+        matches = expected.match(__version__) is not None
+    if matches:
+        return
+    message = f"this program was built for ROCm {wanted}, but {__version__} is installed"
+    if fail:
+        raise RuntimeError(message)
+    # The frames between: this function, initialize, rocm_sdk.initialize_process.
+    warnings.warn(f"{message}; it may not work", RuntimeWarning, stacklevel=4)
+
+
+def _preload_from_environment(*, rtld_global: bool) -> None:
+    value = os.environ.get(_ENVIRONMENT, "")
+    shortnames = [name.strip() for name in re.split("[,;]", value)]
+    try:
+        preload(*(name for name in shortnames if name), rtld_global=rtld_global)
+    except OSError as error:
+        raise type(error)(f"{error} (asked for by {_ENVIRONMENT}={value})") from error
+    except ModuleNotFoundError as error:
+        message = f"{error} (asked for by {_ENVIRONMENT}={value})"
+        raise ModuleNotFoundError(message, name=error.name) from error

@@ -1,0 +1,183 @@
+"""Which GPU target this machine needs, and which ones the distribution has.
+
+A target is a variant of a package: an ISA (`gfx942`) where there is a device package
+per ISA, a family of ISAs (`gfx94X-dcgpu`) where the libraries come per family.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from ._errors import TargetError
+from ._log import log
+from ._packages import DIST, find
+
+ENVIRONMENT = "ROCM_SDK_TARGET_FAMILY"
+_KERNEL_NODES = "/sys/class/kfd/kfd/topology/nodes"
+_KERNEL_NODES_OVERRIDE = "ROCM_SDK_KFD_NODES"
+_OFFLOAD_ARCH_SECONDS = 60
+
+
+def published() -> list[str]:
+    """Return the targets that the distribution has for this operating system."""
+    platform = "win32" if sys.platform == "win32" else "linux"
+    return list(DIST["targets"].get(platform, []))
+
+
+def published_isas() -> list[str]:
+    """Return the ISAs that the published targets serve, without repetition."""
+    isas: list[str] = []
+    for target in published():
+        isas += [isa for isa in _isas_of(target) if isa not in isas]
+    return isas
+
+
+def determine() -> str:
+    """Return the target for this process.
+
+    It is what ROCM_SDK_TARGET_FAMILY names, else this machine's GPU, else the
+    distribution's default. Raises TargetError when the distribution has no such target.
+    """
+    target = requested()
+    if target is not None:
+        return target
+    isas = machine_isas()
+    if isas:
+        return match_machine(isas)
+    default: str = DIST["default_target"]
+    log(f"no GPU was found: the default target {default} is used")
+    return default
+
+
+def requested() -> str | None:
+    """Return the target that ROCM_SDK_TARGET_FAMILY asks for, if it is set."""
+    name = os.environ.get(ENVIRONMENT, "").strip()
+    return match(name) if name else None
+
+
+def match(name: str) -> str:
+    """Return the published target for an ISA or a family name, or raise TargetError."""
+    base = name.split(":", 1)[0]  # gfx942:xnack+ is served by what gfx942 has
+    if base in published():
+        return base
+    candidates = _candidates(base)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise TargetError(f"{name} stands for several targets; name one of: {_listed(candidates)}")
+    raise TargetError(f"there is no {_product()} for {name}; there is for: {_listed(published())}")
+
+
+def match_machine(isas: list[str]) -> str:
+    """Return the published target for the first of these GPUs that has one."""
+    for isa in isas:
+        if isa in published() or _candidates(isa):
+            return match(isa)
+    raise TargetError(
+        f"there is no {_product()} for this machine's GPU ({_listed(isas)}); "
+        f"there is for: {_listed(published())}; {ENVIRONMENT} chooses one"
+    )
+
+
+def machine_isas() -> list[str]:
+    """Return the ISAs of this machine's GPUs: from the kernel, else from offload-arch."""
+    isas = kernel_isas() or _offload_arch_isas()
+    log(f"GPUs of this machine: {_listed(isas)}")
+    return isas
+
+
+def kernel_isas() -> list[str]:
+    """Return the ISAs of the GPUs that the kernel driver lists, in its order.
+
+    ROCM_SDK_KFD_NODES replaces the directory that is read, for tests.
+    """
+    nodes = Path(os.environ.get(_KERNEL_NODES_OVERRIDE) or _KERNEL_NODES)
+    try:
+        names = sorted((name for name in os.listdir(nodes) if name.isdigit()), key=int)
+    except OSError:
+        return []
+    isas: list[str] = []
+    for name in names:
+        isa = _kernel_isa(nodes / name / "properties")
+        if isa is not None and isa not in isas:
+            isas.append(isa)
+    return isas
+
+
+def _kernel_isa(properties: Path) -> str | None:
+    try:
+        text = properties.read_text("utf-8", "replace")
+    except OSError:
+        return None  # the kernel hides nodes that a container may not use
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if key == "gfx_target_version" and value.strip().isdigit():
+            return isa_name(int(value))
+    return None
+
+
+def isa_name(version: int) -> str | None:
+    """Return the name for the kernel's `gfx_target_version`; None for a CPU's 0.
+
+    The number is decimal, two digits for each of minor and stepping; the name
+    writes these two in hexadecimal: 90402 is gfx942, 90010 is gfx90a.
+    """
+    if version == 0:
+        return None
+    major, minor, stepping = version // 10000, version // 100 % 100, version % 100
+    return f"gfx{major}{minor:x}{stepping:x}"
+
+
+def _offload_arch_isas() -> list[str]:
+    """Ask core's own program, directly: its console script would expand devel."""
+    core = find("core")
+    row = DIST["scripts"].get("offload-arch")
+    if core is None or row is None:
+        return []
+    program = core.root / row["program"]
+    if sys.platform == "win32":
+        program = program.with_name(program.name + ".exe")
+    try:
+        answer = subprocess.run(
+            [str(program)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_OFFLOAD_ARCH_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        log(f"offload-arch gave no answer: {error}")
+        return []
+    words = answer.stdout.decode("utf-8", "replace").split()
+    isas = [word.split(":", 1)[0] for word in words if word.startswith("gfx")]
+    return list(dict.fromkeys(isas))
+
+
+def _candidates(name: str) -> list[str]:
+    """Return the published targets that are meant by an unpublished name."""
+    if DIST["mode"] == "kpack":
+        return [isa for isa in published() if name in _families_of(isa)]
+    serving = [family for family in published() if family in _families_of(name)]
+    # The family with the fewest ISAs fits an ISA best; of equals the first by name.
+    return sorted(serving, key=lambda family: (len(_isas_of(family)), family))[:1]
+
+
+def _families_of(isa: str) -> list[str]:
+    families: dict[str, list[str]] = DIST["families"]
+    return families.get(isa, [])
+
+
+def _isas_of(target: str) -> list[str]:
+    members = [isa for isa, families in DIST["families"].items() if target in families]
+    return members or [target]
+
+
+def _product() -> str:
+    return f"{DIST['distribution']} {DIST['version']}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,214 @@
+"""The cases of the self-test, made from what is installed."""
+
+from __future__ import annotations
+
+import filecmp
+import importlib.util
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from .. import _devel
+from .._libraries import locate
+from .._packages import DIST, Installed, describe, every_installed, find, has_target
+from .._record import Record
+from ._binaries import shared_libraries, why_not_alone
+from ._outcome import OK, Case, Outcome, fail, process, python, skip
+
+_LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+_LOAD_WINDOWS = "import rocm_sdk._libraries as r; r._open_dll_directories(); " + _LOAD
+_PRELOAD = "import rocm_sdk, sys; rocm_sdk.preload_libraries(sys.argv[1])"
+_QUESTIONS = ("--version", "--help", "-h")
+_DID_NOT_START = (126, 127)
+_NAMED_AT_MOST = 5
+
+
+def collect() -> list[Case]:
+    """Return all cases, in the order of the report."""
+    installed = every_installed()
+    return [
+        *_layout_cases(installed),
+        *_library_cases(installed),
+        *_preload_cases(),
+        *_script_cases(),
+        *_devel_cases(installed),
+    ]
+
+
+# ---------------------------------------------------------------------------- layout
+
+
+def _layout_cases(installed: list[Installed]) -> Iterator[Case]:
+    present = {found.package.logical for found in installed}
+    for logical in DIST["packages"]:
+        if logical not in present:
+            yield Case(f"layout:{logical}", partial(_absent, logical))
+    for found in installed:
+        yield Case(f"layout:{found.package.distribution}", partial(_layout, found))
+
+
+def _absent(logical: str) -> Outcome:
+    if logical == "core":
+        return fail("not installed, and all the others need it")
+    package = describe(logical)
+    return skip(f'not installed; to install: pip install "{package.requirement}"')
+
+
+def _layout(found: Installed) -> Outcome:
+    package = found.package
+    if found.version != DIST["version"]:
+        return fail(f"its version is {found.version}, that of rocm is {DIST['version']}")
+    # The devel tree is made later; a device package shares the tree of the libraries.
+    spec = importlib.util.find_spec(package.platform_dir)
+    if package.kind != "devel" or found.root.exists():
+        expected = found.root / "__init__.py"
+        if spec is None or spec.origin is None or not os.path.samefile(spec.origin, expected):
+            return fail(f"{found.root} is not a regular Python package beside {package.module}")
+    return _recorded_files(found)
+
+
+def _recorded_files(found: Installed) -> Outcome:
+    record = Record.of(found.site, found.package.distribution, found.version)
+    devel = describe("devel").platform_dir if "devel" in DIST["packages"] else ""
+    gone = [
+        path
+        for path in record.paths()
+        # Files linked into the devel tree may go with it.
+        if not path.startswith(f"{devel}/") and not os.path.lexists(found.site / path)
+    ]
+    return fail(f"files are gone: {_named(gone)}") if gone else OK
+
+
+# -------------------------------------------------------------------------- libraries
+
+
+def _library_cases(installed: list[Installed]) -> Iterator[Case]:
+    for found in installed:
+        if found.package.kind != "devel":
+            for name in _own_libraries(found, installed):
+                case = f"library:{found.package.logical}:{name}"
+                yield Case(case, partial(_load, found.root / name))
+
+
+def _own_libraries(found: Installed, installed: list[Installed]) -> list[str]:
+    """Return the libraries of a package; device packages share the directory of another."""
+    names = shared_libraries(found.root)
+    sharing = [one for one in installed if one.root == found.root]
+    if len(sharing) == 1:
+        return names
+    recorded = {one.package.distribution: _recorded(one) for one in sharing}
+    own = recorded.pop(found.package.distribution)
+    if f"{found.root.name}/__init__.py" not in own:
+        return [name for name in names if f"{found.root.name}/{name}" in own]
+    # The owner of the directory answers for whatever nobody else has recorded.
+    others = set().union(*recorded.values())
+    return [name for name in names if f"{found.root.name}/{name}" not in others]
+
+
+def _recorded(found: Installed) -> set[str]:
+    record = Record.of(found.site, found.package.distribution, found.version)
+    return set(record.paths()) if record.path.is_file() else set()
+
+
+def _load(path: Path) -> Outcome:
+    reason = why_not_alone(path)
+    if reason is not None:
+        return skip(reason)
+    return python(_LOAD_WINDOWS if sys.platform == "win32" else _LOAD, str(path))
+
+
+def _preload_cases() -> Iterator[Case]:
+    for shortname in DIST["libraries"]:
+        yield Case(f"preload:{shortname}", partial(_preload, shortname))
+
+
+def _preload(shortname: str) -> Outcome:
+    logical = DIST["libraries"][shortname]["package"]
+    if not has_target(logical) and find(logical) is None:
+        return skip(f"{describe(logical).distribution} is not installed")
+    if not locate((shortname,)):
+        return skip("it is optional, or not made for this operating system")
+    return python(_PRELOAD, shortname)
+
+
+# ---------------------------------------------------------------------------- scripts
+
+
+def _script_cases() -> Iterator[Case]:
+    for name, row in DIST["scripts"].items():
+        yield Case(f"script:{name}", partial(_script, name, row["package"]))
+
+
+def _script(name: str, logical: str) -> Outcome:
+    found = find(logical)
+    if found is None:
+        return skip(f"{describe(logical).distribution} is not installed")
+    if name not in found.info["scripts"]:
+        return skip(f"not one of {found.package.distribution} for this operating system")
+    path = _script_path(name, found)
+    if path is None:
+        return fail("its file is not installed")
+    answers = []
+    for question in _QUESTIONS:
+        ended = process([str(path), question])
+        if ended.status == 0:
+            return OK
+        if ended.status in _DID_NOT_START or ended.status < 0:
+            return fail(f"{question}: {ended.reason}")
+        answers.append(f"{question}: {ended.reason}")
+    # Started, but not content: without a GPU, or without such an option.
+    return Outcome("ok", answers[0])
+
+
+def _script_path(name: str, found: Installed) -> Path | None:
+    """Return the script that the installer made: RECORD says where, else the usual place."""
+    names = (name, f"{name}.exe")
+    record = Record.of(found.site, found.package.distribution, found.version)
+    scripts = [path for path in record.paths() if path.startswith("../")]
+    places = [found.site / path for path in scripts if PurePosixPath(path).name in names]
+    places += [Path(sysconfig.get_path("scripts"), one) for one in names]
+    return next((Path(os.path.normpath(place)) for place in places if place.is_file()), None)
+
+
+# ------------------------------------------------------------------------------ devel
+
+
+def _devel_cases(installed: list[Installed]) -> Iterator[Case]:
+    if any(found.package.kind == "devel" for found in installed):
+        yield Case("devel:expand", _expand)
+        for found in installed:
+            # The tree has nothing of the profiler; device packages are in the libraries' root.
+            if found.package.logical not in ("devel", "profiler", "device"):
+                yield Case(f"devel:{found.package.distribution}", partial(_mirrors, found))
+
+
+def _expand() -> Outcome:
+    root = _devel.ensure(quiet=True)
+    return OK if (root / "__init__.py").is_file() else fail(f"{root} is no regular package")
+
+
+def _mirrors(found: Installed) -> Outcome:
+    """Compare each library of a package with the one of the same name in the devel tree."""
+    root = _devel.ensure(quiet=True)
+    aliases = set(DIST["aliases"].get(found.package.logical, []))
+    # An alias forwards to the library in the package, and is that library in the tree.
+    names = [name for name in shared_libraries(found.root) if name not in aliases]
+    absent = [name for name in names if not (root / name).is_file()]
+    if absent:
+        return fail(f"{len(absent)} libraries are not in the tree: {_named(absent)}")
+    differing = [name for name in names if not _is_same(found.root / name, root / name)]
+    if differing:
+        return fail(f"{len(differing)} libraries differ: {_named(differing)}")
+    return OK
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    return os.path.samefile(first, second) or filecmp.cmp(first, second, shallow=False)
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED_AT_MOST} more" if len(names) > _NAMED_AT_MOST else ""
+    return ", ".join(names[:_NAMED_AT_MOST]) + more

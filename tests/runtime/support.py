@@ -1,0 +1,525 @@
+"""A small ROCm: wheels and an sdist made from the templates, as rockpack makes them."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import copy
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import unittest
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+META = ROOT / "runtime" / "meta"
+RUNTIME = ROOT / "runtime" / "runtime"
+VERSION = "7.2.4"
+NO_GPU = "/nonexistent"
+
+_PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+DIST: dict[str, Any] = {
+    "version": VERSION,
+    "mode": "kpack",
+    "distribution": "rocm",
+    "requires": [f"rocm-sdk-core=={VERSION}"],
+    "extras": {
+        "libraries": [f"rocm-sdk-libraries=={VERSION}"],
+        "devel": [f"rocm-sdk-devel=={VERSION}"],
+        "profiler": [f"rocm-profiler=={VERSION}"],
+        "device-gfx942": [f'rocm-sdk-device-gfx942=={VERSION}; sys_platform == "linux"'],
+        "device-gfx1100": [f'rocm-sdk-device-gfx1100=={VERSION}; sys_platform == "linux"'],
+    },
+    "machine_extras": {"device": f"rocm-sdk-device-{{isa}}=={VERSION}"},
+    "targets": {"linux": ["gfx942", "gfx1100"], "win32": []},
+    "default_target": "gfx942",
+    "families": {
+        "gfx90a": ["dcgpu-all", "gfx90a-dcgpu"],
+        "gfx942": ["dcgpu-all", "gfx94X-all", "gfx94X-dcgpu", "everything"],
+        "gfx1100": ["dgpu-all", "gfx110X-all", "gfx110X-dgpu", "everything"],
+        "gfx1101": ["dgpu-all", "gfx110X-all", "gfx110X-dgpu", "everything"],
+    },
+    "packages": {
+        "core": {
+            "distribution": "rocm-sdk-core",
+            "module": "rocm_sdk_core",
+            "platform_dir": "_rocm_sdk_core",
+            "kind": "runtime",
+            "extra": None,
+        },
+        "libraries": {
+            "distribution": "rocm-sdk-libraries",
+            "module": "rocm_sdk_libraries",
+            "platform_dir": "_rocm_sdk_libraries",
+            "kind": "runtime",
+            "extra": "libraries",
+        },
+        "device": {
+            "distribution": "rocm-sdk-device-{isa}",
+            "module": "rocm_sdk_device_{isa}",
+            "platform_dir": "_rocm_sdk_libraries",
+            "kind": "runtime",
+            "extra": "device",
+        },
+        "profiler": {
+            "distribution": "rocm-profiler",
+            "module": "rocm_profiler",
+            "platform_dir": "_rocm_profiler",
+            "kind": "runtime",
+            "extra": "profiler",
+        },
+        "devel": {
+            "distribution": "rocm-sdk-devel",
+            "module": "rocm_sdk_devel",
+            "platform_dir": "_rocm_sdk_devel",
+            "kind": "devel",
+            "extra": "devel",
+        },
+    },
+    "libraries": {
+        "hiprtc": {
+            "package": "core",
+            "linux": "lib/libhiprtc.so*",
+            "windows": "bin/hiprtc0*.dll",
+            "optional": False,
+        },
+        "rocdxg": {
+            "package": "core",
+            "linux": "lib/librocdxg*.so*",
+            "windows": None,
+            "optional": True,
+        },
+        "windows-only": {
+            "package": "core",
+            "linux": None,
+            "windows": "bin/x.dll",
+            "optional": False,
+        },
+        "hipblas": {
+            "package": "libraries",
+            "linux": "lib/libhipblas.so*",
+            "windows": "bin/*hipblas*.dll",
+            "optional": False,
+        },
+    },
+    "scripts": {
+        "hipcc": {"package": "core", "program": "bin/hipcc"},
+        "rocminfo": {"package": "core", "program": "bin/rocminfo"},
+        "offload-arch": {"package": "core", "program": "lib/llvm/bin/offload-arch"},
+        "rocprof-sys-run": {"package": "profiler", "program": "bin/rocprof-sys-run"},
+    },
+    "aliases": {"core": ["lib/libhiprtc.so"], "libraries": [], "profiler": []},
+}
+
+
+def real_library() -> Path:
+    """Return a shared library of this machine that loads by itself."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = Path(line.rpartition(" ")[2])
+        if path.name.startswith("libm.so") or path.name.startswith("libm-"):
+            return path
+    raise unittest.SkipTest("this Python uses no libm that could be copied")
+
+
+def script(text: str) -> bytes:
+    return f"#!/bin/sh\n{text}\n".encode()
+
+
+SAYS_WHERE = script('echo "$0 $*"')
+
+
+@dataclass
+class Wheel:
+    """A wheel in the making: files by name, executables marked by a leading `*`."""
+
+    package: str
+    distribution: str
+    module: str
+    platform_dir: str
+    version: str = VERSION
+    files: dict[str, bytes] = field(default_factory=dict)
+    requires: list[str] = field(default_factory=list)
+    scripts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, directory: Path) -> Path:
+        stem = f"{self.distribution.replace('-', '_')}-{self.version}"
+        files = {f"{self.module}/{p.name}": p.read_bytes() for p in sorted(RUNTIME.glob("*.*"))}
+        info = {
+            "version": self.version,
+            "distribution": self.distribution,
+            "package": self.package,
+            "platform_dir": self.platform_dir,
+            "module": self.module,
+            "devel": {"module": "rocm_sdk_devel"},
+            "scripts": self.scripts,
+            **self.more,
+        }
+        files[f"{self.module}/_dist_info.py"] = literal(info)
+        prefix = f"{stem}.dist-info"
+        metadata = [f"Metadata-Version: 2.4\nName: {self.distribution}\nVersion: {self.version}"]
+        metadata += [f"Requires-Dist: {requirement}" for requirement in self.requires]
+        files |= self.files
+        if self.scripts:
+            names = {name: name.replace("-", "_2d_").replace("+", "_2b_") for name in self.scripts}
+            functions = [f"def {f}() -> None:\n    start({n!r})\n" for n, f in names.items()]
+            files[f"{self.module}/_cli.py"] = (
+                "from ._launch import start\n\n\n" + "\n\n".join(functions)
+            ).encode()
+            entries = [f"{n} = {self.module}._cli:{f}" for n, f in names.items()]
+            files[f"{prefix}/entry_points.txt"] = (
+                "[console_scripts]\n" + "\n".join(entries) + "\n"
+            ).encode()
+        files[f"{prefix}/METADATA"] = ("\n".join(metadata) + "\n").encode()
+        files[f"{prefix}/WHEEL"] = (
+            f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\n"
+            f"Tag: py3-none-{_PLATFORM}\n"
+        ).encode()
+        path = directory / f"{stem}-py3-none-{_PLATFORM}.whl"
+        _zip(path, files, f"{prefix}/RECORD")
+        return path
+
+
+def _zip(path: Path, files: dict[str, bytes], record: str) -> None:
+    rows = []
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            mode = 0o100755 if name.startswith("*") else 0o100644
+            name = name.removeprefix("*")
+            member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, mode << 16
+            archive.writestr(member, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            quoted = '"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name
+            rows.append(f"{quoted},sha256={digest},{len(data)}\n")
+        archive.writestr(record, "".join([*rows, f"{record},,\n"]))
+
+
+def literal(value: dict[str, Any]) -> bytes:
+    return f"DIST = {value!r}\n".encode()
+
+
+def core(**changes: Any) -> Wheel:
+    library = real_library().read_bytes()
+    wheel = Wheel(
+        package="core",
+        distribution="rocm-sdk-core",
+        module="rocm_sdk_core",
+        platform_dir="_rocm_sdk_core",
+        files={
+            "_rocm_sdk_core/__init__.py": b"",
+            "*_rocm_sdk_core/bin/hipcc": SAYS_WHERE,
+            "*_rocm_sdk_core/bin/amdclang": SAYS_WHERE,
+            "*_rocm_sdk_core/bin/rocminfo": script("echo no GPU; exit 3"),
+            "*_rocm_sdk_core/lib/llvm/bin/offload-arch": script("echo gfx1100; echo gfx1100"),
+            "_rocm_sdk_core/lib/libhiprtc.so": library,
+            "_rocm_sdk_core/lib/libhiprtc.so.7": library,
+            '_rocm_sdk_core/share/a, "b" é.txt': b"text",
+        },
+        scripts={
+            "hipcc": {"program": "bin/hipcc", "expand_devel": True},
+            "rocminfo": {"program": "bin/rocminfo", "expand_devel": False},
+            "offload-arch": {"program": "lib/llvm/bin/offload-arch", "expand_devel": True},
+        },
+    )
+    return change(wheel, changes)
+
+
+def libraries(**changes: Any) -> Wheel:
+    wheel = Wheel(
+        package="libraries",
+        distribution="rocm-sdk-libraries",
+        module="rocm_sdk_libraries",
+        platform_dir="_rocm_sdk_libraries",
+        files={
+            "_rocm_sdk_libraries/__init__.py": b"",
+            "_rocm_sdk_libraries/lib/libhipblas.so.3": real_library().read_bytes(),
+        },
+    )
+    return change(wheel, changes)
+
+
+def device(isa: str, **changes: Any) -> Wheel:
+    link = {
+        "relpath": f"lib/db/{isa}.dat",
+        "target": f"../../../_rocm_sdk_libraries/lib/db/{isa}.dat",
+    }
+    links = {"version": VERSION, "links": [link]}
+    wheel = Wheel(
+        package="device",
+        distribution=f"rocm-sdk-device-{isa}",
+        module=f"rocm_sdk_device_{isa}",
+        platform_dir="_rocm_sdk_libraries",
+        requires=[f"rocm-sdk-libraries=={VERSION}"],
+        files={
+            f"_rocm_sdk_libraries/.device-{isa}": b"",
+            f"_rocm_sdk_libraries/lib/db/{isa}.dat": isa.encode(),
+            f"_rocm_sdk_libraries/.devel_links/{isa}.json": json.dumps(links).encode(),
+        },
+    )
+    return change(wheel, changes)
+
+
+def profiler(**changes: Any) -> Wheel:
+    wheel = Wheel(
+        package="profiler",
+        distribution="rocm-profiler",
+        module="rocm_profiler",
+        platform_dir="_rocm_profiler",
+        files={
+            "_rocm_profiler/__init__.py": b"",
+            "_rocm_profiler/lib/data.txt": b"",
+            "_rocm_profiler/lib/python/site-packages/data.txt": b"",
+            "*_rocm_profiler/bin/rocprof-sys-run": script('echo "$LD_LIBRARY_PATH|$PYTHONPATH"'),
+        },
+        scripts={"rocprof-sys-run": {"program": "bin/rocprof-sys-run", "expand_devel": False}},
+        more={
+            "environment": {
+                "LD_LIBRARY_PATH": [
+                    ["_rocm_profiler", "lib"],
+                    ["_rocm_sdk_core", "lib"],
+                    ["_rocm_sdk_core", "absent"],
+                ],
+                "PYTHONPATH": [["_rocm_profiler", "lib/python/site-packages"]],
+            }
+        },
+    )
+    return change(wheel, changes)
+
+
+# Members of the devel archive: bytes are a file, str is the target of a link, None a directory.
+Members = dict[str, "bytes | str | None"]
+DEVEL_MEMBERS: Members = {
+    "": None,
+    "__init__.py": b"",
+    "bin": None,
+    "*bin/hipcc": "../../_rocm_sdk_core/bin/hipcc",
+    "bin/amdclang": "../../_rocm_sdk_core/bin/amdclang",
+    "include/hip/hip_runtime.h": b"// hip\n",
+    'include/with, comma "and" quote é.h': b"",
+    "lib/libhiprtc.so.7": "../../_rocm_sdk_core/lib/libhiprtc.so.7",
+    "lib/libhiprtc.so": "libhiprtc.so.7",
+    "lib/libhipblas.so.3": "../../_rocm_sdk_libraries/lib/libhipblas.so.3",
+    "lib/libhipblas.so": "libhipblas.so.3",
+    "lib/cmake/hip/hip-config.cmake": b"# cmake\n",
+    "lib64": "lib",
+    "lib64-file": "lib64/cmake/hip/hip-config.cmake",
+    "share/empty": None,
+    ".kpack/.hidden": b"",
+    "*tools/run.sh": SAYS_WHERE,
+}
+
+
+def tarball(members: Members, top: str = "_rocm_sdk_devel") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in members.items():
+            executable = name.startswith("*")
+            info = tarfile.TarInfo(f"{top}/{name.removeprefix('*')}".rstrip("/"))
+            info.mtime = 1_700_000_000
+            info.mode = 0o755 if executable else 0o644
+            if content is None:
+                info.type, info.mode = tarfile.DIRTYPE, 0o755
+            elif isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+            else:
+                info.size = len(content)
+            tar.addfile(info, io.BytesIO(content) if isinstance(content, bytes) else None)
+    return out.getvalue()
+
+
+def devel(members: Members | None = None, *, archive: bytes | None = None, **changes: Any) -> Wheel:
+    packed = changes.pop("packed", True)
+    data = tarball(DEVEL_MEMBERS if members is None else members) if archive is None else archive
+    name = "_devel.tar.xz" if packed else "_devel.tar"
+    if packed and archive is None:
+        data = lzma.compress(data)
+    wheel = Wheel(
+        package="devel",
+        distribution="rocm-sdk-devel",
+        module="rocm_sdk_devel",
+        platform_dir="_rocm_sdk_devel",
+        files={f"rocm_sdk_devel/{name}": data},
+        more={"archive": name, "keep_links": ["bin/amdclang"]},
+    )
+    return change(wheel, changes)
+
+
+def change(wheel: Wheel, changes: dict[str, Any]) -> Wheel:
+    for key, value in changes.items():
+        assert hasattr(wheel, key)
+        setattr(wheel, key, value)
+    return wheel
+
+
+def dist(**changes: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(DIST), **changes}
+
+
+def pkg_info(info: dict[str, Any]) -> str:
+    return (
+        "Metadata-Version: 2.4\n"
+        f"Name: {info['distribution']}\n"
+        f"Version: {info['version']}\n"
+        "Summary: Selects ROCm packages\n"
+        "License-Expression: MIT\n"
+        "License-File: LICENSE\n"
+        "Author: Somebody\n with a second line\n"
+        "Dynamic: Requires-Dist\n"
+        "Dynamic: Provides-Extra\n"
+        "Requires-Python: >=3.10\n"
+        "\n"
+        "Long text: with a colon.\n"
+    )
+
+
+def sdist_tree(directory: Path, info: dict[str, Any] | None = None) -> Path:
+    """Write the unpacked sdist into `directory` and return its top directory."""
+    info = info or DIST
+    top = directory / f"{info['distribution']}-{info['version']}"
+    shutil.copytree(META, top, ignore=shutil.ignore_patterns("__pycache__"))
+    (top / "PKG-INFO").write_text(pkg_info(info))
+    (top / "entry_points.txt").write_text("[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n")
+    (top / "LICENSE").write_text("MIT\n")
+    (top / "src" / "rocm_sdk" / "_dist_info.py").write_bytes(literal(info))
+    return top
+
+
+def sdist(directory: Path, info: dict[str, Any] | None = None) -> Path:
+    """Write the sdist and return its path."""
+    with tempfile.TemporaryDirectory() as scratch:
+        top = sdist_tree(Path(scratch), info)
+        path = directory / f"{top.name}.tar.gz"
+        with (
+            gzip.GzipFile(path, "wb", mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w") as tar,
+        ):
+            tar.add(top, top.name)
+        return path
+
+
+def newer_wheels(directory: Path, version: str) -> list[str]:
+    """Write core, libraries, devel and one device package in another version, and `rocm`."""
+    text = repr(DIST).replace(VERSION, version)
+    sdist(directory, ast.literal_eval(text))
+    wheels = [core(), libraries(), devel(), device("gfx942")]
+    for wheel in wheels:
+        wheel.version = version
+        wheel.requires = [one.replace(VERSION, version) for one in wheel.requires]
+        links = [name for name in wheel.files if name.endswith(".json")]
+        for name in links:
+            wheel.files[name] = wheel.files[name].replace(VERSION.encode(), version.encode())
+        wheel.write(directory)
+    return ["rocm", *(wheel.distribution for wheel in wheels)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Return this process's environment, without what steers the runtime, and with no GPU."""
+    hidden = ("ROCM_", "PYTHON", "PIP_", "UV_", "VIRTUAL_ENV", "LD_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
+    return {**kept, "ROCM_SDK_KFD_NODES": NO_GPU, **variables}
+
+
+class Layout:
+    """A site-packages directory into which wheels are unpacked, with no installer."""
+
+    def __init__(
+        self, test: unittest.TestCase, *wheels: Wheel, info: dict[str, Any] | None = None
+    ) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        test.addCleanup(scratch.cleanup)
+        self.top = Path(scratch.name)
+        self.top.chmod(0o755)
+        self.site = self.top / "site"
+        self.site.mkdir()
+        self._install_meta(info or DIST)
+        for wheel in wheels:
+            self.install(wheel)
+
+    def _install_meta(self, info: dict[str, Any]) -> None:
+        source = META / "src" / "rocm_sdk"
+        shutil.copytree(
+            source, self.site / "rocm_sdk", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        (self.site / "rocm_sdk" / "_dist_info.py").write_bytes(literal(info))
+
+    def install(self, wheel: Wheel) -> None:
+        with zipfile.ZipFile(wheel.write(self.top)) as archive:
+            for member in archive.infolist():
+                path = Path(archive.extract(member, self.site))
+                path.chmod(member.external_attr >> 16 & 0o777 or 0o644)
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run Python with these arguments, in which warnings are errors."""
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment(**variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-W", "error", *arguments]
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        base = {"PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1"}
+        return environment(**{**base, **variables})
+
+    def code(self, code: str, **variables: str) -> str:
+        """Run code that has to succeed, and return what it prints."""
+        done = self.run("-c", code, **variables)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+        return done.stdout.strip()
+
+    def error(self, code: str, **variables: str) -> str:
+        """Run code that has to fail, and return the last line of the traceback."""
+        done = self.run("-c", code, **variables)
+        if not done.returncode:
+            raise AssertionError(f"no error: {done.stdout}")
+        return done.stderr.strip().splitlines()[-1]
+
+    def sdk(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run `rocm-sdk`."""
+        return self.run("-m", "rocm_sdk", *arguments, **variables)
+
+    def record(self, distribution: str, version: str = VERSION) -> list[str]:
+        import csv
+
+        name = f"{distribution.replace('-', '_')}-{version}.dist-info"
+        with open(self.site / name / "RECORD", encoding="utf-8", newline="") as file:
+            return [row[0] for row in csv.reader(file)]
+
+    def files(self, directory: str = "") -> set[str]:
+        """Return files and links below a directory of site-packages, relative to the latter."""
+        found = set()
+        for parent, directories, names in os.walk(self.site / directory):
+            links = [name for name in directories if Path(parent, name).is_symlink()]
+            found |= {Path(parent, n).relative_to(self.site).as_posix() for n in [*names, *links]}
+        return found
+
+
+def kfd_nodes(directory: Path, *versions: int) -> str:
+    """Write a copy of the kernel's list with these `gfx_target_version`s."""
+    for number, version in enumerate(versions):
+        node = directory / "nodes" / str(number)
+        node.mkdir(parents=True)
+        (node / "properties").write_text(
+            f"cpu_cores_count 0\nsimd_count 304\ngfx_target_version {version}\nvendor_id 4098\n"
+        )
+    return str(directory / "nodes")

@@ -1,0 +1,360 @@
+"""The devel tree: expanded whole or not at all, and known to the uninstaller throughout."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import support
+
+TREE = "_rocm_sdk_devel"
+EXPECTED = {
+    f"{TREE}/{name}"
+    for name in (
+        ".rocm-sdk.json",
+        "__init__.py",
+        "bin/hipcc",
+        "bin/amdclang",
+        "include/hip/hip_runtime.h",
+        'include/with, comma "and" quote é.h',
+        "lib/libhiprtc.so.7",
+        "lib/libhiprtc.so",
+        "lib/libhipblas.so.3",
+        "lib/libhipblas.so",
+        "lib/cmake/hip/hip-config.cmake",
+        "lib64",
+        "lib64-file",
+        "share/empty/.keep",
+        ".kpack/.hidden",
+        "tools/run.sh",
+    )
+}
+
+
+class Devel(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(self, support.core(), support.libraries(), support.devel())
+        self.site = self.layout.site
+        self.root = self.site / TREE
+
+    def init(self, *arguments: str) -> str:
+        done = self.layout.sdk("init", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return done.stderr
+
+    def init_error(self) -> str:
+        done = self.layout.sdk("init", "--quiet")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        return done.stderr
+
+    def recorded(self, distribution: str = "rocm-sdk-devel") -> list[str]:
+        return self.layout.record(distribution)
+
+    def tree_rows(self) -> list[str]:
+        return [path for path in self.recorded() if path.startswith(TREE)]
+
+    def same(self, name: str, other: str) -> bool:
+        return os.path.samefile(self.root / name, self.site / other)
+
+    # ------------------------------------------------------------------------- the tree
+
+    def test_the_tree_and_its_record(self) -> None:
+        before = self.recorded()
+        self.init()
+        self.assertEqual(self.layout.files(TREE), EXPECTED)
+        self.assertEqual(sorted(self.tree_rows()), sorted(EXPECTED))
+        self.assertEqual(self.recorded()[: len(before)], before)
+        self.assertFalse((self.site / "rocm_sdk_devel" / ".expanding").exists())
+        self.assertFalse(list(self.site.glob("*.dist-info/RECORD.new")))
+
+    def test_links_become_hard_links_but_for_directories_and_kept_ones(self) -> None:
+        self.init()
+        self.assertTrue(self.same("bin/hipcc", "_rocm_sdk_core/bin/hipcc"))
+        self.assertFalse((self.root / "bin/hipcc").is_symlink())
+        for name in ("libhiprtc.so", "libhiprtc.so.7"):
+            self.assertTrue(self.same(f"lib/{name}", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+            self.assertFalse((self.root / "lib" / name).is_symlink())
+        self.assertTrue(self.same("lib64-file", f"{TREE}/lib/cmake/hip/hip-config.cmake"))
+        self.assertEqual(
+            os.readlink(self.root / "bin/amdclang"), "../../_rocm_sdk_core/bin/amdclang"
+        )
+        self.assertEqual(os.readlink(self.root / "lib64"), "lib")
+
+    def test_modes_and_times_are_kept(self) -> None:
+        self.init()
+        self.assertTrue(os.access(self.root / "tools/run.sh", os.X_OK))
+        header = (self.root / "include/hip/hip_runtime.h").stat()
+        self.assertEqual((header.st_mode & 0o111, header.st_mtime), (0, 1_700_000_000))
+
+    def test_progress_is_quiet_on_request(self) -> None:
+        self.assertEqual(self.init("--quiet"), "")
+        shutil.rmtree(self.root)
+        self.assertIn("expanding rocm-sdk-devel", self.init())
+
+    def test_repeating_changes_nothing(self) -> None:
+        self.init()
+        record = next(self.site.glob("rocm_sdk_devel-*/RECORD"))
+        before = (record.stat().st_mtime_ns, self.root.stat().st_mtime_ns)
+        self.init()
+        self.assertEqual((record.stat().st_mtime_ns, self.root.stat().st_mtime_ns), before)
+
+    def test_an_archive_that_is_not_compressed(self) -> None:
+        layout = support.Layout(
+            self, support.core(), support.libraries(), support.devel(packed=False)
+        )
+        self.assertEqual(layout.sdk("init").returncode, 0)
+        self.assertEqual(layout.files(TREE), EXPECTED)
+
+    def test_a_tree_that_was_removed_comes_back(self) -> None:
+        self.init()
+        rows = self.recorded()
+        shutil.rmtree(self.root)
+        self.init()
+        self.assertEqual(self.layout.files(TREE), EXPECTED)
+        self.assertEqual(sorted(self.recorded()), sorted(rows))
+
+    def test_the_record_is_replaced_never_written_to(self) -> None:
+        """An installer may have hard-linked it from its cache."""
+        record = next(self.site.glob("rocm_sdk_devel-*/RECORD"))
+        shared = self.layout.top / "cached"
+        os.link(record, shared)
+        content = shared.read_bytes()
+        self.init()
+        self.assertEqual(shared.read_bytes(), content)
+
+    def test_carriage_returns_in_record_are_kept(self) -> None:
+        record = next(self.site.glob("rocm_sdk_devel-*/RECORD"))
+        record.write_bytes(record.read_bytes().replace(b"\n", b"\r\n"))
+        self.init()
+        data = record.read_bytes()
+        self.assertEqual(data.count(b"\n"), data.count(b"\r\n"))
+
+    # -------------------------------------------------------------------- what is absent
+
+    def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
+        layout = support.Layout(self, support.core(), support.devel())
+        done = layout.sdk("init")
+        self.assertIn("2 links wait for files of _rocm_sdk_libraries", done.stderr)
+        blas = {f"{TREE}/lib/libhipblas.so", f"{TREE}/lib/libhipblas.so.3"}
+        self.assertEqual(layout.files(TREE), EXPECTED - blas)
+        layout.install(support.libraries())
+        self.assertEqual(layout.sdk("init").returncode, 0)
+        self.assertEqual(layout.files(TREE), EXPECTED)
+        self.assertEqual(
+            {p for p in layout.record("rocm-sdk-devel") if p.startswith(TREE)}, EXPECTED
+        )
+
+    def test_kept_links_are_in_the_record_of_both_packages_and_come_back(self) -> None:
+        self.init()
+        name = f"{TREE}/bin/amdclang"
+        self.assertIn(name, self.recorded("rocm-sdk-core"))
+        (self.site / name).unlink()  # as reinstalling core does
+        self.layout.install(support.core())
+        self.assertNotIn(name, self.recorded("rocm-sdk-core"))
+        self.init()
+        self.assertTrue((self.site / name).is_symlink())
+        self.assertIn(name, self.recorded("rocm-sdk-core"))
+        self.assertEqual(self.recorded().count(name), 1)
+
+    def test_other_versions_are_refused(self) -> None:
+        for wheel in (support.devel(version="7.1.0"), support.core(version="7.1.0")):
+            layout = support.Layout(self, support.core(), support.devel(), support.libraries())
+            layout.install(wheel)
+            done = layout.sdk("init")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("7.1.0 is installed, but rocm is 7.2.4", done.stderr)
+            self.assertIn('pip install "rocm[devel]==7.2.4"', done.stderr)
+            self.assertFalse((layout.site / TREE).exists())
+
+    def test_a_directory_without_write_permission(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("needs another user to be")
+        os.chmod(self.site, 0o555)
+        # Everything is imported first: the other user may not be able to read Python itself.
+        code = (
+            "import fcntl, os; from rocm_sdk import _devel, _errors\n"
+            "os.setuid(65534)\n"
+            "try: _devel.ensure()\n"
+            "except _errors.DevelError as error: print(error)\n"
+        )
+        said = self.layout.code(code)
+        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said)
+        self.assertIn("as a user who may write there", said)
+        self.assertEqual(self.tree_rows(), [])
+
+    # ----------------------------------------------------------------- damaged archives
+
+    def broken(self, data: bytes, *, packed: bool = True) -> str:
+        layout = support.Layout(self, support.core(), support.devel(archive=data, packed=packed))
+        rows = layout.record("rocm-sdk-devel")
+        files = layout.files()
+        done = layout.sdk("init", "--quiet")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertEqual(layout.record("rocm-sdk-devel"), rows)
+        self.assertEqual(layout.files(), files)
+        return done.stderr
+
+    def test_an_archive_that_was_cut_off(self) -> None:
+        tar = support.tarball(support.DEVEL_MEMBERS)
+        packed = lzma.compress(tar)
+        for data, is_packed in (
+            (packed[: len(packed) // 2], True),
+            (packed[:-4], True),
+            (b"", True),
+            (b"nonsense", True),
+            (tar[: tar.index(b"// hip")], False),
+            (tar[:1536], False),
+            (b"", False),
+        ):
+            with self.subTest(len=len(data), packed=is_packed):
+                self.assertIn("is damaged", self.broken(data, packed=is_packed))
+
+    def test_members_that_do_not_belong_there(self) -> None:
+        cases: tuple[tuple[support.Members, str], ...] = (
+            ({"../evil": b""}, "member outside"),
+            ({"a/../../evil": b""}, "member outside"),
+            ({"link": "/etc/passwd"}, "absolute link"),
+            ({"link": "../../../../etc/passwd"}, "link out of site-packages"),
+            ({"a": "b", "b": "a"}, "circle of links"),
+            ({"line\nbreak": b""}, "line break"),
+        )
+        for members, complaint in cases:
+            with self.subTest(complaint):
+                archive = lzma.compress(support.tarball(members))
+                self.assertIn(complaint, self.broken(archive))
+        other = lzma.compress(support.tarball({"file": b""}, top="_other"))
+        self.assertIn("member outside", self.broken(other))
+
+    # -------------------------------------------------------------- many, and killed ones
+
+    def test_many_at_once(self) -> None:
+        command = self.layout.command("-m", "rocm_sdk", "path", "--root")
+        running = [
+            subprocess.Popen(
+                command,
+                env=self.layout.environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            for _ in range(8)
+        ]
+        for process in running:
+            answer, _ = process.communicate()
+            self.assertEqual((process.returncode, answer), (0, f"{self.root}\n"))
+        self.assertEqual(self.layout.files(TREE), EXPECTED)
+        self.assertEqual(sorted(self.tree_rows()), sorted(EXPECTED))
+
+    def test_killed_anywhere(self) -> None:
+        """Kill -9 at every change of the disk: what is there is recorded, and init repeats."""
+        layout = support.Layout(self, support.core(), support.libraries(), support.devel())
+        layout.install(support.device("gfx942"))
+        clean = self.layout.top / "clean"
+        shutil.copytree(layout.site, clean, symlinks=True)
+        reference: tuple[set[str], list[str]] | None = None
+        step = 0
+        while True:
+            shutil.rmtree(layout.site)
+            shutil.copytree(clean, layout.site, symlinks=True)
+            done = layout.run("-c", KILLED_AT, str(step), str(layout.site))
+            if done.returncode == 0:
+                break
+            self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+            self.check_recorded(layout, step)
+            self.assertEqual(layout.sdk("init").returncode, 0)
+            state = (layout.files(TREE), sorted(layout.record("rocm-sdk-devel")))
+            reference = reference or state
+            self.assertEqual(state, reference, f"killed at step {step}")
+            step += 1
+        self.assertGreater(step, 40)
+        self.assertEqual((layout.files(TREE), sorted(layout.record("rocm-sdk-devel"))), reference)
+
+    def check_recorded(self, layout: support.Layout, step: int) -> None:
+        recorded: set[str] = set()
+        for path in layout.site.glob("*.dist-info"):
+            recorded |= set(layout.record(*path.name.removesuffix(".dist-info").split("-")))
+        sdk = layout.files("rocm_sdk")
+        unknown = {p for p in layout.files() - recorded - sdk if not p.endswith("/RECORD.new")}
+        self.assertEqual(unknown, set(), f"killed at step {step}")
+        if (layout.site / TREE).exists():
+            # pip removes empty directories only below one of which it removes a file.
+            direct = {p for p in layout.files(TREE) if p.count("/") == 1}
+            self.assertTrue(direct & recorded, f"killed at step {step}")
+
+    def test_a_partly_expanded_tree_is_not_used(self) -> None:
+        self.init()
+        (self.root / ".rocm-sdk.json").write_bytes(b"")
+        (self.root / "include/hip/hip_runtime.h").unlink()
+        self.init()
+        self.assertEqual(self.layout.files(TREE), EXPECTED)
+
+    # ------------------------------------------------------------------- device packages
+
+    def test_device_packages_are_linked_when_they_come(self) -> None:
+        self.init()
+        for isa in ("gfx942", "gfx1100"):
+            self.layout.install(support.device(isa))
+            self.init()
+            self.assertTrue(self.same(f"lib/db/{isa}.dat", f"_rocm_sdk_libraries/lib/db/{isa}.dat"))
+            rows = [p for p in self.recorded(f"rocm-sdk-device-{isa}") if p.startswith(TREE)]
+            self.assertEqual(rows, [f"{TREE}/.device-{isa}", f"{TREE}/lib/db/{isa}.dat"])
+        self.assertEqual(sorted(self.tree_rows()), sorted(EXPECTED))
+
+    def test_device_packages_are_linked_at_once(self) -> None:
+        self.layout.install(support.device("gfx942"))
+        self.init()
+        self.assertTrue((self.root / "lib/db/gfx942.dat").is_file())
+
+    def test_a_device_package_of_another_version_is_refused(self) -> None:
+        wheel = support.device("gfx942", version="7.1.0")
+        name = "_rocm_sdk_libraries/.devel_links/gfx942.json"
+        wheel.files[name] = wheel.files[name].replace(b"7.2.4", b"7.1.0")
+        self.layout.install(wheel)
+        self.assertIn(
+            "rocm-sdk-device-gfx942 7.1.0 is installed, but rocm is 7.2.4", self.init_error()
+        )
+
+    def test_a_device_package_cannot_link_elsewhere(self) -> None:
+        for relpath, target in (
+            ("../evil", "../x"),
+            ("x", "../../../etc/passwd"),
+            ("x", "/etc/passwd"),
+        ):
+            layout = support.Layout(self, support.core(), support.libraries(), support.devel())
+            wheel = support.device("gfx942")
+            wheel.files["_rocm_sdk_libraries/.devel_links/gfx942.json"] = (
+                f'{{"version": "7.2.4", "links": [{{"relpath": "{relpath}", "target": "{target}"}}]}}'
+            ).encode()
+            layout.install(wheel)
+            done = layout.sdk("init")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "member outside|links out of site-packages")
+
+
+KILLED_AT = """
+import os, signal, sys
+step, site = int(sys.argv[1]), sys.argv[2]
+import rocm_sdk._devel, tarfile, lzma, json, csv, io, fcntl
+seen = 0
+CHANGES = ("os.rename", "os.link", "os.symlink", "os.mkdir", "os.remove", "os.rmdir", "os.utime", "os.chmod")
+def hook(event, arguments):
+    global seen
+    change = event in CHANGES
+    if event == "open":
+        path, mode, flags = arguments
+        change = str(path).startswith(site) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+    if change:
+        if seen == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        seen += 1
+sys.addaudithook(hook)
+rocm_sdk._devel.ensure()
+"""
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+"""The whole way with real installers: install, use, uninstall, and nothing is left."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+
+Snapshot = set[str]
+
+
+class Installer:
+    """pip or uv, working on an environment of its own."""
+
+    def __init__(self, top: Path, wheels: Path) -> None:
+        self.wheels = wheels
+        self.environment = support.environment(PYTHONDONTWRITEBYTECODE="1")
+        self.venv = top / "venv"
+        self.make()
+        self.python = self.venv / "bin" / "python"
+        answer = self.run([str(self.python), "-c", "import site; print(site.getsitepackages()[0])"])
+        self.site = Path(answer.stdout.strip())
+
+    def make(self) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.venv)], check=True)
+
+    def command(self, *arguments: str) -> list[str]:
+        raise NotImplementedError
+
+    def install(self, *requirements: str, **variables: str) -> str:
+        links = ["--no-index", "--find-links", str(self.wheels)]
+        done = self.run([*self.command("install"), *links, *requirements], **variables)
+        return done.stdout + done.stderr
+
+    def uninstall(self, *names: str) -> None:
+        self.run([*self.command("uninstall"), *names])
+
+    def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command,
+            env={**self.environment, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise AssertionError(f"{command}\n{done.stdout}{done.stderr}")
+        return done
+
+    def sdk(self, *arguments: str) -> str:
+        return self.run([str(self.venv / "bin" / "rocm-sdk"), *arguments]).stdout
+
+    def snapshot(self) -> Snapshot:
+        """Return every file and directory of the environment."""
+        found = set()
+        for parent, directories, names in os.walk(self.venv):
+            found |= {os.path.join(parent, name) for name in [*directories, *names]}
+        return found - {str(self.venv / ".lock")}  # uv's own, one per environment
+
+
+class Pip(Installer):
+    def command(self, *arguments: str) -> list[str]:
+        yes = ["-y"] if "uninstall" in arguments else ["--no-cache-dir"]
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        return [*pip, "--python", str(self.python), *arguments, *yes]
+
+
+class Uv(Installer):
+    def command(self, *arguments: str) -> list[str]:
+        cache = ["--cache-dir", str(self.venv.parent / "cache")]
+        return ["uv", "pip", *arguments, "--python", str(self.python), *cache]
+
+
+class Installation:
+    """The cases that each installer has to pass; `make` is the installer."""
+
+    make: type[Installer]
+    sees_all: bool  # whether it removes a directory in which no file has ever been
+    test: unittest.TestCase
+
+    def setUp(self) -> None:
+        assert isinstance(self, unittest.TestCase)
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        top = Path(scratch.name)
+        self.wheels = top / "wheels"
+        self.wheels.mkdir()
+        for wheel in (
+            support.core(),
+            support.libraries(),
+            support.profiler(),
+            support.devel(),
+            support.device("gfx942"),
+            support.device("gfx1100"),
+        ):
+            wheel.write(self.wheels)
+        support.sdist(self.wheels)
+        self.tool = self.make(top, self.wheels)
+        self.empty = self.tool.snapshot()
+        self.test = self
+
+    def everything(self) -> None:
+        self.tool.install("rocm[libraries,devel,profiler,device-gfx942,device-gfx1100]")
+
+    def distributions(self) -> set[str]:
+        names = (path.name for path in self.tool.site.glob("*.dist-info"))
+        found = {name.partition("-")[0] for name in names}
+        return found - {"pip", "setuptools"}
+
+    def left(self) -> Snapshot:
+        return self.tool.snapshot() - self.empty
+
+    def check_empty(self) -> None:
+        self.test.assertEqual(self.left(), set(), "left behind")
+
+    def test_install_use_uninstall(self) -> None:
+        self.everything()
+        root = self.tool.site / "_rocm_sdk_devel"
+        self.test.assertEqual(self.tool.sdk("path", "--root"), f"{root}\n")
+        self.test.assertTrue((root / "lib/db/gfx942.dat").is_file())
+        report = self.tool.sdk("test")
+        self.test.assertIn(" 0 failed", report)
+        answer = self.tool.run([str(self.tool.venv / "bin/hipcc"), "--version"]).stdout
+        self.test.assertEqual(answer, f"{root}/bin/hipcc --version\n")
+        self.tool.uninstall(*sorted(self.distributions()))
+        self.check_empty()
+
+    def test_every_order_of_uninstalling_leaves_nothing(self) -> None:
+        core, devel, libraries = "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries"
+        devices = ["rocm-sdk-device-gfx942", "rocm-sdk-device-gfx1100"]
+        rest = ["rocm", "rocm-profiler"]
+        for order in (
+            [core, libraries, *devices, devel, *rest],
+            [devel, *devices, libraries, core, *rest],
+            [*devices, devel, core, libraries, *rest],
+            [devices[0], devel, devices[1], libraries, core, *rest],
+        ):
+            with self.test.subTest(order):
+                self.everything()
+                self.tool.sdk("init", "--quiet")
+                for name in order:  # one command each, as users do
+                    self.tool.uninstall(name)
+                self.check_empty()
+
+    def test_a_device_package_goes_alone(self) -> None:
+        self.everything()
+        self.tool.sdk("init", "--quiet")
+        self.tool.uninstall("rocm-sdk-device-gfx942")
+        tree = self.tool.site / "_rocm_sdk_devel"
+        for name in ("lib/db/gfx942.dat", ".device-gfx942"):
+            self.test.assertFalse((tree / name).exists())
+        self.test.assertTrue((tree / "lib/db/gfx1100.dat").is_file())
+        self.test.assertIn(" 0 failed", self.tool.sdk("test"))
+        self.tool.install("rocm[device-gfx942]")
+        self.tool.sdk("init", "--quiet")
+        self.test.assertTrue((tree / "lib/db/gfx942.dat").is_file())
+
+    def test_a_killed_expansion_is_uninstalled(self) -> None:
+        from test_devel import KILLED_AT
+
+        self.everything()
+        site = str(self.tool.site)
+        for step in (5, 14, 26, 36, 45):
+            with self.test.subTest(step):
+                command = [str(self.tool.python), "-c", KILLED_AT, str(step), site]
+                done = subprocess.run(command, env=self.tool.environment, check=False)
+                self.test.assertEqual(done.returncode, -9)
+                self.tool.uninstall(*sorted(self.distributions()))
+                left = {path for path in self.left() if self.sees_all or not os.path.isdir(path)}
+                self.test.assertEqual(left, set(), "left behind")
+                self.everything()
+
+    def test_machine_and_environment_choose_the_device(self) -> None:
+        self.tool.install("rocm[device]", ROCM_SDK_TARGET_FAMILY="gfx1100")
+        self.test.assertIn("rocm_sdk_device_gfx1100", self.distributions())
+        self.test.assertNotIn("rocm_sdk_device_gfx942", self.distributions())
+
+    def test_without_a_gpu_the_installer_warns_and_installs_no_device(self) -> None:
+        said = self.tool.install("rocm[device]")
+        self.test.assertRegex(said.replace("`", "'"), r"(?i)warning: .*rocm.*extra.*'device'")
+        self.test.assertEqual(self.distributions(), {"rocm", "rocm_sdk_core"})
+
+    def test_an_upgrade_replaces_the_tree(self) -> None:
+        self.tool.install("rocm[libraries,devel,device-gfx942]")
+        self.tool.sdk("init", "--quiet")
+        newer = support.newer_wheels(self.wheels, "7.3.0")
+        self.tool.install("--upgrade", *(f"{name}==7.3.0" for name in newer))
+        self.tool.sdk("init", "--quiet")
+        self.test.assertEqual(self.tool.sdk("version"), "7.3.0\n")
+        self.test.assertIn(" 0 failed", self.tool.sdk("test"))
+        self.tool.uninstall(*sorted(self.distributions()))
+        self.check_empty()
+
+
+@unittest.skipUnless(importlib.util.find_spec("pip"), "this Python has no pip")
+class WithPip(Installation, unittest.TestCase):
+    make = Pip
+    sees_all = True
+
+
+@unittest.skipUnless(shutil.which("uv"), "uv is not installed")
+class WithUv(Installation, unittest.TestCase):
+    make = Uv
+    sees_all = False
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,157 @@
+"""`rocm-sdk test` finds what is wrong, names it, and tells it by its exit status."""
+
+from __future__ import annotations
+
+import json
+import struct
+import unittest
+from typing import Any
+
+import support
+
+
+class SelfTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(
+            self, support.core(), support.libraries(), support.device("gfx942")
+        )
+        # Layout has no installer: the scripts go where RECORD says.
+        for name in ("hipcc", "rocminfo", "offload-arch"):
+            self.add_script(name)
+
+    def add_script(self, name: str, text: str | None = None) -> None:
+        function = name.replace("-", "_2d_")
+        command = f'PYTHONPATH={self.layout.site} exec python3 -c "from rocm_sdk_core._cli import {function}; {function}()" "$@"'
+        path = self.layout.top / name
+        path.write_bytes(support.script(text or command))
+        path.chmod(0o755)
+        record = next(self.layout.site.glob("rocm_sdk_core-*/RECORD"))
+        row = f"../{name},,\n"
+        if row not in record.read_text("utf-8"):
+            record.write_text(record.read_text("utf-8") + row, "utf-8")
+
+    def report(self, *arguments: str) -> tuple[int, dict[str, tuple[str, str]]]:
+        file = self.layout.top / "report.json"
+        done = self.layout.sdk("test", "--json", str(file), *arguments)
+        self.assertEqual(done.stderr, "")
+        self.output = done.stdout
+        report: dict[str, Any] = json.loads(file.read_text())
+        cases = {case["name"]: (case["status"], case["reason"]) for case in report["cases"]}
+        self.assertEqual(len(cases), len(report["cases"]), "a name occurs twice")
+        self.assertEqual(sum(report["summary"].values()), len(cases))
+        return done.returncode, cases
+
+    def test_a_good_installation(self) -> None:
+        self.layout.install(support.devel())
+        status, cases = self.report()
+        failed = {name: outcome for name, outcome in cases.items() if outcome[0] == "FAIL"}
+        self.assertEqual((status, failed), (0, {}), self.output)
+        for name in (
+            "layout:rocm-sdk-core",
+            "layout:rocm-sdk-device-gfx942",
+            "library:core:lib/libhiprtc.so",
+            "library:core:lib/libhiprtc.so.7",
+            "library:libraries:lib/libhipblas.so.3",
+            "preload:hiprtc",
+            "script:hipcc",
+            "devel:expand",
+            "devel:rocm-sdk-core",
+            "devel:rocm-sdk-libraries",
+        ):
+            self.assertEqual(cases[name], ("ok", ""))
+        self.assertEqual(cases["script:rocminfo"], ("ok", "--version: exit status 3: no GPU"))
+        self.assertEqual(cases["layout:profiler"][0], "skip")
+        self.assertIn('"rocm[profiler]"', cases["layout:profiler"][1])
+        self.assertEqual(cases["preload:rocdxg"][0], "skip")
+        self.assertEqual(
+            self.output.splitlines()[0],
+            'skip layout:profiler  (not installed; to install: pip install "rocm[profiler]")',
+        )
+        self.assertRegex(self.output.splitlines()[-1], r"^\d+ ok, 0 failed, \d+ skipped$")
+
+    def failures(self, *arguments: str) -> dict[str, str]:
+        status, cases = self.report(*arguments)
+        self.assertEqual(status, 1)
+        return {name: reason for name, (outcome, reason) in cases.items() if outcome == "FAIL"}
+
+    def test_a_library_that_does_not_load(self) -> None:
+        path = self.layout.site / "_rocm_sdk_core/lib/libhiprtc.so.7"
+        path.write_bytes(path.read_bytes()[:200])
+        failures = self.failures()
+        self.assertEqual(set(failures), {"library:core:lib/libhiprtc.so.7", "preload:hiprtc"})
+        self.assertIn("libhiprtc.so.7", failures["library:core:lib/libhiprtc.so.7"])
+
+    def test_libraries_that_cannot_be_loaded_alone_are_named(self) -> None:
+        library = support.real_library().read_bytes()
+        lib = self.layout.site / "_rocm_sdk_core/lib"
+        other = bytearray(library)
+        struct.pack_into("<H", other, 18, 224)  # EM_AMDGPU
+        for name, data in (
+            ("x.cpython-310-x86_64-linux-gnu.so", library),
+            ("y.abi3.so", library),
+            ("libclang_rt.asan-x86_64.so", library),
+            ("libdevice.so", bytes(other)),
+            ("linker-script.so", b"INPUT(libc.so)"),
+        ):
+            (lib / name).write_bytes(data)
+        _, cases = self.report("--only", "library:core:*")
+        skipped = {name.rpartition("/")[2]: r for name, (s, r) in cases.items() if s == "skip"}
+        self.assertEqual(
+            skipped,
+            {
+                "x.cpython-310-x86_64-linux-gnu.so": "a Python extension module loads by import",
+                "y.abi3.so": "a Python extension module loads by import",
+                "libclang_rt.asan-x86_64.so": "a sanitizer runtime has to be loaded before everything else",
+                "libdevice.so": "it is for another kind of processor",
+            },
+        )
+        self.assertNotIn("library:core:lib/linker-script.so", cases)
+
+    def test_layout_faults(self) -> None:
+        (self.layout.site / "_rocm_sdk_libraries/__init__.py").unlink()
+        (self.layout.site / "_rocm_sdk_core/bin/amdclang").unlink()
+        self.layout.install(support.profiler(version="7.1.0"))
+        failures = self.failures("--only", "layout:*")
+        self.assertIn("is not a regular Python package", failures["layout:rocm-sdk-libraries"])
+        self.assertEqual(
+            failures["layout:rocm-sdk-core"], "files are gone: _rocm_sdk_core/bin/amdclang"
+        )
+        self.assertEqual(
+            failures["layout:rocm-profiler"], "its version is 7.1.0, that of rocm is 7.2.4"
+        )
+
+    def test_scripts_that_do_not_start(self) -> None:
+        (self.layout.site / "_rocm_sdk_core/bin/hipcc").unlink()
+        (self.layout.top / "rocminfo").unlink()
+        self.add_script("offload-arch", "kill -SEGV $$")
+        failures = self.failures("--only", "script:*")
+        self.assertIn("exit status 127: hipcc: ", failures["script:hipcc"])
+        self.assertEqual(failures["script:rocminfo"], "its file is not installed")
+        self.assertIn("--version: SIGSEGV", failures["script:offload-arch"])
+
+    def test_a_devel_tree_that_lacks_libraries(self) -> None:
+        members = {k: v for k, v in support.DEVEL_MEMBERS.items() if "hiprtc" not in k}
+        members["lib/libhipblas.so.3"] = b"other"
+        self.layout.install(support.devel(members))
+        failures = self.failures("--only", "devel:*")
+        self.assertEqual(
+            failures,
+            {
+                "devel:rocm-sdk-core": "1 libraries are not in the tree: lib/libhiprtc.so.7",
+                "devel:rocm-sdk-libraries": "1 libraries differ: lib/libhipblas.so.3",
+            },
+        )
+
+    def test_list_runs_nothing(self) -> None:
+        self.layout.install(support.devel())
+        done = self.layout.sdk("test", "--list")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("devel:expand\n", done.stdout)
+        self.assertFalse((self.layout.site / "_rocm_sdk_devel").exists())
+
+    def test_a_selection_without_cases_is_a_failure(self) -> None:
+        self.assertEqual(self.report("--only", "nonsense")[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
