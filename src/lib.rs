@@ -10,7 +10,7 @@
 //! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
 //! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
-//! * `execute` carries a plan out, in parallel, and makes exactly what it says.
+//! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
@@ -19,6 +19,7 @@ pub mod archive;
 pub mod catalog;
 pub mod elf;
 pub mod event;
+pub mod execute;
 pub mod manifest;
 pub mod names;
 pub mod plan;

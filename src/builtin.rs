@@ -1,0 +1,40 @@
+//! What the program carries: its own copy of the manifest, and the runtime's Python sources.
+
+use include_dir::{Dir, DirEntry, include_dir};
+use rockpack::names::RelPath;
+use rockpack::plan::Templates;
+
+/// Name and text of the packages file.
+pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));
+/// Name and text of the families file.
+pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kdl"));
+
+static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtime");
+
+/// The runtime's sources: one template for each directory, its files sorted by path.
+pub fn templates() -> Templates {
+    RUNTIME.dirs().map(|dir| (dir.path().to_string_lossy().into_owned(), files(dir))).collect()
+}
+
+fn files(template: &Dir<'_>) -> Vec<(RelPath, String)> {
+    let mut files = Vec::new();
+    collect(template, template, &mut files);
+    files.sort();
+    files
+}
+
+fn collect(template: &Dir<'_>, dir: &Dir<'_>, files: &mut Vec<(RelPath, String)>) {
+    for entry in dir.entries() {
+        match entry {
+            DirEntry::Dir(below) => collect(template, below, files),
+            DirEntry::File(file) => {
+                let path = file.path().strip_prefix(template.path()).unwrap_or(file.path());
+                let path = path.to_str().and_then(|p| p.parse().ok());
+                // Compiled files that a test run left behind are no text.
+                if let (Some(path), Some(text)) = (path, file.contents_utf8()) {
+                    files.push((path, text.to_owned()));
+                }
+            }
+        }
+    }
+}

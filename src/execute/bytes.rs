@@ -1,0 +1,54 @@
+//! The final bytes of a member, readable in any order.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::tar_image::TarImage;
+use crate::elf::{EditPlan, Edited, ReadAt};
+
+/// Where the bytes of a member come from.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    /// They are here.
+    Memory(Vec<u8>),
+    /// A file's.
+    File { path: PathBuf, len: u64 },
+    /// A file's with an ELF edit.
+    Edited { path: PathBuf, plan: EditPlan },
+    /// A tar archive, laid out and not written.
+    Tar(TarImage),
+}
+
+impl Bytes {
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File { len, .. } => *len,
+            Self::Edited { plan, .. } => plan.new_len(),
+            Self::Tar(image) => image.len(),
+        }
+    }
+
+    /// Fills `buffer` from `offset` on.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
+            Self::File { path, .. } => open(path)?.read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
+            Self::Edited { path, plan } => Edited::new(open(path)?, plan).read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
+            Self::Tar(image) => image.read_exact_at(offset, buffer),
+        }
+    }
+}
+
+fn open(path: &PathBuf) -> io::Result<fs_err::File> {
+    fs_err::File::open(path)
+}
+
+/// A file that ends too early was changed after it was scanned.
+fn changed(path: &std::path::Path, error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return io::Error::new(error.kind(), format!("{} became shorter since it was scanned", path.display()));
+    }
+    error
+}

@@ -1,0 +1,149 @@
+//! From a plan's steps to bytes: edits are planned and proven, stubs and texts made, files found.
+//!
+//! All of it happens before the first byte is written, so that what cannot be packed is
+//! known at once, every file of it.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::bytes::Bytes;
+use super::{ExecuteError, chain};
+use crate::archive::metadata::{self, Dynamic};
+use crate::archive::{sdist, wheel};
+use crate::catalog::{Origin, Tree};
+use crate::elf::forward::forwarding_library;
+use crate::elf::stub::exec_stub;
+use crate::elf::{self, Edits, RpathEdit};
+use crate::names::RelPath;
+use crate::plan::{Archive, Distribution, Form, Member, Plan, Step};
+
+/// A member with its bytes.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub path: RelPath,
+    pub executable: bool,
+    pub content: Content,
+}
+
+/// What a member of an archive is.
+#[derive(Debug)]
+pub(super) enum Content {
+    File(Bytes),
+    Link(String),
+    Directory,
+}
+
+/// Everything that goes into one output.
+#[derive(Debug)]
+pub(super) struct Output {
+    /// Where it goes, below the destination.
+    pub path: RelPath,
+    /// Its members.
+    pub members: Vec<Ready>,
+    /// Licence texts, by their paths below the licence directory.
+    pub licenses: Vec<Ready>,
+    /// The members of the archive in it.
+    pub archive: Vec<Ready>,
+}
+
+impl Output {
+    /// How many bytes of content go into it.
+    pub fn bytes(&self) -> u64 {
+        self.members.iter().chain(&self.licenses).chain(&self.archive).map(Ready::len).sum()
+    }
+}
+
+impl Ready {
+    /// Its content's size.
+    pub fn len(&self) -> u64 {
+        match &self.content {
+            Content::File(bytes) => bytes.len(),
+            Content::Link(_) | Content::Directory => 0,
+        }
+    }
+}
+
+/// Prepares all outputs of a plan.
+pub(super) fn all(plan: &Plan, tree: &Tree) -> Result<Vec<Output>, ExecuteError> {
+    let (mut outputs, mut faults) = (Vec::new(), Vec::new());
+    for distribution in &plan.distributions {
+        let mut ready = |members: &[Member]| {
+            let results: Vec<_> = members.par_iter().map(|member| member_ready(member, tree)).collect();
+            let mut done = Vec::with_capacity(results.len());
+            for result in results {
+                match result {
+                    Ok(member) => done.push(member),
+                    Err(fault) => faults.push(fault),
+                }
+            }
+            done
+        };
+        let (members, licenses) = (ready(&distribution.members), ready(&distribution.licenses));
+        let archive = ready(distribution.archive.as_ref().map_or(&[], |a: &Archive| &a.members));
+        let path = output_path(plan, distribution);
+        outputs.push(Output { path, members, licenses, archive });
+    }
+    if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
+}
+
+/// Where a distribution is written, below the destination.
+fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
+    let name = match distribution.form {
+        Form::Wheel => wheel::wheel_file_name(&distribution.name, &plan.version, &plan.platform_tag),
+        Form::Sdist => sdist::sdist_file_name(&distribution.name, &plan.version),
+    };
+    name.parse().map_or_else(|_| distribution.directory.clone(), |name: RelPath| distribution.directory.join(&name))
+}
+
+fn member_ready(member: &Member, tree: &Tree) -> Result<Ready, String> {
+    let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
+    let content = match &member.step {
+        Step::Copy { source } => Content::File(copy(source, tree).map_err(fault)?),
+        Step::Relink { source, rpath } => Content::File(relink(source, rpath, tree).map_err(fault)?),
+        Step::Stub { target, machine } => Content::File(Bytes::Memory(exec_stub(*machine, target).map_err(|e| fault(chain(&e)))?)),
+        Step::Alias { soname, needed, rpath, machine } => {
+            let made = forwarding_library(*machine, soname, needed, rpath).map_err(|e| fault(chain(&e)))?;
+            Content::File(Bytes::Memory(made))
+        }
+        Step::Link { target } => Content::Link(target.clone()),
+        Step::Directory => Content::Directory,
+        Step::Render { text } => Content::File(Bytes::Memory(text.clone().into_bytes())),
+    };
+    Ok(Ready { path: member.path.clone(), executable: member.executable, content })
+}
+
+fn find(source: &Origin, tree: &Tree) -> Result<PathBuf, String> {
+    tree.path(source).ok_or_else(|| format!("artifact `{}` is not here", source.artifact))
+}
+
+fn copy(source: &Origin, tree: &Tree) -> Result<Bytes, String> {
+    let path = find(source, tree)?;
+    let len = fs_err::metadata(&path).map_err(|e| e.to_string())?.len();
+    Ok(Bytes::File { path, len })
+}
+
+/// The file with its rpath set; the edit has been verified when this returns.
+fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
+    let path = find(source, tree)?;
+    let file = fs_err::File::open(&path).map_err(|e| e.to_string())?;
+    let edits = Edits::rpath(RpathEdit::Set(rpath.split(':').map(str::to_owned).collect()));
+    let plan = elf::edit(&file, &edits).map_err(|e| format!("the rpath of {source} cannot be set: {}", chain(&e)))?;
+    Ok(Bytes::Edited { path, plan })
+}
+
+/// The core metadata of a distribution.
+pub(super) fn core_metadata(plan: &Plan, distribution: &Distribution, license_files: Vec<RelPath>) -> metadata::Metadata {
+    let said = &distribution.metadata;
+    metadata::Metadata {
+        summary: Some(said.summary.clone()),
+        author: Some(said.author.clone()),
+        license: Some(said.license.clone()),
+        license_files,
+        urls: said.home_page.iter().map(|url| ("Homepage".to_owned(), url.clone())).collect(),
+        requires_python: Some(said.requires_python.clone()),
+        requires: said.requires_dist.clone(),
+        dynamic: if said.computed { vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra] } else { Vec::new() },
+        ..metadata::Metadata::new(distribution.name.clone(), plan.version.clone())
+    }
+}

@@ -1,0 +1,44 @@
+//! Writing one sdist: a few files of text, all in memory.
+
+use std::io::{Seek, Write};
+
+use super::prepare::{Content, Output, Ready, core_metadata};
+use super::wheel::{WriteError, console_scripts};
+use crate::archive::Timestamp;
+use crate::archive::sdist::{SdistMember, write_sdist};
+use crate::event::{Event, Reporter};
+use crate::names::RelPath;
+use crate::plan::{Distribution, Plan};
+
+/// Writes the sdist of `distribution` into `file` and tells its size.
+pub(super) fn write<W: Write + Seek>(
+    plan: &Plan,
+    distribution: &Distribution,
+    output: Output,
+    file: W,
+    reporter: &dyn Reporter,
+) -> Result<u64, WriteError> {
+    let mut members = Vec::new();
+    for Ready { path, executable, content } in output.members {
+        if let Content::File(bytes) = content {
+            let mut content = vec![0; usize::try_from(bytes.len()).unwrap_or_default()];
+            bytes.read_exact_at(0, &mut content).map_err(|source| WriteError::Read { name: path.clone(), source })?;
+            reporter.report(Event::Progress { bytes: bytes.len() });
+            members.push(SdistMember { path, executable, content });
+        }
+    }
+    let licenses = members.iter().map(|m| &m.path).filter(|path| is_license(path)).cloned().collect();
+    let info = core_metadata(plan, distribution, licenses).render()?;
+    if !distribution.entry_points.is_empty() {
+        let text = console_scripts(distribution)?;
+        members.push(SdistMember { path: "entry_points.txt".parse()?, executable: false, content: text.into_bytes() });
+    }
+    members.push(SdistMember { path: "PKG-INFO".parse()?, executable: false, content: info.into_bytes() });
+    let mut file = write_sdist(file, &distribution.name, &plan.version, Timestamp::EARLIEST, &members)?;
+    Ok(file.stream_position()?)
+}
+
+/// A licence text at the top of an sdist.
+fn is_license(path: &RelPath) -> bool {
+    path.as_str().starts_with("LICENSE") && path.depth() == 0
+}

@@ -1,0 +1,99 @@
+//! A tar archive that is laid out but never written as a whole: its bytes are made when they are read.
+//!
+//! Members keep their places for any reader, so that blocks of one archive can be packed
+//! side by side, and no copy of the archive exists anywhere.
+
+use std::io;
+
+use super::bytes::Bytes;
+
+/// Tar's unit; every member and the archive itself is a multiple of it (POSIX pax).
+const UNIT: u64 = 512;
+
+/// Segments in a row.
+#[derive(Debug, Default)]
+pub(super) struct TarImage {
+    /// Where each segment starts, and its bytes.
+    segments: Vec<(u64, Bytes)>,
+    len: u64,
+}
+
+impl TarImage {
+    /// Appends a member: its headers, then its content, filled up to a unit.
+    pub fn push(&mut self, headers: Vec<u8>, content: Bytes) {
+        self.segment(Bytes::Memory(headers));
+        let rest = content.len() % UNIT;
+        if content.len() > 0 {
+            self.segment(content);
+        }
+        if rest > 0 {
+            self.segment(Bytes::Memory(zeroes(UNIT - rest)));
+        }
+    }
+
+    /// Appends the two empty units that end an archive.
+    pub fn end(&mut self) {
+        self.segment(Bytes::Memory(zeroes(2 * UNIT)));
+    }
+
+    fn segment(&mut self, bytes: Bytes) {
+        let start = self.len;
+        self.len += bytes.len();
+        self.segments.push((start, bytes));
+    }
+
+    /// The archive's size in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills `buffer` from `offset` on.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if offset.checked_add(buffer.len() as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let first = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= offset);
+        let (mut offset, mut rest) = (offset, buffer);
+        for (start, bytes) in &self.segments[first..] {
+            if rest.is_empty() {
+                break;
+            }
+            let within = offset - start;
+            let take = usize::try_from(bytes.len() - within).unwrap_or(usize::MAX).min(rest.len());
+            let (now, later) = rest.split_at_mut(take);
+            bytes.read_exact_at(within, now)?;
+            offset += take as u64;
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+fn zeroes(count: u64) -> Vec<u8> {
+    vec![0; usize::try_from(count).unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_range_reads_as_the_whole_does() {
+        let mut image = TarImage::default();
+        image.push(vec![1; 512], Bytes::Memory(vec![2; 700]));
+        image.push(vec![3; 1024], Bytes::Memory(Vec::new()));
+        image.end();
+        assert_eq!(image.len(), 512 + 1024 + 1024 + 1024);
+        let read = |offset: u64, len: usize| {
+            let mut buffer = vec![9; len];
+            image.read_exact_at(offset, &mut buffer).map(|()| buffer)
+        };
+        let whole = read(0, 3584).unwrap();
+        assert_eq!((whole[511], whole[512], whole[1211], whole[1212], whole[1536]), (1, 2, 2, 0, 3));
+        for (offset, len) in [(0, 1), (511, 2), (1200, 400), (2559, 1025), (3583, 1)] {
+            assert_eq!(read(offset, len).unwrap(), whole[usize::try_from(offset).unwrap()..][..len]);
+        }
+        assert!(read(3583, 2).is_err());
+        assert!(read(u64::MAX, 1).is_err());
+    }
+}

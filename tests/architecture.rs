@@ -1,0 +1,196 @@
+//! The source keeps the shape it is described in: which stage imports which, what each may not
+//! touch, where the field's own names stand, how long a file may grow.
+//!
+//! Comments do not count, nor does what is compiled for tests alone.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+#[path = "architecture/rust_text.rs"]
+mod rust_text;
+
+use rust_text::RustText;
+
+/// Stage by stage, what it may import. Paths in an event are carried as types, hence its names;
+/// scanning reports with places, hence the catalog's source.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("names", &[]),
+    ("version", &[]),
+    ("source", &[]),
+    ("event", &["names"]),
+    ("elf", &[]),
+    ("manifest", &["names", "version", "source"]),
+    ("catalog", &["names", "elf", "source"]),
+    ("plan", &["manifest", "catalog", "names", "version", "source", "elf"]),
+    ("archive", &["names", "version"]),
+    ("execute", &["plan", "catalog", "archive", "elf", "event", "names"]),
+    ("index", &["archive", "names"]),
+];
+
+/// The modules of the program, which may use every stage: those that `main.rs` declares.
+fn program(files: &[SourceFile]) -> BTreeSet<String> {
+    let main = files.iter().find(|f| f.path == "main.rs").unwrap();
+    let declared = main.text.code.lines().filter_map(|line| line.trim().strip_prefix("mod ")?.strip_suffix(';'));
+    declared.chain(["main"]).map(str::to_owned).collect()
+}
+
+/// A source file: its path below `src`, and its text without comments and tests.
+struct SourceFile {
+    path: String,
+    text: RustText,
+}
+
+impl SourceFile {
+    /// The stage or module of the program that it belongs to: the first part of its path.
+    fn stage(&self) -> &str {
+        let first = self.path.split('/').next().unwrap();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+}
+
+fn sources() -> Vec<SourceFile> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    for entry in WalkDir::new(&root).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let path = entry.path().strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+        // `mod tests;` is compiled for tests alone.
+        if entry.path().extension().is_some_and(|e| e == "rs") && entry.file_name() != "tests.rs" {
+            files.push(SourceFile { path, text: RustText::new(&fs_err::read_to_string(entry.path()).unwrap()) });
+        }
+    }
+    assert!(files.len() > 50, "the source is where it is looked for");
+    files
+}
+
+/// The modules of this crate that code names: `crate::x`, also of `crate::{x, y}`.
+fn imports(code: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        // `$crate` and `some_crate` are something else.
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => names.extend(first_names(list)),
+            None => names.extend(identifiers(rest).next()),
+        }
+    }
+    names
+}
+
+/// Of `a::b, c::{d, e}, f}` the names `a`, `c` and `f`.
+fn first_names(list: &str) -> Vec<&str> {
+    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                names.extend(identifiers(&list[start..at]).next());
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                names.extend(identifiers(&list[start..at]).next());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+fn identifiers(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+#[test]
+fn stages_import_only_what_comes_before_them() {
+    let rules: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let (files, mut wrong) = (sources(), Vec::new());
+    let program = program(&files);
+    for file in files.iter().filter(|f| f.path != "lib.rs" && !program.contains(f.stage())) {
+        let stage = file.stage();
+        let Some(allowed) = rules.get(stage) else {
+            wrong.push(format!("src/{}: `{stage}` is no stage of the architecture", file.path));
+            continue;
+        };
+        let not_allowed = imports(&file.text.code).into_iter().filter(|name| *name != stage && !allowed.contains(name));
+        wrong.extend(not_allowed.map(|name| format!("src/{}: `{stage}` may not import `{name}`", file.path)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Where each of these words is at home; elsewhere it is an effect in the wrong place.
+#[test]
+fn effects_stay_where_they_belong() {
+    let (files, mut wrong) = (sources(), Vec::new());
+    let program = program(&files);
+    for file in &files {
+        let stage = file.stage();
+        let words: BTreeSet<&str> = identifiers(&file.text.code).collect();
+        let pure = matches!(stage, "manifest" | "plan" | "names" | "version" | "source");
+        let clocks = ["SystemTime", "Instant", "thread_rng", "available_parallelism"];
+        let outside = ["fs_err", "OpenOptions", "read_dir", "walkdir", "tempfile", "TcpStream"];
+        let found = clocks.iter().chain(&outside).filter(|word| pure && words.contains(*word));
+        wrong.extend(found.map(|word| format!("src/{}: `{stage}` is pure and uses `{word}`", file.path)));
+        let std = ["std::fs", "std::env", "std::net", "std::process", "std::thread"];
+        let found = std.iter().filter(|path| pure && file.text.code.contains(*path));
+        wrong.extend(found.map(|path| format!("src/{}: `{stage}` is pure and uses `{path}`", file.path)));
+        if words.contains("rayon") && !["catalog", "execute"].contains(&stage) && !program.contains(stage) {
+            wrong.push(format!("src/{}: only scan and execute are parallel", file.path));
+        }
+        if (words.contains("println") || words.contains("eprintln")) && !program.contains(stage) {
+            wrong.push(format!("src/{}: the library prints nothing", file.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the artifacts' project calls its things. Of the code, the artifact layout knows them;
+/// the command line may say them to people.
+#[test]
+fn the_projects_own_names_stand_in_data() {
+    let theirs = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
+    let home = |file: &SourceFile| file.path == "catalog/layout.rs" || matches!(file.stage(), "cli" | "main");
+    let mut wrong = Vec::new();
+    for file in sources().iter().filter(|f| !home(f)) {
+        for (number, line) in file.text.text.lines().enumerate() {
+            let lower = line.to_lowercase();
+            let words = lower.split(|c: char| !c.is_alphanumeric());
+            let found = words.into_iter().find(|word| theirs.iter().any(|name| word.starts_with(name)));
+            wrong.extend(found.map(|word| format!("src/{}:{}: `{word}` belongs in KDL", file.path, number + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_are_short_and_named_by_the_noun_they_hold() {
+    let mut wrong = Vec::new();
+    for file in sources() {
+        let lines = file.text.lines;
+        if lines > 400 {
+            wrong.push(format!("src/{} has {lines} lines without its tests; cut it at 400", file.path));
+        }
+        if file.path.ends_with("mod.rs") {
+            wrong.push(format!("src/{}: name the file by its module, beside the directory", file.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn this_test_sees_what_it_looks_for() {
+    let code = RustText::new(
+        "use crate::{names::RelPath, plan::{self, Plan}, version};\n// crate::comment\nlet a = \"crate::string\"; crate::elf::x();\n#[cfg(test)]\nmod tests { use crate::tested; }\nuse rocm;\n",
+    );
+    assert_eq!(imports(&code.code), BTreeSet::from(["elf", "names", "plan", "version"]));
+    assert!(code.text.contains("crate::string") && !code.text.contains("comment") && code.text.contains("use rocm"));
+    assert_eq!(code.lines, 4, "the test module and its attribute do not count");
+}

@@ -1,0 +1,117 @@
+//! Rust source without what does not count: comments, strings where wanted, tests.
+
+/// A source file's text in two forms, line breaks kept.
+pub struct RustText {
+    /// Without comments, strings and tests.
+    pub code: String,
+    /// Without comments and tests.
+    pub text: String,
+    /// How many lines it has, those of tests not counted.
+    pub lines: usize,
+}
+
+impl RustText {
+    pub fn new(source: &str) -> Self {
+        let (mut code, mut text) = blanked(source);
+        let total = source.lines().count();
+        let mut tested = 0;
+        while let Some(start) = code.find("#[cfg(test)]") {
+            let end = item_end(&code, start);
+            tested += code[start..end].lines().count();
+            code.replace_range(start..end, &blank(&code[start..end]));
+            text.replace_range(start..end, &blank(&text[start..end]));
+        }
+        Self { code, text, lines: total - tested }
+    }
+}
+
+/// Spaces in place of everything but line breaks, byte by byte, so that places stay.
+fn blank(part: &str) -> String {
+    part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
+}
+
+/// Where the item that starts at `start` ends: after its block, or after the `;` before any.
+fn item_end(code: &str, start: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in code[start..].char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return start + at + 1;
+                }
+            }
+            ';' if depth == 0 => return start + at + 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// The source without comments and strings, and without comments alone.
+fn blanked(source: &str) -> (String, String) {
+    let (mut code, mut text) = (String::new(), String::new());
+    let mut rest = source;
+    while !rest.is_empty() {
+        let (kind, len) = token(rest);
+        let (part, after) = rest.split_at(len);
+        code.push_str(&if kind == Kind::Code { part.to_owned() } else { blank(part) });
+        text.push_str(&if kind == Kind::Comment { blank(part) } else { part.to_owned() });
+        rest = after;
+    }
+    (code, text)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Code,
+    Comment,
+    String,
+}
+
+/// What the source starts with, and how many bytes of it.
+fn token(source: &str) -> (Kind, usize) {
+    if source.starts_with("//") {
+        return (Kind::Comment, source.find('\n').unwrap_or(source.len()));
+    }
+    if source.starts_with("/*") {
+        return (Kind::Comment, source.find("*/").map_or(source.len(), |end| end + 2));
+    }
+    if let Some(hashes) = raw_string(source) {
+        let end = format!("\"{}", "#".repeat(hashes));
+        let start = hashes + 2;
+        return (Kind::String, source[start..].find(&end).map_or(source.len(), |at| start + at + end.len()));
+    }
+    match source.as_bytes()[0] {
+        b'"' => (Kind::String, quoted(source, '"')),
+        // A character, not a lifetime: closed after one character or an escape.
+        b'\'' if source[1..].starts_with('\\') || source[1..].chars().nth(1) == Some('\'') => (Kind::String, quoted(source, '\'')),
+        // A word as a whole, so that the `r` in it starts no raw string.
+        b if b.is_ascii_alphanumeric() || b == b'_' => {
+            (Kind::Code, source.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(source.len()))
+        }
+        _ => (Kind::Code, source.chars().next().map_or(1, char::len_utf8)),
+    }
+}
+
+/// How many `#` a raw string that starts here has.
+fn raw_string(source: &str) -> Option<usize> {
+    let rest = source.strip_prefix('r')?;
+    let hashes = rest.len() - rest.trim_start_matches('#').len();
+    rest[hashes..].starts_with('"').then_some(hashes)
+}
+
+/// The length of what starts with `quote`, up to the next one that is not escaped.
+fn quoted(source: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in source.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return at + 1,
+            _ => {}
+        }
+    }
+    source.len()
+}

@@ -1,0 +1,238 @@
+//! The program as scripts and people meet it: wrong inputs, exit status, reproducible outputs.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::catalog::sha256_of_file;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
+
+/// A scratch directory with the demo artifacts in `artifacts`.
+fn scratch(kpack: bool) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    // A program that is the same on every machine.
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    dir
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+}
+
+fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
+    let base = ["build", "--artifact-dir", "artifacts", "--dest-dir", dest, "--platform-tag", "linux_x86_64"];
+    rockpack(dir, &[&base, more].concat())
+}
+
+fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<PathBuf, String> {
+    let output = build(dir, dest, more);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    contents(&dir.join(dest))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Every file below `dir` with its hash.
+fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
+    let files = walkdir::WalkDir::new(dir).into_iter().filter_map(Result::ok).filter(|e| e.file_type().is_file());
+    files.map(|e| (e.path().strip_prefix(dir).unwrap().to_owned(), sha256_of_file(e.path()).unwrap())).collect()
+}
+
+/// Runs a build that has to fail, and checks that it says one thing, that `needles` are in it,
+/// and that the destination, which has an earlier build in it, is as it was.
+fn fails(prepare: impl Fn(&Path), args: &[&str], status: i32, needles: &[&str]) {
+    let dir = scratch(true);
+    built(dir.path(), "out", &[]);
+    fs::write(dir.path().join("out/dist/notes.txt"), "of somebody else\n").unwrap();
+    let before = contents(&dir.path().join("out"));
+    prepare(dir.path());
+    let output = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], args].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    assert_eq!(said.matches('×').count(), 1, "one problem, not a cascade:\n{said}");
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    for needle in needles {
+        assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
+    }
+    assert_eq!(contents(&dir.path().join("out")), before, "the destination is as it was");
+}
+
+const ARTIFACTS: [&str; 2] = ["--artifact-dir", "artifacts"];
+
+#[test]
+fn no_such_artifact_directory() {
+    fails(|_| {}, &["--artifact-dir", "nowhere"], 2, &["nowhere", "does not exist"]);
+}
+
+#[test]
+fn an_artifact_directory_without_an_artifact() {
+    let empty = |dir: &Path| fs::create_dir_all(dir.join("empty/not-one")).unwrap();
+    fails(empty, &["--artifact-dir", "empty"], 1, &["no artifact in empty", "{name}_{component}_{family}"]);
+}
+
+#[test]
+fn an_unknown_family() {
+    let args = [&ARTIFACTS[..], &["--linux-amdgpu-families", "gfx94X-dcgup"]].concat();
+    fails(|_| {}, &args, 2, &["--linux-amdgpu-families", "`gfx94X-dcgup`", "did you mean `gfx94X-dcgpu`?"]);
+    let args = [&ARTIFACTS[..], &["--linux-amdgpu-families", "gfx950"]].concat();
+    fails(|_| {}, &args, 1, &["no artifact for gfx950", "gfx942, gfx1100"]);
+    let alien = |dir: &Path| fs::rename(dir.join("artifacts/blas_lib_gfx942"), dir.join("artifacts/blas_lib_gfx9999")).unwrap();
+    fails(alien, &ARTIFACTS, 1, &["blas_lib_gfx9999", "families.kdl"]);
+}
+
+#[test]
+fn a_base_directory_that_leads_outside() {
+    let escape = |dir: &Path| fs::write(dir.join("artifacts/blas_lib_generic/artifact_manifest.txt"), "stage\n../stage\n").unwrap();
+    fails(escape, &ARTIFACTS, 1, &["`../stage`", "blas_lib_generic/artifact_manifest.txt:2"]);
+}
+
+#[test]
+fn an_artifact_without_a_manifest() {
+    let remove = |dir: &Path| fs::remove_file(dir.join("artifacts/blas_lib_generic/artifact_manifest.txt")).unwrap();
+    fails(remove, &ARTIFACTS, 1, &["`blas_lib_generic`", "artifact_manifest.txt"]);
+}
+
+#[test]
+fn a_version_that_is_none() {
+    fails(|_| {}, &[&ARTIFACTS[..], &["--version", "7.x"]].concat(), 2, &["`7.x`", "PEP 440"]);
+}
+
+#[test]
+fn a_package_that_is_none() {
+    fails(|_| {}, &[&ARTIFACTS[..], &["--only", "libs"]].concat(), 2, &["`libs`", "libraries"]);
+}
+
+#[test]
+fn a_manifest_with_a_mistake() {
+    let write = |dir: &Path| {
+        fs::write(dir.join("families.kdl"), include_str!("../families.kdl")).unwrap();
+        let wrong = include_str!("../packages.kdl").replacen("artifact \"base\"", "artefact \"base\"", 1);
+        fs::write(dir.join("packages.kdl"), wrong).unwrap();
+    };
+    fails(write, &ARTIFACTS, 1, &["artefact", "packages.kdl:", "artifact"]);
+}
+
+#[test]
+fn an_elf_file_that_is_cut_short() {
+    let cut = |dir: &Path| {
+        let path = dir.join("artifacts/blas_lib_generic/stage/lib/libhipblas.so.3.2");
+        let whole = fs::read(&path).unwrap();
+        fs::write(path, &whole[..100]).unwrap();
+    };
+    fails(cut, &ARTIFACTS, 1, &["libhipblas.so.3.2", "blas_lib_generic"]);
+}
+
+#[test]
+fn a_destination_that_is_a_file() {
+    let dir = scratch(true);
+    fs::write(dir.path().join("file"), "").unwrap();
+    let output = build(dir.path(), "file", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("file"), "{}", text(&output.stderr));
+    let output = build(dir.path(), "file/below", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read(dir.path().join("file")).unwrap(), b"");
+}
+
+#[test]
+fn a_failed_build_removes_the_destination_that_it_made() {
+    let dir = scratch(true);
+    fs::remove_file(dir.path().join("artifacts/blas_lib_generic/artifact_manifest.txt")).unwrap();
+    assert!(!build(dir.path(), "new/deep", &[]).status.success());
+    assert!(!dir.path().join("new").exists());
+}
+
+#[test]
+fn equal_inputs_give_equal_bytes() {
+    let dir = scratch(true);
+    let first = built(dir.path(), "out", &["--jobs", "1"]);
+    let other = scratch(true);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 077 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_rockpack"), "build", "--jobs", "7"]);
+    shell.arg("--artifact-dir").arg(other.path().join("artifacts")).arg("--dest-dir").arg(other.path().join("elsewhere"));
+    shell.args(["--platform-tag", "linux_x86_64"]);
+    shell.env("TZ", "Asia/Kathmandu").env("LC_ALL", "tr_TR.UTF-8").env("SOURCE_DATE_EPOCH", "1234567890").current_dir("/");
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(first, contents(&other.path().join("elsewhere")));
+    assert_eq!(first.len(), 7);
+}
+
+#[test]
+fn earlier_packages_go_and_files_of_others_stay() {
+    let dir = scratch(true);
+    let old = built(dir.path(), "out", &["--version", "7.1"]);
+    fs::write(dir.path().join("out/dist/torch-2.9-py3-none-any.whl"), "of somebody else").unwrap();
+    let new = built(dir.path(), "out", &["--version", "7.2"]);
+    assert_eq!(new.len(), old.len() + 1);
+    assert!(new.keys().all(|path| !path.to_string_lossy().contains("-7.1-")), "{new:?}");
+    assert!(new.contains_key(Path::new("dist/torch-2.9-py3-none-any.whl")));
+}
+
+#[test]
+fn only_one_package() {
+    let dir = scratch(true);
+    let all = built(dir.path(), "all", &[]);
+    let only = built(dir.path(), "only", &["--only", "core"]);
+    assert_eq!(only.len(), 1);
+    let (path, hash) = only.first_key_value().unwrap();
+    assert_eq!(all.get(path), Some(hash), "the same bytes as in a whole build");
+    let again = built(dir.path(), "all", &["--only", "core", "--version", "8"]);
+    assert_eq!(again.len(), all.len(), "the others stay, and the old core goes");
+}
+
+#[test]
+fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
+    let dir = scratch(false);
+    let names: Vec<String> = built(dir.path(), "out", &["--version", "7.2"]).keys().map(|p| p.to_string_lossy().into_owned()).collect();
+    assert_eq!(
+        names,
+        [
+            "dist/gfx110X-all/rocm-7.2.tar.gz",
+            "dist/gfx110X-all/rocm_sdk_devel-7.2-py3-none-linux_x86_64.whl",
+            "dist/gfx94X-dcgpu/rocm-7.2.tar.gz",
+            "dist/gfx94X-dcgpu/rocm_sdk_devel-7.2-py3-none-linux_x86_64.whl",
+            "dist/rocm_profiler-7.2-py3-none-linux_x86_64.whl",
+            "dist/rocm_sdk_core-7.2-py3-none-linux_x86_64.whl",
+            "dist/rocm_sdk_libraries_gfx110x_all-7.2-py3-none-linux_x86_64.whl",
+            "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2-py3-none-linux_x86_64.whl",
+        ]
+    );
+}
+
+#[test]
+fn the_platform_tag_comes_from_the_environment_too() {
+    let dir = scratch(true);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command
+        .args(["plan", "--artifact-dir", "artifacts"])
+        .current_dir(dir.path())
+        .env("ROCM_SDK_WHEEL_PLATFORM_TAG", "manylinux_2_28_x86_64");
+    assert!(text(&command.output().unwrap().stdout).contains("platform manylinux_2_28_x86_64"));
+}
+
+#[test]
+fn plan_writes_nothing_and_says_the_same_twice() {
+    let dir = scratch(true);
+    let before = contents(dir.path());
+    let plan = |more: &[&str]| {
+        let output = rockpack(dir.path(), &[&["plan", "--artifact-dir", "artifacts", "--dest-dir", "out"], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(plan(&["--files"]), plan(&["--files", "--jobs", "1"]));
+    let json: serde_json::Value = serde_json::from_str(&plan(&["--json"])).unwrap();
+    assert_eq!(json["format"], 1);
+    assert!(!plan(&["--json"]).contains(dir.path().to_str().unwrap()), "no path of this machine is in a plan");
+    assert_eq!(contents(dir.path()), before);
+}
