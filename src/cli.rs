@@ -7,6 +7,10 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 use rockpack::names::{Mode, PackageName};
 use rockpack::plan::Request;
 
+mod elf;
+
+pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
+
 /// Builds the Python packages of ROCm out of a build's artifacts.
 ///
 /// packages.kdl says which package ships what; `rockpack plan` shows what comes of it, and
@@ -22,6 +26,7 @@ pub struct Cli {
 pub enum Command {
     Plan(PlanArgs),
     Build(BuildArgs),
+    Elf(ElfArgs),
 }
 
 /// Show what a build would make, without writing a byte

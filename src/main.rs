@@ -12,6 +12,7 @@ use rockpack::source::{Problem, Problems, Source};
 
 mod builtin;
 mod cli;
+mod elf_command;
 mod ui;
 
 use cli::{BuildArgs, Cli, Command, PlanArgs, SetArgs};
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Plan(args) => run_plan(&args),
         Command::Build(args) => run_build(&args),
+        Command::Elf(args) => elf_command::run(&args.command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,196 @@
+//! `rockpack elf`: the ELF editor by itself.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand};
+
+use rockpack::elf::{Edits, Rename, RpathEdit};
+
+/// Look at ELF files, edit them and check edits, outside of a build
+///
+/// This is the editor that `rockpack build` uses. It needs no other program and never writes to
+/// the file it reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic
+/// executables can be edited; everything else is refused with the reason.
+#[derive(Debug, Args)]
+pub struct ElfArgs {
+    #[command(subcommand)]
+    pub command: ElfCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ElfCommand {
+    Show(ShowArgs),
+    Edit(EditArgs),
+    Verify(VerifyArgs),
+}
+
+/// Show what an ELF file is, is called and needs
+///
+/// Prints the kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest glibc
+/// that suffices, the symbol versions needed of each library, and the program headers. Invariants
+/// that the file breaks by itself come last: an edit keeps them broken, and no other.
+///
+/// Exit status: 0 shown, 1 not ELF, cut short or malformed, 2 the file can't be read.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The file to look at
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Print what `rockpack plan` knows of the file, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a copy of an ELF file with another rpath, SONAME or NEEDED
+///
+/// All changes are one edit: OUT has all of them, or isn't written. Whatever was asked of the
+/// rpath, OUT has RPATH and no RUNPATH; without one of the three rpath options both stay.
+/// The result is checked against FILE before it gets its name, and the steps are printed.
+///
+/// Nothing is overwritten inside the file that anything else may refer to, so FILE's bytes stay
+/// where they are, and editing OUT again the same way changes nothing. Holes of FILE are holes
+/// of OUT. OUT gets FILE's permission bits (not set-user-id and the like), and an existing OUT is
+/// replaced. FILE itself is never written to: OUT can't be another name of it.
+///
+/// Exit status: 0 written, 1 the file can't be edited, 2 something is wrong with the command
+/// line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = EDIT_EXAMPLES)]
+#[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("search path").args(["rpath", "add_rpath", "convert_rpath"]))]
+pub struct EditArgs {
+    /// The file to start from; it is only read
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The file to write
+    #[arg(short, long, value_name = "OUT", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
+
+    /// Say what would be done, check it, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Set RPATH to exactly VALUE, directories with `:` between; '' removes it
+    #[arg(long, value_name = "VALUE", help_heading = "Changes")]
+    rpath: Option<String>,
+
+    /// Append directories to the rpath, none of them twice; may be repeated
+    #[arg(long, value_name = "VALUE", help_heading = "Changes")]
+    add_rpath: Vec<String>,
+
+    /// Only turn RUNPATH into RPATH
+    #[arg(long, help_heading = "Changes")]
+    convert_rpath: bool,
+
+    /// Set SONAME
+    #[arg(long, value_name = "NAME", help_heading = "Changes")]
+    soname: Option<String>,
+
+    /// Rename a library in NEEDED and in the version needs; may be repeated
+    #[arg(long, value_name = "FROM=TO", value_parser = parse_rename, help_heading = "Changes")]
+    rename_needed: Vec<Rename>,
+}
+
+/// Check an edited ELF file against the file it was made of
+///
+/// Reads both files afresh, whatever made NEW, takes what differs in rpath, SONAME and NEEDED for
+/// the edit that was asked for, and checks that nothing else differs: program headers, tables,
+/// notes, strings and the bytes of code and data at their addresses. Each violation names its
+/// invariant (I1 to I18). What OLD breaks by itself is a warning.
+///
+/// Exit status: 0 all invariants hold, 1 one is violated or OLD is not a file that can be edited,
+/// 2 a file can't be read.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The file before the edit
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+
+    /// The file after it
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+}
+
+const EDIT_EXAMPLES: &str = "\
+Examples:
+  Look for needed libraries beside the file and in the core package, nowhere else:
+    rockpack elf edit libfoo.so.1 -o out/libfoo.so.1 --rpath '$ORIGIN:$ORIGIN/../../core/lib'
+
+  Another name for a library, and for it in a library that needs it:
+    rockpack elf edit libz.so.1 -o out/libz_private.so.1 --soname libz_private.so.1
+    rockpack elf edit libfoo.so.1 -o out/libfoo.so.1 --rename-needed libz.so.1=libz_private.so.1
+
+  What an edit would do to a file:
+    rockpack elf edit libfoo.so.1 --add-rpath '$ORIGIN/../lib' --dry-run
+";
+
+impl EditArgs {
+    /// What is asked for. Whether the names are possible is the editor's to say.
+    pub fn edits(&self) -> Edits {
+        Edits { rpath: self.rpath_edit(), soname: self.soname.clone(), needed: self.rename_needed.clone() }
+    }
+
+    fn rpath_edit(&self) -> RpathEdit {
+        let entries = |text: &str| text.split(':').map(str::to_owned).collect::<Vec<_>>();
+        match &self.rpath {
+            Some(value) if value.is_empty() => RpathEdit::Set(Vec::new()),
+            Some(value) => RpathEdit::Set(entries(value)),
+            None if self.convert_rpath => RpathEdit::Convert,
+            None if self.add_rpath.is_empty() => RpathEdit::Keep,
+            None => RpathEdit::Append(self.add_rpath.iter().flat_map(|value| entries(value)).collect()),
+        }
+    }
+}
+
+fn parse_rename(text: &str) -> Result<Rename, &'static str> {
+    match text.split_once('=') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok(Rename { from: from.to_owned(), to: to.to_owned() }),
+        _ => Err("expected the old name, `=` and the new name"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn edits(arguments: &[&str]) -> Result<Edits, clap::Error> {
+        let all = ["rockpack", "elf", "edit", "in", "-o", "out"];
+        match Cli::try_parse_from(all.iter().chain(arguments))?.command {
+            Command::Elf(ElfArgs { command: ElfCommand::Edit(args) }) => Ok(args.edits()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn strings(all: &[&str]) -> Vec<String> {
+        all.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn each_option_is_one_edit() {
+        let rpath = |arguments: &[&str]| edits(arguments).unwrap().rpath;
+        assert_eq!(rpath(&["--rpath", "/a:/b"]), RpathEdit::Set(strings(&["/a", "/b"])));
+        assert_eq!(rpath(&["--rpath", ""]), RpathEdit::Set(Vec::new()));
+        assert_eq!(rpath(&["--add-rpath", "/a:/b", "--add-rpath", "/c"]), RpathEdit::Append(strings(&["/a", "/b", "/c"])));
+        assert_eq!(rpath(&["--convert-rpath"]), RpathEdit::Convert);
+        let names = edits(&["--soname", "s", "--rename-needed", "a=b", "--rename-needed", "c=d=e"]).unwrap();
+        let rename = |from: &str, to: &str| Rename { from: from.to_owned(), to: to.to_owned() };
+        assert_eq!(
+            names,
+            Edits { rpath: RpathEdit::Keep, soname: Some("s".to_owned()), needed: vec![rename("a", "b"), rename("c", "d=e")] }
+        );
+    }
+
+    #[test]
+    fn what_says_nothing_or_two_things_is_refused() {
+        for wrong in [&[][..], &["--rpath", "/a", "--add-rpath", "/b"], &["--convert-rpath", "--rpath", "/a"], &["--rename-needed", "a="]] {
+            assert!(edits(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a"]).is_err(), "an edit needs a file to write");
+        assert!(Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a", "--dry-run"]).is_ok());
+    }
+}

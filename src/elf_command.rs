@@ -1,0 +1,59 @@
+//! `rockpack elf show`, `edit` and `verify`: the ELF editor by itself.
+
+use std::path::Path;
+
+use fs_err::File;
+use rockpack::elf::ElfError;
+use rockpack::source::Problem;
+
+use crate::cli::ElfCommand;
+use crate::{Failure, ui};
+
+mod contents;
+mod edit;
+mod headers;
+mod show;
+mod verify;
+
+/// Carries out one of the three commands.
+pub fn run(command: &ElfCommand) -> Result<(), Failure> {
+    match command {
+        ElfCommand::Show(args) => show::run(args),
+        ElfCommand::Edit(args) => edit::run(args),
+        ElfCommand::Verify(args) => verify::run(args),
+    }
+}
+
+/// Opens a regular file: others can't be read at any place.
+fn open(path: &Path) -> Result<File, Failure> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    match opened {
+        Ok((metadata, file)) if metadata.is_file() => Ok(file),
+        Ok(_) => Err(environment(format!("{} is not a regular file", path.display()))),
+        Err(error) => Err(environment(error.to_string())),
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    ui::print(text).map_err(|error| environment(format!("cannot print the result: {error}")))
+}
+
+/// The command line or the machine is at fault (2).
+fn environment(message: impl Into<String>) -> Failure {
+    Problem::error(message).into()
+}
+
+/// A file is at fault (1), unless it couldn't be read or the name asked for is impossible (2).
+fn refused(operation: &str, path: &Path, error: &ElfError) -> Failure {
+    let problem = Problem::error(format!("cannot {operation} {}: {}", path.display(), with_causes(error)));
+    match error {
+        ElfError::Read { .. } | ElfError::Name { .. } => Failure::Environment(problem),
+        _ => Failure::Problems(problem.into()),
+    }
+}
+
+/// What an error says, and what its causes say.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| text + ": " + &cause.to_string())
+}

@@ -1,0 +1,107 @@
+//! Writes the edited copy of a file.
+
+use std::fmt::Write as _;
+use std::fs::Permissions;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use fs_err::File;
+use rockpack::elf::{self, EditPlan, ElfFacts};
+use rockpack::source::Problem;
+use rustix::io::Errno;
+use tempfile::NamedTempFile;
+
+use super::{environment, open, print, refused};
+use crate::Failure;
+use crate::cli::EditArgs;
+
+/// Plans the edit, checks it, prints its steps and, unless that is all that is wanted, writes it.
+pub fn run(args: &EditArgs) -> Result<(), Failure> {
+    let old = open(&args.file)?;
+    if let Some(out) = &args.output {
+        check_output(&old, &args.file, out)?;
+    }
+    let fault = |error: &_| refused("edit", &args.file, error);
+    let info = elf::inspect(&old).map_err(|error| fault(&error))?;
+    let facts = info.facts().map_err(|error| fault(&error))?;
+    let plan = elf::edit(&old, &args.edits()).map_err(|error| fault(&error))?;
+    if let (Some(out), false) = (&args.output, args.dry_run) {
+        write(&old, &plan, out)?;
+    }
+    print(&steps(&plan, &facts))
+}
+
+/// What was done, what wasn't there to be renamed, and how many bytes it takes.
+fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
+    let mut text = String::new();
+    for step in plan.steps() {
+        let _ = writeln!(text, "{step}");
+    }
+    let is_needed = |name: &String| facts.needed.contains(name) || facts.versions.iter().any(|need| need.library == *name);
+    for rename in plan.edits().needed.iter().filter(|rename| !is_needed(&rename.from)) {
+        let _ = writeln!(text, "NEEDED `{}` is not there", rename.from);
+    }
+    if plan.is_noop() {
+        return text + "nothing changes: the file is as wanted already\n";
+    }
+    let inside = plan.overlay().iter().filter(|overlay| overlay.offset < plan.old_len());
+    let changed: usize = inside.map(|overlay| overlay.bytes.len()).sum();
+    let _ = writeln!(text, "{changed} bytes changed, {} added at the end", plan.new_len() - plan.old_len());
+    text
+}
+
+/// Refuses to write to `out` when it is the file that is read, or something that isn't a file.
+fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
+    let Ok(existing) = out.metadata() else { return Ok(()) };
+    let source = old.metadata().map_err(|error| environment(error.to_string()))?;
+    if (existing.dev(), existing.ino()) == (source.dev(), source.ino()) {
+        let problem = Problem::error(format!("{} is the same file as {}", out.display(), file.display()));
+        return Err(problem.help("an edit makes a new file; the old one is never written to").into());
+    }
+    if existing.is_file() { Ok(()) } else { Err(environment(format!("{} exists and is not a regular file", out.display()))) }
+}
+
+/// Writes beside `out`, checks what was written, and gives it its name.
+fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| environment(format!("cannot write {}: {error}", out.display()));
+    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let target = NamedTempFile::new_in(dir).map_err(failed)?;
+    copy(old.file(), plan.old_len(), target.as_file()).map_err(failed)?;
+    change(target.as_file(), plan).map_err(failed)?;
+    elf::verify(old, target.as_file(), plan).map_err(|found| refused("write", out, &elf::ElfError::Verification(found)))?;
+    let mode = old.metadata().map_err(failed)?.mode() & 0o777;
+    target.as_file().set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
+    target.persist(out).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn change(target: &std::fs::File, plan: &EditPlan) -> io::Result<()> {
+    target.set_len(plan.new_len())?;
+    plan.overlay().iter().try_for_each(|overlay| target.write_all_at(&overlay.bytes, overlay.offset))
+}
+
+/// Copies the bytes of `old`, and none of its holes. (On Linux `io::copy` has the kernel copy
+/// between files, and file systems that can share their bytes do.)
+fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Result<()> {
+    let mut at = 0;
+    while let Some(start) = data_from(old, at)?.filter(|&start| start < len) {
+        let end = rustix::fs::seek(old, rustix::fs::SeekFrom::Hole(start))?.min(len);
+        old.seek(SeekFrom::Start(start))?;
+        target.seek(SeekFrom::Start(start))?;
+        if io::copy(&mut old.take(end - start), &mut target)? != end - start {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file that is read became shorter"));
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// Where the next bytes are that are no hole.
+fn data_from(file: &std::fs::File, at: u64) -> io::Result<Option<u64>> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+        Ok(start) => Ok(Some(start)),
+        Err(Errno::NXIO) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

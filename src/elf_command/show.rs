@@ -1,0 +1,116 @@
+//! What an ELF file is, for people and for scripts.
+
+use std::fmt::Write as _;
+
+use object::elf::ProgramType;
+use rockpack::elf::{self, ElfFacts, ElfKind, Machine, Violation};
+
+use super::headers::{self, Headers};
+use super::{environment, open, print, refused};
+use crate::Failure;
+use crate::cli::ShowArgs;
+
+/// Prints the facts of a file.
+pub fn run(args: &ShowArgs) -> Result<(), Failure> {
+    let file = open(&args.file)?;
+    let fault = |error: &_| refused("show", &args.file, error);
+    let info = elf::inspect(&file).map_err(|error| fault(&error))?;
+    let facts = info.facts().map_err(|error| fault(&error))?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&facts).map_err(|error| environment(format!("cannot write the facts as JSON: {error}")))?;
+        return print(&(text + "\n"));
+    }
+    let inherited = elf::inherited(&file).map_err(|error| fault(&error))?;
+    // What `object` takes for malformed was no hindrance so far: there are facts without tables.
+    let tables = headers::read(&file).ok();
+    print(&text(&facts, tables.as_ref(), &inherited))
+}
+
+fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<12} {value}");
+    };
+    line("kind", kind(facts.kind));
+    line("machine", &machine(facts.machine));
+    let one = [("interpreter", &facts.interpreter), ("SONAME", &facts.soname), ("RPATH", &facts.rpath), ("RUNPATH", &facts.runpath)];
+    one.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))).for_each(|(name, value)| line(name, value));
+    facts.needed.iter().for_each(|name| line("NEEDED", name));
+    if let Some((major, minor)) = facts.glibc {
+        line("glibc", &format!("{major}.{minor} or later"));
+    }
+    facts.versions.iter().for_each(|need| line("versions", &format!("{}: {}", need.library, need.versions.join(" "))));
+    if let Some(tables) = tables.filter(|tables| !tables.segments.is_empty()) {
+        text += &segments(tables);
+    }
+    for violation in inherited {
+        let _ = writeln!(text, "breaks by itself {violation}");
+    }
+    text
+}
+
+fn segments(tables: &Headers) -> String {
+    let mut text = format!("{} program headers at {:#x}\n", tables.segments.len(), tables.table_at);
+    let _ = writeln!(
+        text,
+        "  {:<14} {:>10} {:>12} {:>10} {:>10}  {:<5} {:>8}",
+        "type", "offset", "address", "in file", "in memory", "flags", "align"
+    );
+    for segment in &tables.segments {
+        let kind = segment_kind(segment.kind);
+        let flag = |bit: u32, letter: char| if segment.flags.0 & bit == 0 { '-' } else { letter };
+        let flags: String = [flag(4, 'r'), flag(2, 'w'), flag(1, 'x')].iter().collect();
+        let (offset, address, align) = (hex(segment.offset), hex(segment.address), hex(segment.align));
+        let (in_file, in_memory) = (hex(segment.file_size), hex(segment.memory_size));
+        let _ = writeln!(text, "  {kind:<14} {offset:>10} {address:>12} {in_file:>10} {in_memory:>10}  {flags:<5} {align:>8}");
+    }
+    text
+}
+
+/// The name without `PT_`; the number of kinds that only other machines or systems have.
+pub fn segment_kind(kind: ProgramType) -> String {
+    let name = match kind {
+        object::elf::PT_NULL => "NULL",
+        object::elf::PT_LOAD => "LOAD",
+        object::elf::PT_DYNAMIC => "DYNAMIC",
+        object::elf::PT_INTERP => "INTERP",
+        object::elf::PT_NOTE => "NOTE",
+        object::elf::PT_PHDR => "PHDR",
+        object::elf::PT_TLS => "TLS",
+        object::elf::PT_GNU_EH_FRAME => "GNU_EH_FRAME",
+        object::elf::PT_GNU_STACK => "GNU_STACK",
+        object::elf::PT_GNU_RELRO => "GNU_RELRO",
+        object::elf::PT_GNU_PROPERTY => "GNU_PROPERTY",
+        other => return hex(other.0.into()),
+    };
+    name.to_owned()
+}
+
+fn hex(value: u64) -> String {
+    format!("{value:#x}")
+}
+
+fn kind(kind: ElfKind) -> &'static str {
+    match kind {
+        ElfKind::SharedLibrary => "shared library",
+        ElfKind::Executable => "executable",
+        ElfKind::StaticExecutable => "static executable",
+        ElfKind::StaticPie => "static position-independent executable",
+        ElfKind::Relocatable => "relocatable file",
+        ElfKind::Core => "core dump",
+        ElfKind::CodeObject => "GPU code object",
+        ElfKind::DebugOnly => "separate debug information",
+        ElfKind::Foreign => "ELF file for another kind of machine",
+    }
+}
+
+fn machine(machine: Machine) -> String {
+    match machine {
+        Machine::X86_64 => "x86-64".to_owned(),
+        Machine::Aarch64 => "aarch64".to_owned(),
+        Machine::Other { number, bits, big_endian } => {
+            let order = if big_endian { "big-endian" } else { "little-endian" };
+            format!("number {number}, {bits}-bit, {order}")
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! `rockpack elf show`, `edit` and `verify`, as scripts and people meet them.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::{self, ElfFacts};
+use tempfile::TempDir;
+
+/// A directory with a library in it, made by the C compiler.
+struct Bench {
+    dir: TempDir,
+}
+
+/// What the library is made of. It needs a symbol of the C library, with its version.
+const SOURCE: &str = "#include <stdlib.h>\nint answer = 42; int *copy(void) { int *p = malloc(4); *p = answer; return p; }\n";
+
+impl Bench {
+    /// `libprobe.so` with SONAME and RUNPATH; `None`, loudly, without a C compiler.
+    fn new() -> Option<Self> {
+        let bench = Self { dir: TempDir::new().unwrap() };
+        fs::write(bench.path("probe.c"), SOURCE).unwrap();
+        let made =
+            bench.compile(&["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,--enable-new-dtags,-rpath,/first:/second"], "libprobe.so");
+        made.then_some(bench)
+    }
+
+    fn compile(&self, arguments: &[&str], target: &str) -> bool {
+        let mut compiler = Command::new("cc");
+        compiler.args(arguments).args(["probe.c", "-o", target]).current_dir(self.dir.path());
+        match compiler.output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", text(&output.stderr));
+                true
+            }
+            Err(error) => {
+                assert!(std::env::var_os("CI").is_none(), "no cc: {error}");
+                eprintln!("SKIPPED: no cc: {error}");
+                false
+            }
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.arg("elf").args(arguments).current_dir(self.dir.path()).env("NO_COLOR", "1").output().unwrap()
+    }
+
+    /// Runs a command that has to succeed; gives what it prints.
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        assert!(output.stderr.is_empty(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Runs a command that has to fail with this status; gives what it says. Nothing may appear
+    /// or change in the directory.
+    fn fails(&self, arguments: &[&str], status: i32) -> String {
+        let before = self.contents();
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+        assert!(self.contents() == before, "{arguments:?} changed a file");
+        text(&output.stderr)
+    }
+
+    fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let files = walkdir::WalkDir::new(self.dir.path()).sort_by_file_name().into_iter().map(Result::unwrap);
+        files.filter(|it| it.path().is_file()).map(|it| (it.path().to_owned(), fs::read(it.path()).unwrap())).collect()
+    }
+
+    fn facts(&self, name: &str) -> ElfFacts {
+        facts(&self.path(name))
+    }
+}
+
+fn facts(path: &Path) -> ElfFacts {
+    elf::facts(&fs::File::open(path).unwrap()).unwrap().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn show_tells_what_a_file_is() {
+    let Some(bench) = Bench::new() else { return };
+    let shown = bench.succeeds(&["show", "libprobe.so"]);
+    for needle in ["kind         shared library", "SONAME       libprobe.so.1", "RUNPATH      /first:/second", "NEEDED       libc.so.6"] {
+        assert!(shown.contains(needle), "{needle:?} is not in:\n{shown}");
+    }
+    assert!(shown.contains("program headers at 0x40") && shown.contains("\n  DYNAMIC ") && shown.contains("libc.so.6: GLIBC_"), "{shown}");
+    let facts: ElfFacts = serde_json::from_str(&bench.succeeds(&["show", "--json", "libprobe.so"])).unwrap();
+    assert_eq!(facts, bench.facts("libprobe.so"));
+}
+
+#[test]
+fn show_says_what_a_file_is_not() {
+    let Some(bench) = Bench::new() else { return };
+    assert!(bench.fails(&["show", "probe.c"], 1).contains("cannot show probe.c: not an ELF file"));
+    assert!(bench.fails(&["show", "nothing"], 2).contains("nothing"));
+    assert!(bench.fails(&["show", "."], 2).contains("not a regular file"));
+    let whole = fs::read(bench.path("libprobe.so")).unwrap();
+    fs::write(bench.path("cut"), &whole[..1000]).unwrap();
+    assert!(bench.fails(&["show", "cut"], 1).contains("truncated"));
+}
+
+#[test]
+fn edit_sets_exactly_the_rpath_that_was_asked_for() {
+    let Some(bench) = Bench::new() else { return };
+    let before = fs::read(bench.path("libprobe.so")).unwrap();
+    let value = "$ORIGIN:$ORIGIN/../../some/directory/with/a/long/name/lib";
+    let said = bench.succeeds(&["edit", "libprobe.so", "-o", "out.so", "--rpath", value]);
+    assert!(said.contains(&format!("RUNPATH `/first:/second` → RPATH `{value}`")), "{said}");
+    let facts = bench.facts("out.so");
+    assert_eq!((facts.rpath.as_deref(), facts.runpath), (Some(value), None));
+    assert_eq!(fs::read(bench.path("libprobe.so")).unwrap(), before, "the source changed");
+    bench.succeeds(&["verify", "libprobe.so", "out.so"]);
+    let again = bench.succeeds(&["edit", "out.so", "-o", "again.so", "--rpath", value]);
+    assert!(again.contains("nothing changes"), "{again}");
+    assert_eq!(fs::read(bench.path("again.so")).unwrap(), fs::read(bench.path("out.so")).unwrap());
+    bench.succeeds(&["edit", "out.so", "-o", "bare.so", "--rpath", ""]);
+    assert_eq!(bench.facts("bare.so").rpath, None);
+}
+
+#[test]
+fn edit_appends_and_converts() {
+    let Some(bench) = Bench::new() else { return };
+    bench.succeeds(&["edit", "libprobe.so", "-o", "more.so", "--add-rpath", "/second:/third", "--add-rpath", "/fourth"]);
+    assert_eq!(bench.facts("more.so").rpath.as_deref(), Some("/first:/second:/third:/fourth"));
+    bench.succeeds(&["edit", "libprobe.so", "-o", "same.so", "--convert-rpath"]);
+    let (old, new) = (fs::read(bench.path("libprobe.so")).unwrap(), fs::read(bench.path("same.so")).unwrap());
+    assert_eq!(old.iter().zip(&new).filter(|(one, two)| one != two).count(), 1, "only the tag flips");
+    assert_eq!(old.len(), new.len());
+    let said = bench.succeeds(&["verify", "libprobe.so", "same.so"]);
+    assert!(said.contains("all invariants hold"), "{said}");
+}
+
+#[test]
+fn edit_renames_everywhere_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    let renames = ["--soname", "libother.so.1", "--rename-needed", "libc.so.6=libanother.so.6", "--rename-needed", "libz.so=liby.so"];
+    let said = bench.succeeds(&[&["edit", "libprobe.so", "-o", "out.so"], &renames[..]].concat());
+    assert!(said.contains("NEEDED `libz.so` is not there"), "{said}");
+    let facts = bench.facts("out.so");
+    assert_eq!((facts.soname.as_deref(), &facts.needed[..]), (Some("libother.so.1"), &["libanother.so.6".to_owned()][..]));
+    assert_eq!(facts.versions[0].library, "libanother.so.6");
+    assert_eq!(facts.runpath.as_deref(), Some("/first:/second"), "nobody asked for another rpath");
+    let said = bench.succeeds(&["verify", "libprobe.so", "out.so"]);
+    assert!(said.contains("SONAME `libprobe.so.1` → `libother.so.1`\nNEEDED `libc.so.6` → `libanother.so.6`"), "{said}");
+}
+
+#[test]
+fn edit_keeps_permission_bits_alone() {
+    let Some(bench) = Bench::new() else { return };
+    for (mode, want) in [(0o640, 0o640), (0o444, 0o444), (0o4755, 0o755)] {
+        fs::set_permissions(bench.path("libprobe.so"), std::fs::Permissions::from_mode(mode)).unwrap();
+        bench.succeeds(&["edit", "libprobe.so", "-o", "out.so", "--soname", "s"]);
+        assert_eq!(fs::metadata(bench.path("out.so")).unwrap().mode() & 0o7777, want);
+    }
+}
+
+#[test]
+fn edit_never_writes_to_what_it_reads() {
+    let Some(bench) = Bench::new() else { return };
+    symlink("libprobe.so", bench.path("soft")).unwrap();
+    fs::hard_link(bench.path("libprobe.so"), bench.path("hard")).unwrap();
+    for out in ["libprobe.so", "./libprobe.so", "soft", "hard"] {
+        let said = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
+        assert!(said.contains("is the same file as"), "{said}");
+    }
+    let said = bench.fails(&["edit", "soft", "-o", "libprobe.so", "--soname", "s"], 2);
+    assert!(said.contains("is the same file as"), "{said}");
+    for out in [".", "/dev/null"] {
+        let said = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
+        assert!(said.contains("not a regular file"), "{said}");
+    }
+    assert!(bench.fails(&["edit", "libprobe.so", "-o", "no/where", "--soname", "s"], 2).contains("no/where"));
+}
+
+#[test]
+fn a_dry_run_says_the_same_and_writes_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    let before = bench.contents();
+    let arguments = ["edit", "libprobe.so", "--add-rpath", "/a/directory", "-o", "out.so"];
+    let dry = bench.succeeds(&[&arguments[..], &["--dry-run"]].concat());
+    assert!(bench.contents() == before);
+    assert_eq!(dry, bench.succeeds(&arguments));
+    assert!(dry.contains("→ RPATH `/first:/second:/a/directory`"), "{dry}");
+}
+
+#[test]
+fn what_cannot_be_edited_is_refused() {
+    let Some(bench) = Bench::new() else { return };
+    assert!(bench.compile(&["-c"], "probe.o"));
+    let said = bench.fails(&["edit", "probe.o", "-o", "out.o", "--rpath", "/a"], 1);
+    assert!(said.contains("cannot edit probe.o: a relocatable file"), "{said}");
+    assert!(bench.fails(&["edit", "probe.c", "-o", "out.c", "--rpath", "/a"], 1).contains("not an ELF file"));
+    assert!(bench.fails(&["edit", "nothing", "-o", "out", "--rpath", "/a"], 2).contains("nothing"));
+    let said = bench.fails(&["edit", "libprobe.so", "-o", "out", "--rpath", "/a::/b"], 2);
+    assert!(said.contains("DT_RPATH"), "{said}");
+}
+
+/// The section header table of a library, moved behind a hole.
+fn make_sparse(from: &Path, to: &Path, len: u64) {
+    let mut bytes = fs::read(from).unwrap();
+    let at = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+    let table = bytes.split_off(usize::try_from(at).unwrap());
+    bytes[40..48].copy_from_slice(&len.to_le_bytes());
+    fs::write(to, bytes).unwrap();
+    fs::OpenOptions::new().write(true).open(to).unwrap().file().write_all_at(&table, len).unwrap();
+}
+
+#[test]
+fn holes_stay_holes() {
+    const GIB: u64 = 1 << 30;
+    let Some(bench) = Bench::new() else { return };
+    make_sparse(&bench.path("libprobe.so"), &bench.path("sparse.so"), 5 * GIB);
+    if fs::metadata(bench.path("sparse.so")).unwrap().blocks() * 512 > GIB {
+        eprintln!("SKIPPED: this file system has no holes");
+        return;
+    }
+    bench.succeeds(&["edit", "sparse.so", "-o", "out.so", "--add-rpath", "/a/rather/long/directory/name/that/is/not/there/yet"]);
+    let written = fs::metadata(bench.path("out.so")).unwrap();
+    assert!(written.len() > 5 * GIB);
+    assert!(written.blocks() * 512 < 1 << 20, "{} blocks", written.blocks());
+    bench.succeeds(&["verify", "sparse.so", "out.so"]);
+}
+
+/// Writes `from` to `to`, with other bytes at the last place of `needle`.
+fn corrupt(from: &Path, to: &Path, needle: &[u8], replacement: &[u8]) {
+    let mut bytes = fs::read(from).unwrap();
+    let at = bytes.windows(needle.len()).rposition(|window| window == needle).unwrap();
+    bytes[at..at + replacement.len()].copy_from_slice(replacement);
+    fs::write(to, bytes).unwrap();
+}
+
+#[test]
+fn verify_names_the_invariant() {
+    let Some(bench) = Bench::new() else { return };
+    bench.succeeds(&["edit", "libprobe.so", "-o", "out.so", "--rpath", "/another/directory"]);
+    assert!(bench.succeeds(&["verify", "libprobe.so", "libprobe.so"]).contains("no difference"));
+    let violates = |needle: &[u8], replacement: &[u8], invariant: &str| {
+        corrupt(&bench.path("out.so"), &bench.path("wrong.so"), needle, replacement);
+        let said = bench.fails(&["verify", "libprobe.so", "wrong.so"], 1);
+        assert!(said.contains(&format!("wrong.so violates {invariant}: ")), "{invariant}: {said}");
+    };
+    // the value of `answer`, in its section
+    violates(&42u32.to_le_bytes(), &43u32.to_le_bytes(), "I17");
+    // DT_RPATH is a DT_RUNPATH again
+    violates(&15u64.to_le_bytes(), &29u64.to_le_bytes(), "I11");
+    // in the string table that is in use, which comes last
+    violates(b"malloc", b"calloc", "I9");
+    violates(b"GNU\0", b"GNV\0", "I13");
+    // GNU_STACK becomes INTERP; the file header's version becomes 2
+    violates(&0x6474_e551_u32.to_le_bytes(), &3_u32.to_le_bytes(), "I18");
+    violates(&[3, 0, 62, 0, 1], &[3, 0, 62, 0, 2], "I17");
+    fs::remove_file(bench.path("wrong.so")).unwrap();
+    bench.compile(&["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,-rpath,/x", "-O2", "-DMORE"], "other.so");
+    assert!(bench.fails(&["verify", "libprobe.so", "other.so"], 1).contains("violates"));
+    let whole = fs::read(bench.path("out.so")).unwrap();
+    fs::write(bench.path("cut.so"), &whole[..whole.len() / 2]).unwrap();
+    assert!(bench.fails(&["verify", "libprobe.so", "cut.so"], 1).contains("truncated"));
+    corrupt(&bench.path("out.so"), &bench.path("empty.so"), b"/another/directory", b"/another::irectory");
+    assert!(bench.fails(&["verify", "libprobe.so", "empty.so"], 1).contains("empty.so violates I11: DT_RPATH can't be ``"));
+    assert!(bench.fails(&["verify", "libprobe.so", "nothing"], 2).contains("nothing"));
+    assert!(bench.fails(&["verify", "probe.c", "out.so"], 1).contains("not an ELF file"));
+}
