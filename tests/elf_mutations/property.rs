@@ -1,0 +1,127 @@
+//! What has to hold of any bytes that the ELF editor is given.
+
+use std::io;
+
+use rockpack::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
+
+/// How far an edit may make a file grow that has little to grow, in bytes: padding that old
+/// kernels need, and some pages.
+const MOST_PADDING: u64 = (1 << 20) + 4 * 0x1_0000;
+
+/// A file that is in memory. Whoever asks it for bytes behind its end has trusted a header.
+pub struct Watched<'a>(pub &'a [u8]);
+
+impl ReadAt for Watched<'_> {
+    fn len(&self) -> io::Result<u64> {
+        ReadAt::len(self.0)
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64);
+        assert!(end.is_some_and(|end| end <= self.0.len() as u64), "{} bytes at {offset} of {}", buf.len(), self.0.len());
+        self.0.read_exact_at(offset, buf)
+    }
+}
+
+/// Looks at the file in every way. Gives its facts when it has any.
+pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
+    let file = Watched(bytes);
+    let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
+    assert_eq!(elf::facts(&file).ok().flatten(), facts);
+    let inherited = elf::inherited(&file);
+    assert!(facts.is_none() || inherited.is_ok());
+    facts
+}
+
+/// Edits the file in several ways. Gives how many of the edits were accepted; these are proven
+/// to be right, and to have nothing left to do.
+pub fn edit(bytes: &[u8]) -> usize {
+    let Some(facts) = inspect(bytes) else { return 0 };
+    every_edit(&facts).iter().filter(|edits| edit_once(bytes, &facts, edits)).count()
+}
+
+/// Changes the edited file once more at the place that `noise` says, and verifies that.
+pub fn verify(bytes: &[u8], noise: [u8; 5]) {
+    let Some(facts) = inspect(bytes) else { return };
+    for edits in every_edit(&facts) {
+        let Ok(plan) = elf::edit(&Watched(bytes), &edits) else { continue };
+        let mut edited = materialize(bytes, &plan);
+        let at = u32::from_le_bytes([noise[0], noise[1], noise[2], noise[3]]) as usize % edited.len();
+        edited[at] = noise[4];
+        if elf::verify(&Watched(bytes), &Watched(&edited), &plan).is_ok() {
+            assert_has(&elf::facts(&Watched(&edited)).unwrap().unwrap(), &facts, &edits);
+        }
+    }
+}
+
+fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
+    let file = Watched(bytes);
+    let Ok(plan) = elf::edit(&file, edits) else { return false };
+    check_overlays(&plan, bytes.len() as u64);
+    let edited = materialize(bytes, &plan);
+    assert_eq!(elf::verify(&file, &Watched(&edited), &plan), Ok(()));
+    let after = elf::facts(&Watched(&edited)).unwrap().unwrap();
+    assert_has(&after, facts, edits);
+    // A SONAME is what tells a library that can be run from a program.
+    assert!(after.kind == facts.kind || (edits.soname.is_some() && facts.soname.is_none()), "{:?}", after.kind);
+    let again = elf::edit(&Watched(&edited), edits).unwrap();
+    assert!(again.is_noop(), "{edits:?} twice: {:?}", again.steps());
+    true
+}
+
+/// The edits to try: each kind alone, and all at once.
+fn every_edit(facts: &ElfFacts) -> Vec<Edits> {
+    let entries = |count: usize| (0..count).map(|n| format!("$ORIGIN/../../a_directory_with_a_name_{n}/lib")).collect();
+    let soname = Some("libanother.so.1".to_owned());
+    // Facts show what isn't UTF-8 as `\u{FFFD}`, which is then no name of the file.
+    let first = facts.needed.first().filter(|name| !name.is_empty() && !name.contains('\u{FFFD}'));
+    let needed: Vec<_> = first.map(|from| Rename { from: from.clone(), to: "libmutant.so.2".to_owned() }).into_iter().collect();
+    vec![
+        Edits::rpath(RpathEdit::Append(entries(4))),
+        Edits::rpath(RpathEdit::Set(vec!["$ORIGIN".to_owned()])),
+        Edits::rpath(RpathEdit::Set(Vec::new())),
+        Edits::rpath(RpathEdit::Convert),
+        Edits { soname: soname.clone(), ..Edits::default() },
+        Edits { needed: needed.clone(), ..Edits::default() },
+        Edits { rpath: RpathEdit::Append(entries(1)), soname, needed },
+    ]
+}
+
+/// Overlays are in order, apart from each other, and inside the file; none says what is there.
+fn check_overlays(plan: &EditPlan, len: u64) {
+    assert_eq!(plan.old_len(), len);
+    assert!(plan.new_len() >= len && plan.new_len() <= 2 * len + MOST_PADDING, "{len} bytes grow to {}", plan.new_len());
+    let mut end = 0;
+    for overlay in plan.overlay() {
+        assert!(overlay.offset >= end && overlay.end() <= plan.new_len() && !overlay.bytes.is_empty());
+        end = overlay.end();
+    }
+}
+
+fn materialize(bytes: &[u8], plan: &EditPlan) -> Vec<u8> {
+    let mut edited = Vec::with_capacity(usize::try_from(plan.new_len()).unwrap());
+    io::copy(&mut Edited::new(Watched(bytes), plan).reader(), &mut edited).unwrap();
+    edited
+}
+
+/// The file has the names that were asked for, and the others are as they were.
+fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
+    let effective = before.runpath.as_ref().or(before.rpath.as_ref());
+    match &edits.rpath {
+        RpathEdit::Keep => assert_eq!((&after.rpath, &after.runpath), (&before.rpath, &before.runpath)),
+        RpathEdit::Convert => assert_eq!((after.rpath.as_ref(), &after.runpath), (effective, &None)),
+        RpathEdit::Set(entries) => {
+            assert_eq!((after.rpath.clone(), &after.runpath), ((!entries.is_empty()).then(|| entries.join(":")), &None));
+        }
+        RpathEdit::Append(entries) => {
+            let rpath = after.rpath.as_deref().unwrap();
+            assert!(entries.iter().all(|entry| rpath.split(':').any(|other| other == entry)), "{rpath}");
+            assert!(after.runpath.is_none() && rpath.starts_with(effective.map_or("", String::as_str)), "{rpath}");
+        }
+    }
+    assert_eq!(after.soname, edits.soname.clone().or_else(|| before.soname.clone()));
+    let renamed = |name: &String| edits.needed.iter().find(|rename| rename.from == *name).map_or(name, |rename| &rename.to).clone();
+    assert_eq!(after.needed, before.needed.iter().map(renamed).collect::<Vec<_>>());
+    assert_eq!(after.machine, before.machine);
+    assert_eq!(after.interpreter, before.interpreter);
+}
