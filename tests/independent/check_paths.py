@@ -1,0 +1,115 @@
+"""Checks built packages against the artifact tree, by rules written a second time.
+
+    python3 check_paths.py --artifacts DIR --dist DIR [--facts DIR]
+        [--version-suffix N] [--family F ...] [--expect-only]
+
+Prints every difference as `package: path: what`, and a line for each package without
+one. The exit status is 1 when there is a difference.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from check_devel import DevelCheck
+from check_runtime import RuntimeCheck
+from facts import Facts
+from packages import Plan
+from tree import read_artifacts
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--artifacts", type=Path, required=True)
+    parser.add_argument("--dist", type=Path, help="where the wheels are, also in subfolders")
+    parser.add_argument("--facts", type=Path, default=Path(__file__).parent.parent / "facts")
+    parser.add_argument("--version-suffix", default="", help="what ends platform directories")
+    parser.add_argument("--family", nargs="*", default=[], help="families or ISAs asked for")
+    parser.add_argument("--expect-only", action="store_true", help="print what should come out")
+    options = parser.parse_args()
+    if options.dist is None and not options.expect_only:
+        parser.error("--dist is needed, or --expect-only")
+    return options
+
+
+def distribution_of(path):
+    """The distribution name in a wheel's file name, compared without case and `-`/`_`."""
+    return path.name.partition("-")[0].lower().replace("-", "_")
+
+
+def wheel_key(subfolder, distribution):
+    return (subfolder, distribution.lower().replace("-", "_"))
+
+
+def wheels_below(dist):
+    """The wheels of the output by (subfolder, distribution), several under one key too."""
+    found = {}
+    for path in sorted(dist.rglob("*.whl")):
+        folder = path.parent.relative_to(dist).as_posix()
+        key = ("" if folder == "." else folder, distribution_of(path))
+        found.setdefault(key, []).append(path)
+    return found
+
+
+def checks(plan, facts):
+    """Each expected wheel: its key, and the check to make of its path."""
+    for package in plan.runtime:
+        yield wheel_key("", package.distribution), (
+            lambda path, package=package: RuntimeCheck(plan, facts, package, path).run())
+    top = plan.dir_of("rocm-sdk-devel")
+    for folder, members in plan.devel.items():
+        yield wheel_key(folder, "rocm-sdk-devel"), (
+            lambda path, members=members: DevelCheck(members, top, path).run())
+
+
+def check_all(plan, facts, dist):
+    """Prints differences and summaries; gives the number of differences."""
+    wheels = wheels_below(dist)
+    total = 0
+    for key, check in checks(plan, facts):
+        paths = wheels.pop(key, [])
+        if len(paths) == 1:
+            differences = check(paths[0])
+        else:
+            differences = [("", f"{len(paths)} wheels, expected one")]
+        total += report("/".join(filter(None, key)), differences)
+    for key, paths in wheels.items():
+        total += report("/".join(filter(None, key)), [(p.name, "unexpected wheel") for p in paths])
+    return total
+
+
+def report(name, differences):
+    for path, what in differences:
+        print(f"{name}: {path}: {what}")
+    print(f"{name}: {len(differences)} differences" if differences else f"{name}: agrees")
+    return len(differences)
+
+
+def print_expected(plan):
+    for package in plan.runtime:
+        forms = Counter(item.form for item in package.items.values())
+        print(f"{package.distribution} {package.platform_dir} {dict(forms)}")
+        for path, item in sorted(package.items.items()):
+            print(f"  {path}: {item.form} {item.entry.path if item.entry else ''}")
+        for path, reason in sorted(package.dropped.items()):
+            print(f"  - {path}: {reason}")
+    for folder, members in plan.devel.items():
+        print(f"devel {folder} {dict(Counter(form for form, _ in members.values()))}")
+        for path, (form, detail) in sorted(members.items()):
+            print(f"  {path}: {form} {detail if form == 'link' else ''}")
+
+
+def main():
+    options = arguments()
+    facts = Facts(options.facts)
+    artifacts = read_artifacts(options.artifacts)
+    plan = Plan(artifacts, facts, options.version_suffix, options.family)
+    if options.expect_only:
+        print_expected(plan)
+        return 0
+    return 1 if check_all(plan, facts, options.dist) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""Compares an edited ELF file with its source, and a forwarding library with its wish."""
+
+import rpath
+from elf_blocks import (block_faults, blocks, load_faults, segment_faults, symbol_faults,
+                        tag_faults)
+
+CHUNK = 1 << 20
+
+
+def edited(source, result, old, new, folder, wanted):
+    """Yields what is wrong with `result`, an edit of `source` (both as parsed by elf.py)."""
+    yield from rpath_faults(old, new, rpath.expected(old, folder, wanted), folder)
+    yield from name_faults(old, new)
+    moved = list(blocks(source, result, old, new))
+    yield from block_faults(source, result, moved)
+    yield from byte_faults(source, result, untouchable(old, new, moved, len(source)))
+    yield from tag_faults(old, new)
+    yield from load_faults(old, new)
+    yield from segment_faults(old, new)
+    yield from symbol_faults(source, result, old, new)
+
+
+def rpath_faults(old, new, expected, folder):
+    """It is DT_RPATH, never DT_RUNPATH; entries in the declared order, none twice."""
+    if new.runpath:
+        yield f"has DT_RUNPATH {new.runpath}"
+    if len(new.rpath) > 1:
+        yield f"has {len(new.rpath)} DT_RPATH tags"
+    found = [rpath.meaning(entry, folder) for entry in rpath.entries_of(new.rpath)]
+    if found != expected:
+        yield f"DT_RPATH {new.rpath} means {found}, expected {expected} (source {old.rpath}{old.runpath})"
+
+
+def name_faults(old, new):
+    for label in ("soname", "needed"):
+        if getattr(old, label) != getattr(new, label):
+            yield f"{label} {getattr(old, label)} became {getattr(new, label)}"
+
+
+def untouchable(old, new, moved, size):
+    """The ranges of the source that an edit leaves alone.
+
+    Free to change: ELF header, program header table (old place and new), section header
+    table, dynamic section and its strings, the old place of a block that moved.
+    """
+    free = [(0, 64), old.phdr_range, new.phdr_range, old.shdr_range,
+            old.dynamic_range, old.dynstr_range]
+    free += [block.freed for block in moved if block.moved]
+    at = 0
+    for start, end in sorted(free):
+        if start > at:
+            yield at, min(start, size)
+        at = max(at, end)
+    if at < size:
+        yield at, size
+
+
+def byte_faults(source, result, ranges):
+    if len(result) < len(source):
+        yield f"shrank from {len(source)} to {len(result)} bytes"
+    for start, end in ranges:
+        for at in range(start, end, CHUNK):
+            stop = min(at + CHUNK, end)
+            if source[at:stop] != result[at:stop]:
+                first = first_difference(source[at:stop], result[at:stop])
+                yield f"differs at byte {at + first:#x}, where it has to be the same"
+                return
+
+
+def copy_faults(source, result):
+    """A copy is the same bytes, chunk by chunk."""
+    if len(source) != len(result):
+        yield f"{len(source)} bytes became {len(result)}"
+    else:
+        yield from byte_faults(source, result, [(0, len(source))])
+
+
+def first_difference(one, other):
+    pairs = enumerate(zip(one, other))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def forwarding(new, name, soname):
+    """SONAME the alias, NEEDED the real SONAME, DT_RPATH `$ORIGIN`."""
+    if new.soname != name:
+        yield f"SONAME {new.soname}, expected {name}"
+    if new.needed != [soname]:
+        yield f"NEEDED {new.needed}, expected [{soname}]"
+    if new.rpath != ["$ORIGIN"] or new.runpath:
+        yield f"DT_RPATH {new.rpath}, DT_RUNPATH {new.runpath}, expected $ORIGIN"
+
+
+def devel_file(source, result, old, new):
+    """ELF files in devel only change RUNPATH to RPATH: same length, only the tags."""
+    if new.runpath or new.rpath != (old.runpath or old.rpath):
+        yield f"RPATH {new.rpath} RUNPATH {new.runpath}, source {old.rpath} {old.runpath}"
+    if len(source) != len(result):
+        yield f"length {len(source)} became {len(result)}"
+    start, end = old.dynamic_range
+    yield from byte_faults(source, result, [(0, start), (end, len(source))])

@@ -1,0 +1,204 @@
+"""What becomes of each entry of the artifact tree, in runtime wheels and in devel."""
+
+import posixpath
+from dataclasses import dataclass, field
+
+import elf
+from globs import any_matches
+from tree import Entry, merge, resolve
+
+# Forms of what stands in a wheel.
+COPY, LINKED_ELF, STUB, FORWARD, INIT, DEVEL_LINKS = (
+    "copy", "edited ELF", "exec stub", "forwarding library", "__init__.py", "devel links")
+
+# Unversioned names that the manifest asks for (settled with the manifest's owner).
+FORWARDED = {
+    "core": {f"lib/lib{name}.so" for name in (
+        "amdhip64", "hiprtc", "hsa-runtime64", "amd_smi", "rocm_smi64", "roctx64",
+        "roctracer64", "rocprofv3-list-avail")},
+    "profiler": {f"lib/lib{name}.so" for name in (
+        "rocprof-sys", "rocprof-sys-rt", "rocprof-sys-user", "profiler-hub")},
+}
+FULL_COPIES = {"profiler": {"lib/librocprof-sys-dl.so"}}
+
+
+@dataclass
+class Item:
+    """One file of a package: its form, and the entry whose bytes it takes (or goes to)."""
+
+    path: str
+    form: str
+    entry: Entry | None = None
+    renamed: bool = False
+
+
+@dataclass
+class Package:
+    """A package that has to come out, with everything that stands in it."""
+
+    logical: str
+    distribution: str
+    platform_dir: str
+    own: dict
+    view: dict
+    subfolder: str = ""
+    isa: str = ""
+    items: dict = field(default_factory=dict)
+    dropped: dict = field(default_factory=dict)
+
+
+def soname_of(entry):
+    return entry.elf.soname if entry.kind == elf.LIBRARY else None
+
+
+def beside(entry, name):
+    """A path in the directory of an entry."""
+    return posixpath.join(entry.folder, name)
+
+
+def bears_soname(own, view, path, soname):
+    """Whether the package has an entry at `path` that leads to a library of that SONAME."""
+    found = resolve(view, path) if path in own else None
+    return found is not None and found.form == "file" and soname_of(found) == soname
+
+
+def runtime_item(own, view, entry):
+    """The item of one entry, or the reason (a word) why the wheel has none."""
+    if entry.form == "dir":
+        return "directory"
+    if entry.form == "file":
+        return file_item(own, view, entry)
+    return link_item(view, entry)
+
+
+def file_item(own, view, entry):
+    soname = soname_of(entry)
+    if soname not in (None, entry.name):
+        # Under another name it is an alias, unless no entry bears the SONAME.
+        path = beside(entry, soname)
+        if bears_soname(own, view, path, soname):
+            return "alias"
+        return Item(path, LINKED_ELF, entry, renamed=True)
+    edited = entry.kind in (elf.LIBRARY, elf.PROGRAM)
+    return Item(entry.path, LINKED_ELF if edited else COPY, entry)
+
+
+def link_item(view, entry):
+    found = resolve(view, entry.path)
+    if found is None:
+        return "dangling"
+    if found.form == "dir":
+        return "directory link"
+    if found.kind == elf.LIBRARY:
+        # The library's bytes when the link's name is the SONAME, else an alias.
+        return Item(entry.path, LINKED_ELF, found) if soname_of(found) == entry.name else "alias"
+    if found.is_executable:
+        return Item(entry.path, STUB, found)
+    return Item(entry.path, COPY, found)
+
+
+def fill_runtime(package, earlier):
+    """Sets the items of a runtime package; `earlier` are those it may start programs of."""
+    for path, entry in sorted(package.own.items()):
+        item = runtime_item(package.own, package.view, entry)
+        if item == "alias":
+            item = wanted_alias(package, entry) or item
+        if isinstance(item, Item):
+            package.items[item.path] = item
+        else:
+            package.dropped[path] = item
+    drop_stubs_without_target(package, earlier)
+    if package.logical != "device":
+        # A regular package, owned by exactly one wheel; never by a device wheel.
+        package.items["__init__.py"] = Item("__init__.py", INIT)
+    else:
+        path = f".devel_links/{package.isa}.json"
+        package.items[path] = Item(path, DEVEL_LINKS)
+        # pip removes emptied directories only below one that it removes a file from, so each
+        # device wheel has a file of its own at the top (defect 24: nothing is left behind).
+        path = "." + package.distribution.replace("-", "_").lower()
+        package.items[path] = Item(path, INIT)
+
+
+def wanted_alias(package, entry):
+    """An alias that the manifest asks for is a forwarding library or a full copy."""
+    found = resolve(package.view, entry.path)
+    if entry.path in FULL_COPIES.get(package.logical, ()):
+        return Item(entry.path, LINKED_ELF, found, renamed=True)
+    if entry.path in FORWARDED.get(package.logical, ()) and soname_of(found):
+        return Item(entry.path, FORWARD, found)
+    return None
+
+
+def drop_stubs_without_target(package, earlier):
+    """A stub's target has to be shipped by its package or by an earlier one."""
+    def shipped(path):
+        return any(path in other.items for other in [package, *earlier])
+
+    for path, item in list(package.items.items()):
+        if item.form == STUB and not shipped(item.entry.path):
+            del package.items[path]
+            package.dropped[path] = "target not shipped"
+
+
+def link_up(path, target):
+    """The relative link `../` x depth + `target`, from below the platform directory."""
+    return "../" * len(path.split("/")) + target
+
+
+def soname_alias(own, view, renamed, entry):
+    """The SONAME's path when an entry is a SONAME alias, else None."""
+    found = entry if entry.form == "file" else resolve(view, entry.path)
+    soname = soname_of(found) if found and found.form == "file" else None
+    if soname in (None, entry.name):
+        return None
+    for path in (beside(entry, soname), beside(found, soname)):
+        if path in renamed or bears_soname(own, view, path, soname):
+            return path
+    return None
+
+
+def devel_members(own, view, runtime):
+    """Path -> (form, target or entry) of devel. Per entry, the first that fits."""
+    owners = {}
+    for package in runtime:  # the owner is the first in build order
+        for path in package.items:
+            owners.setdefault(path, package)
+    renamed = renamed_paths(own, runtime)
+    members = {path: devel_member(own, view, renamed, owners, entry)
+               for path, entry in own.items()}
+    for path in renamed - own.keys():
+        # A library shipped under its SONAME is here under that name, too.
+        members[path] = ("link", link_up(path, f"{owners[path].platform_dir}/{path}"))
+    return members
+
+
+def renamed_paths(own, runtime):
+    """Where runtime packages ship libraries of `own` under their SONAME."""
+    return {item.path for package in runtime for item in package.items.values()
+            if item.renamed and item.path not in FULL_COPIES.get(package.logical, ())
+            and item.entry.path in own}
+
+
+def devel_member(own, view, renamed, owners, entry):
+    if entry.form == "dir":
+        return ("dir", None)
+    alias = soname_alias(own, view, renamed, entry)
+    if alias:
+        return ("link", posixpath.relpath(alias, entry.folder or "."))
+    if entry.path in owners:
+        return ("link", link_up(entry.path, f"{owners[entry.path].platform_dir}/{entry.path}"))
+    if entry.form == "link":
+        return ("link", entry.target)
+    return ("file", entry)
+
+
+def select(entries, include=None, exclude=()):
+    """The entries that an include glob matches (all without one) and no exclude glob."""
+    return {path: entry for path, entry in entries.items()
+            if (include is None or any_matches(include, path)) and not any_matches(exclude, path)}
+
+
+def tree_of(artifacts, wanted, families):
+    """The tree of the artifacts whose (name, component) is wanted, for these families."""
+    return merge(a for a in artifacts if a.key in wanted and a.base_isa in families)
