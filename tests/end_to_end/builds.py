@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Building packages, and whether what comes out is what was promised, each time."""
+
+import json
+import os
+import shutil
+
+import expectations
+from process import run
+from report import some
+from snapshot import difference, sha256
+
+NOBODY = 65534
+
+
+def rockpack(binary, arguments, cwd, env=None, umask="022", prefix=()):
+    """Run rockpack with this umask; `prefix` are words before the command."""
+    command = [*prefix, "sh", "-c", f'umask {umask}; exec "$@"', "sh", binary, *arguments]
+    return run(command, cwd, env)
+
+
+def build(report, name, binary, tree, dest, options):
+    """Check 1: a build in a fresh directory, and its outputs by name. Returns its plan, or None."""
+    arguments = ["--artifact-dir", tree, *options]
+    done = rockpack(binary, ["build", *arguments, "--dest-dir", dest], dest.parent)
+    if not report.check(f"{name}: build", done.problem):
+        return None
+    plan = rockpack(binary, ["plan", "--json", *arguments], dest.parent)
+    if not report.check(f"{name}: plan --json", plan.problem):
+        return None
+    plan = json.loads(plan.out)
+    found = sorted(path.relative_to(dest).as_posix() for path in dest.rglob("*") if not path.is_dir())
+    expected = outputs(expectations.TREES[name].mode, plan["version"], plan["platform_tag"])
+    report.check(f"{name}: outputs by name", _differing(expected, found))
+    modes = {oct((dest / path).stat().st_mode & 0o777) for path in found}
+    report.check(f"{name}: outputs can be read by all", modes != {"0o644"} and f"modes are {modes}")
+    return plan
+
+
+def outputs(mode, version, tag):
+    """Return the paths of everything that a build of a tree writes."""
+    def wheel(distribution):
+        return f"{distribution}-{version}-py3-none-{tag}.whl"
+
+    dist = {f"dist/{wheel(name)}" for name in ("rocm_sdk_core", "rocm_profiler")}
+    if mode == "kpack":
+        names = ["rocm_sdk_libraries", "rocm_sdk_devel", *(f"rocm_sdk_device_{isa}" for isa in expectations.ISAS)]
+        return sorted({*dist, f"dist/rocm-{version}.tar.gz", *(f"dist/{wheel(name)}" for name in names)})
+    for family in expectations.FAMILIES:
+        normalised = family.lower().replace("-", "_")
+        dist |= {f"dist/{family}/rocm-{version}.tar.gz", f"dist/{family}/{wheel('rocm_sdk_devel')}",
+                 f"dist/{wheel(f'rocm_sdk_libraries_{normalised}')}"}
+    return sorted(dist)
+
+
+def _differing(expected, found):
+    absent = [path for path in expected if path not in found]
+    foreign = [path for path in found if path not in expected]
+    told = [f"not built: {some(absent)}"] * bool(absent) + [f"not expected: {some(foreign)}"] * bool(foreign)
+    return "; ".join(told)
+
+
+def same_again(report, name, binary, tree, first, scratch, options):
+    """Check 2: other places, user, umask, clock zone, locale and threads, the same bytes."""
+    copy, dest = scratch / "other place" / "artefacts-ø", scratch / "elsewhere"
+    copy.parent.mkdir(parents=True)
+    _copy_in_other_order(tree, copy)
+    dest.mkdir()
+    os.chown(dest, NOBODY, NOBODY)
+    settings = {"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "HOME": "/nonexistent", "USER": "nobody"}
+    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    arguments = ["build", "--artifact-dir", copy, "--dest-dir", ".", "--jobs", "1", *options]
+    done = rockpack(binary, arguments, dest, settings, "077", nobody)
+    if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", done.problem):
+        report.check(f"{name}: the same sha256 for every output", difference(sums(first), sums(dest)))
+    arguments = ["build", "--artifact-dir", tree, "--dest-dir", scratch / "again", "--jobs", "5", *options]
+    done = rockpack(binary, arguments, "/")
+    if report.check(f"{name}: build with --jobs 5", done.problem):
+        report.check(f"{name}: the same sha256 with --jobs 5", difference(sums(first), sums(scratch / "again")))
+
+
+def _copy_in_other_order(tree, copy):
+    """Copy a tree so that directories list their files in another order, with other times."""
+    copy.mkdir()
+    for child in sorted(tree.iterdir(), reverse=True):
+        shutil.copytree(child, copy / child.name, symlinks=True)
+    for count, path in enumerate(copy.rglob("*")):
+        os.utime(path, (1_000_000_000 + count, 1_000_000_000 + count), follow_symlinks=False)
+
+
+def sums(dest):
+    """Return {path: SHA-256} of a build's outputs."""
+    files = (path for path in sorted(dest.rglob("*")) if path.is_file())
+    return {path.relative_to(dest).as_posix(): sha256(path) for path in files}

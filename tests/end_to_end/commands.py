@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The command rocm-sdk: its answers, the expansion of devel, and the self-test."""
+
+import fnmatch
+import json
+import re
+import time
+
+import expectations
+import snapshot
+from process import kill, wait
+from report import some
+
+
+def answers(report, name, environment, version, isas):
+    """Check 4: each command's standard output is its answer and nothing else."""
+    site = environment.root.inside(environment.site)
+    devel = f"{site}/_rocm_sdk_devel"
+    expected = {
+        ("version",): version,
+        ("targets",): " ".join(isas),
+        ("path", "--cmake"): f"{devel}/lib/cmake",
+        ("path", "--bin"): f"{devel}/bin",
+        ("path", "--root"): devel,
+        ("init",): "",
+        ("init", "--quiet"): "",
+    }
+    for arguments, answer in expected.items():
+        done = environment.program("rocm-sdk", *arguments)
+        problem = done.problem or (done.out.rstrip("\n") != answer and f"stdout is {done.out!r}, not {answer!r}")
+        if not problem and "--quiet" in arguments and done.err:
+            problem = f"it is not quiet: {done.err}"
+        report.check(f"{name}: rocm-sdk {' '.join(arguments)}", problem)
+    _misuse(report, name, environment)
+    for path in ("", "/bin", "/lib/cmake"):
+        there = (environment.site / f"_rocm_sdk_devel{path}").is_dir()
+        report.check(f"{name}: _rocm_sdk_devel{path} is a directory", not there and "it is not there")
+
+
+def _misuse(report, name, environment):
+    for arguments in (("path",), ("no-such-command",), ()):
+        done = environment.program("rocm-sdk", *arguments)
+        problem = (done.status != 2 or done.out or "Traceback" in done.err) and f"{done.ending}: {done.out}{done.err}"
+        report.check(f"{name}: wrong usage is said: {' '.join(('rocm-sdk', *arguments))}", problem)
+
+
+def interrupted(report, name, environment):
+    """Check defects 25 and 35: an init that is killed, then two at once."""
+    command = [environment.inside("bin", "rocm-sdk"), "init"]
+    for delay in (0.05, 0.15, 0.3):
+        process = environment.root.start(command, environment.home)
+        time.sleep(delay)
+        kill(process)
+    both = [environment.root.start(command, environment.home) for _ in range(2)]
+    ended = [wait(process) for process in both]
+    problem = next((done.problem for done in ended if done.status), None)
+    report.check(f"{name}: two rocm-sdk init at once, after three that were killed", problem)
+
+
+def same_devel(report, name, first, second):
+    """Compare the devel trees of two environments, whichever way they were expanded."""
+    trees = [snapshot.contents(one.site / "_rocm_sdk_devel") for one in (first, second)]
+    clean = [{path: told for path, told in tree.items() if "__pycache__/" not in path} for tree in trees]
+    problem = snapshot.difference(*clean) or (len(clean[0]) < 100 and f"only {len(clean[0])} files")
+    report.check(f"{name}: the devel trees of pip and uv are identical ({len(clean[0])} entries)", problem)
+
+
+def device_links(report, name, environment, isas):
+    """After init the devel tree has every file of every device package."""
+    lists = sorted((environment.site / "_rocm_sdk_libraries/.devel_links").glob("*.json"))
+    found = {path.stem: json.loads(path.read_text("utf-8"))["links"] for path in lists}
+    report.check(f"{name}: a list of links for each device package", set(found) != set(isas) and f"of {sorted(found)}")
+    devel = environment.site / "_rocm_sdk_devel"
+    for isa, links in found.items():
+        absent = [link["relpath"] for link in links if not (devel / link["relpath"]).is_file()]
+        problem = (absent and f"absent: {some(absent)}") or (not links and "it lists nothing")
+        report.check(f"{name}: the devel tree has the {len(links)} files of {isa}", problem)
+
+
+def self_test(report, name, environment, tree, root=None):
+    """Check 5: rocm-sdk test fails exactly where it is expected to, and for that reason."""
+    cases = _cases(environment, root)
+    if not report.check(f"{name}: rocm-sdk test reports", isinstance(cases, str) and cases):
+        return
+    extended = root is not None
+    expected = list(_expected_cases(tree, extended))
+    failed = {case["name"]: case["reason"] for case in cases if case["status"] == "FAIL"}
+    met = set()
+    for case, reason in failed.items():
+        found = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].says in reason), None)
+        if found is None:
+            report.check(f"{name}: self-test {case}", reason)
+        else:
+            met.add(found[0])
+            report.note(f"expected: {case}: {found[1].why}")
+    stale = [pattern for pattern, _ in expected if pattern not in met]
+    report.check(f"{name}: each case that is expected to fail does", stale and f"these do not: {some(stale, 20)}")
+    _skips(report, name, cases, tree)
+    passed = [case["name"] for case in cases if case["status"] == "ok"]
+    kinds = {case.split(":")[0] for case in passed}
+    wanted = {"layout", "library", "preload", "script", "devel"}
+    report.check(f"{name}: self-test: {len(passed)} cases pass, {len(failed)} fail", kinds != wanted and
+                 f"none passes of {some(wanted - kinds)}")
+    _owners(report, name, cases, environment)
+
+
+def _cases(environment, root):
+    """Run the self-test; return its cases, or what is wrong with its report."""
+    place = environment.home / "self-test.json"
+    done = environment.program("rocm-sdk", "test", "--json", environment.root.inside(place), root=root)
+    if not place.is_file():
+        return f"{done.ending}: {done.err or done.out}"
+    cases = json.loads(place.read_text("utf-8"))["cases"]
+    place.unlink()
+    lines = [line for line in done.out.splitlines() if re.match(r"(ok  |FAIL|skip) ", line)]
+    if len(lines) != len(cases):
+        return f"it prints {len(lines)} cases and reports {len(cases)}"
+    any_failed = any(case["status"] == "FAIL" for case in cases)
+    return cases if done.status == any_failed else f"{done.ending}, though cases {'failed' * any_failed or 'passed'}"
+
+
+def _expected_cases(tree, extended):
+    for cause in tree.causes:
+        if not (extended and cause.debian):
+            yield from ((f"library:*:{path}", cause) for path in cause.libraries)
+            yield from ((f"preload:{shortname}", cause) for shortname in cause.preloads)
+            yield from ((f"script:{script}", cause) for script in cause.scripts)
+
+
+def _skips(report, name, cases, tree):
+    skipped = [case["name"] for case in cases if case["status"] == "skip"]
+    unknown = [case for case in skipped if not any(fnmatch.fnmatchcase(case, one) for one in tree.skipped)]
+    stale = [one for one in tree.skipped if not fnmatch.filter(skipped, one)]
+    told = [f"not expected: {some(unknown)}"] * bool(unknown) + [f"not skipped: {some(stale)}"] * bool(stale)
+    report.check(f"{name}: self-test skips what it should ({len(skipped)})", "; ".join(told))
+
+
+def _owners(report, name, cases, environment):
+    """A library's case names the package whose RECORD has it."""
+    owners = {}
+    for record in environment.site.glob("rocm_*.dist-info/RECORD"):
+        logical = re.match(r"rocm_(?:sdk_)?([a-z]+)", record.parent.name)[1]
+        for line in record.read_text("utf-8").splitlines():
+            if line.startswith(("_rocm_sdk_core/", "_rocm_sdk_libraries", "_rocm_profiler/")):
+                owners[line.split("/", 1)[1].rsplit(",", 2)[0]] = logical
+    wrong = []
+    for case in cases:
+        kind, _, rest = case["name"].partition(":")
+        logical, _, path = rest.partition(":")
+        if kind == "library" and owners.get(path) != logical:
+            wrong.append(f"{case['name']} belongs to {owners.get(path)}")
+    report.check(f"{name}: self-test names the package of each library", wrong and some(wrong, 3))
+
+
+def without_devel(report, name, environment):
+    """Check defect 32 once devel is gone: --root and --bin say where core is, and a word about it."""
+    core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
+    for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
+        done = environment.program("rocm-sdk", "path", option)
+        said = done.out.rstrip("\n") == answer and "devel" in done.err
+        problem = done.problem or (not said and f"stdout {done.out!r}, stderr {done.err!r}")
+        report.check(f"{name}: rocm-sdk path {option} without devel", problem)
+    done = environment.program("rocm-sdk", "path", "--cmake")
+    said = done.status == 1 and not done.out and "[devel]" in done.err and "Traceback" not in done.err
+    report.check(f"{name}: rocm-sdk path --cmake without devel names the extra",
+                 not said and f"{done.ending}: {done.err}")
+
+
+def without_libraries(report, name, environment):
+    """Check defect 30 once libraries is gone: the error names the extra to install."""
+    code = "import rocm_sdk; rocm_sdk.find_libraries('hipblas')"
+    done = environment.program("python3", "-c", code)
+    said = done.err.strip().splitlines()[-1:] or [""]
+    right = said[0].startswith("ModuleNotFoundError") and "[libraries]" in said[0]
+    report.check(f"{name}: find_libraries without its package names the extra",
+                 not right and f"{done.ending}: {said[0]}")
+
+
+def found_libraries(report, name, environment):
+    """The Python interface finds real libraries, one path each, and says its version."""
+    code = ("import rocm_sdk; print(rocm_sdk.__version__); "
+            "print(*rocm_sdk.find_libraries('hiprtc', 'rocm-openblas', 'hipdnn'), sep='\\n'); "
+            "rocm_sdk.initialize_process(preload_shortnames=['hiprtc', 'roctx64'], check_version='*')")
+    done = environment.program("python3", "-c", code)
+    paths = [line.rsplit("/", 1)[-1] for line in done.out.splitlines()[1:]]
+    right = [path.partition(".so")[0] for path in paths] == ["libhiprtc", "librocm-openblas", "libhipdnn_backend"]
+    problem = done.problem or (not right and f"it finds {done.out}")
+    report.check(f"{name}: find_libraries and initialize_process", problem)
+
+
+def targets(report, name, environment, dists):
+    """Check defects 26 and 27 in kpack mode: the extra `device` is decided where it is installed."""
+    anew = "--reinstall" if environment.tool == "uv" else "--force-reinstall"
+
+    def choose(isa):
+        # uv keeps what it read of an sdist; here each target is asked for by the same one.
+        settings = {"ROCM_SDK_TARGET_FAMILY": isa, "UV_NO_CACHE": "1"}
+        return environment.install(dists, "rocm[device]", "--dry-run", anew, env=settings)
+
+    for isa in ("gfx1101", "gfx1100"):
+        done = choose(isa)
+        said = set(re.findall(r"rocm.sdk.device.(gfx[0-9a-f]+)", done.out + done.err))
+        problem = done.problem or (said != {isa} and f"it would install {said}")
+        report.check(f"{name}: rocm[device] for {isa}", problem)
+    done = choose("gfx906")
+    named = done.status != 0 and all(isa in done.out + done.err for isa in ("gfx906", *expectations.ISAS))
+    report.check(f"{name}: rocm[device] for an ISA that is not there names those that are",
+                 not named and f"{done.ending}: {done.out}{done.err}")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Loads every shared library below some directories, each in a process of its own.
+
+Usage: libraries.py SITE DIRECTORY...   Prints {path below SITE: error, or null when it loads}.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+# RTLD_NOW: a symbol that nothing defines is an error here, and not at its first call.
+LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW)"
+HIDDEN = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+
+
+def is_shared_library(path):
+    """Tell by its bytes and name: ELF, of type ET_DYN, and named as libraries are."""
+    name = os.path.basename(path)
+    if not (name.endswith(".so") or ".so." in name) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        start = file.read(18)
+    return start[:4] == b"\x7fELF" and int.from_bytes(start[16:18], "little") == 3
+
+
+def libraries(site, directory):
+    """Return every shared library below `directory`, relative to `site`."""
+    found = []
+    for here, _, names in os.walk(os.path.join(site, directory)):
+        found += [os.path.join(here, name) for name in names]
+    return sorted(os.path.relpath(path, site) for path in found if is_shared_library(path))
+
+
+def load(path):
+    """Load one library; return the last line of what was said when that fails."""
+    environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
+    done = subprocess.run([sys.executable, "-c", LOAD, path], env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return None
+    said = (done.stderr + done.stdout).strip().splitlines() or ["it says nothing"]
+    return f"exit status {done.returncode}: {said[-1]}"
+
+
+def main(site, *directories):
+    found = [path for directory in directories for path in libraries(site, directory)]
+    json.dump({path: load(os.path.join(site, path)) for path in found}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

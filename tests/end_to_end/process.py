@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Starting programs: on this machine, and in the Debian root."""
+
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SECONDS = 3600  # for one program; only a hang takes as long
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a program ended: its exit status (negative: the signal) and what it wrote."""
+
+    command: tuple
+    status: int
+    out: str
+    err: str
+
+    @property
+    def problem(self):
+        """Say what went wrong, or return None."""
+        return None if self.status == 0 else f"{self.ending}: {self.err or self.out}"
+
+    @property
+    def ending(self):
+        """Say how the command ended."""
+        end = signal.Signals(-self.status).name if self.status < 0 else f"exit status {self.status}"
+        return f"`{' '.join(self.command)}`: {end}"
+
+
+def start(command, cwd, env=None, **options):
+    """Start a program with a clean environment and no input; its output is piped."""
+    environment = {"PATH": PATH, "LANG": "C.UTF-8", **(env or {})}
+    return subprocess.Popen(
+        [str(part) for part in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def wait(process):
+    """Wait for a program that `start` started."""
+    out, err = process.communicate(timeout=SECONDS)
+    texts = (text.decode("utf-8", "replace") for text in (out, err))
+    return Done(tuple(process.args), process.returncode, *texts)
+
+
+def run(command, cwd, env=None, **options):
+    """Run a program to its end."""
+    return wait(start(command, cwd, env, **options))
+
+
+class Root:
+    """A Debian root directory; programs started in it see `work` as /w."""
+
+    def __init__(self, path, tools, work):
+        self.path, self.tools, self.work = path, tools, work
+
+    def inside(self, path):
+        """Return the path in the root of something below the work directory."""
+        return "/w/" + Path(path).relative_to(self.work).as_posix()
+
+    def start(self, command, home, env=None):
+        """Start a program; `home`, below the work directory, takes its caches."""
+        temporary = home / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
+        # make-root sets HOME and PATH itself, so this is said behind it.
+        settings = {
+            "HOME": self.inside(home), "TMPDIR": self.inside(temporary),
+            "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore",
+            "UV_CACHE_DIR": self.inside(home / "uv-cache"), "UV_PYTHON_DOWNLOADS": "never",
+            "UV_NO_PROGRESS": "1", **(env or {}),
+        }
+        words = [f"{name}={value}" for name, value in settings.items()]
+        make_root = [self.tools / "make-root", self.path, "--"]
+        return start([*make_root, "env", *words, *command], self.work)
+
+    def run(self, command, home, env=None):
+        """Run a program in the root to its end."""
+        done = wait(self.start(command, home, env))
+        return Done(tuple(map(str, command)), done.status, done.out, done.err)
+
+
+def kill(process):
+    """Kill a program that `start` started. (make-root and its like replace themselves with it.)"""
+    process.send_signal(signal.SIGKILL)
+    process.communicate()

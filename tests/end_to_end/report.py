@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""What came of each check, one line at a time."""
+
+
+class NotRun(Exception):
+    """The test cannot be run here: a tool or the network is absent. Not a fault of rockpack."""
+
+
+class Report:
+    """Prints checks as they end, and counts them."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, name, problem=None):
+        """Report one check; `problem` says what is wrong, and is empty when nothing is."""
+        if problem:
+            self.failed += 1
+            print(f"FAIL {name}: {_one_line(problem)}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok   {name}", flush=True)
+        return not problem
+
+    def note(self, text):
+        """Say something that is neither right nor wrong, such as an expected failure."""
+        print(f"     {_one_line(text)}", flush=True)
+
+    def finish(self):
+        """Print the summary line and return the exit status."""
+        print(f"{self.passed} passed, {self.failed} failed", flush=True)
+        return 1 if self.failed or not self.passed else 0
+
+
+def some(names, at_most=6):
+    """Name a few of many."""
+    names = list(names)
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return ", ".join(map(str, names[:at_most])) + more
+
+
+def _one_line(text):
+    lines = [line.strip() for line in str(text).splitlines() if line.strip()]
+    return " | ".join(lines)[:1500]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What is in a directory, so that two moments or two directories can be compared.
+
+As a program: prints the snapshot of the directory it is given, as JSON.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+
+
+def names(root):
+    """Return every path below `root`, relative, sorted; directories end in `/`."""
+    found = []
+    for directory, subdirectories, files in os.walk(root):
+        here = os.path.relpath(directory, root)
+        links = [name for name in subdirectories if os.path.islink(os.path.join(directory, name))]
+        found += [os.path.normpath(os.path.join(here, name)) for name in files + links]
+        found += [os.path.normpath(os.path.join(here, name)) + "/" for name in subdirectories if name not in links]
+    return sorted(found)
+
+
+def contents(root, times=False):
+    """Return {path: kind, mode and content} of everything below `root`."""
+    return {name: _describe(os.path.join(root, name), times) for name in names(root)}
+
+
+def _describe(path, times):
+    path = path.rstrip("/")
+    status = os.lstat(path)
+    mode = oct(stat.S_IMODE(status.st_mode))
+    if stat.S_ISLNK(status.st_mode):
+        return f"link to {os.readlink(path)}"
+    if stat.S_ISDIR(status.st_mode):
+        return f"directory {mode}"
+    return f"file {mode} {sha256(path)}" + (f" {status.st_mtime_ns}" if times else "")
+
+
+def sha256(path):
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def difference(before, after):
+    """Say how two snapshots differ, or return an empty string."""
+    told = [f"gone: {name}" for name in before if name not in after]
+    told += [f"new: {name}" for name in after if name not in before]
+    told += [f"changed: {name} ({before[name]} -> {after[name]})"
+             for name in before if name in after and before[name] != after[name]]
+    more = f"; {len(told) - 8} more" if len(told) > 8 else ""
+    return "; ".join(told[:8]) + more
+
+
+if __name__ == "__main__":
+    json.dump(contents(sys.argv[1], times=True), sys.stdout)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""The course of the test for one artifact tree."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import builds
+import commands
+import expectations
+import installs
+import loading
+import snapshot
+import trees
+import wrong_inputs
+from process import Root
+from report import Report, some
+
+
+@dataclass
+class Bench:
+    """Everything that the steps need."""
+
+    report: Report
+    rockpack: Path
+    root: Root
+    extended: Root
+    uv: Path
+    trees: dict
+    runs: Path
+    repeat_full: bool
+
+    @classmethod
+    def set_up(cls, report, given):
+        """Make what is missing; raises NotRun before the first check."""
+        work, tools, binary = (path.resolve() for path in (given.work, given.tools, given.rockpack))
+        made = {name: trees.ensure_tree(name, tools, work).resolve() for name in given.tree}
+        root = trees.ensure_root(tools, work)
+        full = any(expectations.TREES[name].full for name in given.tree)
+        extended = trees.ensure_extended_root(root) if full else None
+        runs = work / "runs"
+        shutil.rmtree(runs, ignore_errors=True)
+        runs.mkdir()
+        return cls(report, binary, root, extended, trees.ensure_uv(work), made, runs, given.repeat_full)
+
+
+def one_tree(bench, name):
+    """Build, install and use the packages of one tree."""
+    report, tree = bench.report, expectations.TREES[name]
+    place = bench.runs / name
+    place.mkdir()
+    built = place / "built"
+    plan = builds.build(report, name, bench.rockpack, bench.trees[name], built, tree.build)
+    if plan is None:
+        return
+    if not tree.full or bench.repeat_full:
+        again = place / "again"
+        again.mkdir()
+        builds.same_again(report, name, bench.rockpack, bench.trees[name], built, again, tree.build)
+        shutil.rmtree(again)
+    if not tree.full:
+        wrong = place / "wrong inputs"
+        wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, wrong)
+        shutil.rmtree(wrong)
+    for one in _installations(name, tree, built):
+        _installed(bench, plan, place, one)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What is to be installed from a build, and what is expected of it."""
+
+    label: str
+    tree: expectations.Tree
+    dists: tuple
+    isas: tuple
+    requirement: str
+    later: str = ""  # what is installed when the devel tree is there already
+
+
+def _installations(name, tree, built):
+    dist = built / "dist"
+    if tree.mode == "kpack":
+        requirement = "rocm[libraries,devel,profiler,device-gfx942]"
+        yield Installation(name, tree.of_family(), (dist,), expectations.ISAS, requirement, "rocm[device-all]")
+        return
+    for family, isas in expectations.FAMILIES.items():
+        yield Installation(f"{name}: {family}", tree.of_family(family), (dist / family, dist), isas,
+                           "rocm[libraries,devel,profiler]")
+
+
+def _installed(bench, plan, place, one):
+    name, tree, dists = one.label, one.tree, one.dists
+    report = bench.report
+    pip, uv = (installs.Environment(bench.root, bench.uv, tool, place) for tool in ("pip", "uv"))
+    before = {}
+    for environment in (pip, uv):
+        done = environment.make()
+        if not report.check(f"{name}: {environment.tool}: virtual environment", done.problem):
+            return
+        before[environment.tool] = snapshot.names(environment.place)
+        done = environment.install(dists, one.requirement)
+        if not report.check(f"{name}: {environment.tool}: install {one.requirement}", done.problem):
+            return
+    _compare(report, name, pip, uv)
+    _expand_and_add(report, one, pip, uv)
+    _use(bench, name, tree, plan, pip, uv, one.isas)
+    for environment in (pip, uv):
+        if tree.mode == "kpack":
+            commands.targets(report, f"{name}: {environment.tool}", environment, dists)
+        _uninstall(report, f"{name}: {environment.tool}", environment, before[environment.tool])
+        environment.remove()
+
+
+def _compare(report, name, pip, uv):
+    files = [installs.installed_files(environment) for environment in (pip, uv)]
+    report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
+    for environment in (pip, uv):
+        wrong = installs.wrong_records(environment)
+        report.check(f"{name}: {environment.tool}: files are what RECORD says", wrong and some(wrong))
+
+
+def _expand_and_add(report, one, pip, uv):
+    """Expand devel, in one environment the hard way; then install more."""
+    commands.interrupted(report, f"{one.label}: uv", uv)
+    done = pip.program("rocm-sdk", "init")
+    report.check(f"{one.label}: pip: the first rocm-sdk init", done.problem)
+    for environment in (pip, uv):
+        label = f"{one.label}: {environment.tool}"
+        if one.later:
+            done = environment.install(one.dists, one.later)
+            report.check(f"{label}: install {one.later} when devel is expanded", done.problem)
+        done = environment.installer("check")
+        report.check(f"{label}: {environment.tool} check", done.problem)
+
+
+def _use(bench, name, tree, plan, pip, uv, isas):
+    report = bench.report
+    for environment in (pip, uv):
+        label = f"{name}: {environment.tool}"
+        loading.scripts(report, label, environment, tree)
+        commands.answers(report, label, environment, plan["version"], isas)
+        if tree.mode == "kpack":
+            commands.device_links(report, label, environment, isas)
+        foreign = installs.unowned(environment)
+        report.check(f"{label}: after init every file is in a RECORD", foreign and some(foreign))
+        commands.found_libraries(report, label, environment)
+        commands.self_test(report, label, environment, tree)
+    commands.same_devel(report, name, pip, uv)
+    loading.libraries(report, name, pip, tree)
+    if not tree.full:
+        loading.forwards(report, name, pip, plan, tree)
+        loading.stubs(report, name, pip, plan, tree)
+        return
+    label = f"{name}: with Debian's libraries"
+    commands.self_test(report, label, pip, tree, bench.extended)
+    loading.libraries(report, label, pip, tree, bench.extended)
+    loading.forwards(report, label, pip, plan, tree, bench.extended)
+    loading.stubs(report, label, pip, plan, tree, bench.extended)
+    loading.compilers(report, label, pip, bench.extended)
+
+
+def _uninstall(report, name, environment, before):
+    _one_device(report, name, environment)
+    for distribution, check in (("rocm-sdk-devel", commands.without_devel),
+                                ("rocm-sdk-libraries", commands.without_libraries)):
+        names = [one for one in installs.distributions(environment) if one.startswith(distribution)]
+        done = environment.installer("uninstall", *names)
+        if report.check(f"{name}: uninstall {distribution}", done.problem):
+            check(report, name, environment)
+    done = environment.installer("uninstall", *installs.distributions(environment))
+    report.check(f"{name}: uninstall all the rest", done.problem)
+    report.check(f"{name}: nothing is left", installs.leftovers(before, environment))
+
+
+def _one_device(report, name, environment):
+    """Check defect 23: the other packages are whole when one device package has gone."""
+    devices = [one for one in installs.distributions(environment) if "-device-" in one]
+    if not devices:
+        return
+    done = environment.installer("uninstall", devices[0])
+    report.check(f"{name}: uninstall {devices[0]}", done.problem)
+    wrong = installs.wrong_records(environment) + installs.absent(environment)
+    report.check(f"{name}: the other packages are whole", wrong and some(wrong))
+    foreign = installs.unowned(environment)
+    report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))

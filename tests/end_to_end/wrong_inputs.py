@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Wrong inputs: each gives one clear error, and leaves the output directory as it was."""
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import snapshot
+from builds import NOBODY, rockpack
+from process import Done, kill, run, start
+
+HERE = Path(__file__).parent
+# Runs in a mount namespace of its own: $1 what to mount, $2 where, then the command. Between
+# the two snapshots nothing else touches the directory.
+IN_NAMESPACE = r"""
+set -eu
+what=$1 where=$2 previous=$3 results=$4; shift 4
+case $what in
+read-only) mount --bind "$where" "$where"; mount -o remount,bind,ro "$where" ;;
+*) mount -t tmpfs -o "size=$what" none "$where"; cp -a "$previous/." "$where" ;;
+esac
+PYTHON "$HERE/snapshot.py" "$where" > "$results/before"
+status=0
+"$@" > "$results/out" 2> "$results/err" || status=$?
+PYTHON "$HERE/snapshot.py" "$where" > "$results/after"
+echo "$status" > "$results/status"
+"""
+
+
+def all_of_them(report, name, binary, tree, built, scratch):
+    """Check 9. `built` is the directory of an earlier, good build."""
+    scratch.mkdir()
+    previous = scratch / "previous"
+    shutil.copytree(built, previous, copy_function=shutil.copy2)
+    (previous / "dist" / "of somebody else.whl").write_bytes(b"PK\x05\x06" + bytes(18))
+    (previous / "notes.txt").write_text("not rockpack's\n", "utf-8")
+    for what, artifacts, options, culprits in _cases(tree, scratch):
+        before = snapshot.contents(previous, times=True)
+        done = _build(binary, artifacts, previous, options, scratch)
+        _judge(report, f"{name}: {what}", done, culprits)
+        changed = snapshot.difference(before, snapshot.contents(previous, times=True))
+        report.check(f"{name}: {what}: output directory as it was", changed)
+    _new_directory(report, name, binary, tree, scratch)
+    _not_writable(report, name, binary, tree, previous, scratch)
+    _full_disk(report, name, binary, tree, previous, scratch)
+    _killed(report, name, binary, tree, previous, scratch)
+
+
+def _cases(tree, scratch):
+    """Return what is wrong, the artifact directory, further options, and what the error names."""
+    families = "--linux-amdgpu-families"
+    nowhere, empty = scratch / "nowhere", scratch / "empty"
+    empty.mkdir()
+    a_file = scratch / "a file"
+    a_file.write_text("no directory\n", "utf-8")
+    foreign = scratch / "foreign"
+    (foreign / "not an artifact").mkdir(parents=True)
+    outside, bare = scratch / "outside", scratch / "bare"
+    shutil.copytree(tree, outside, symlinks=True)
+    with open(outside / "base_lib_generic" / "artifact_manifest.txt", "a", encoding="utf-8") as manifest:
+        manifest.write("base/../../../../etc\n")
+    shutil.copytree(tree, bare, symlinks=True)
+    (bare / "base_lib_generic" / "artifact_manifest.txt").unlink()
+    return [
+        ("no such directory", nowhere, [], ["nowhere", "does not exist"]),
+        ("a file in place of the directory", a_file, [], ["a file"]),
+        ("no artifact in the directory", empty, [], ["empty", "no artifact"]),
+        ("nothing that is an artifact", foreign, [], ["foreign", "no artifact"]),
+        ("an unknown family", tree, [families, "gfx94Y-dcgpu"], ["gfx94Y-dcgpu", families]),
+        ("an ISA without artifacts", tree, [families, "gfx90a"], ["gfx90a"]),
+        ("a manifest line with ..", outside, [], ["base/../../../../etc", "artifact_manifest.txt"]),
+        ("an artifact without a manifest", bare, [], ["base_lib_generic", "artifact_manifest.txt"]),
+        ("a version that is not PEP 440", tree, ["--version", "7.x-final"], ["7.x-final", "PEP 440"]),
+        ("an unknown package", tree, ["--only", "coer"], ["coer"]),
+    ]
+
+
+def _build(binary, artifacts, dest, options, cwd):
+    return rockpack(binary, ["build", "--artifact-dir", artifacts, "--dest-dir", dest, *options], cwd)
+
+
+def _judge(report, name, done, culprits):
+    told = " ".join(done.err.replace("│", " ").split())
+    squeezed = told.replace(" ", "")  # long paths are broken over lines
+    absent = [one for one in culprits if one.replace(" ", "") not in squeezed]
+    problem = None
+    if done.status not in (1, 2):
+        problem = f"{done.ending}: {done.err}"
+    elif told.count("×") != 1 or "panicked" in told:
+        problem = f"{told.count('×')} errors are shown: {done.err}"
+    elif absent:
+        problem = f"the error does not name {absent}: {done.err}"
+    elif done.out:
+        problem = f"there is something on stdout: {done.out}"
+    report.check(name, problem)
+
+
+def _new_directory(report, name, binary, tree, scratch):
+    dest = scratch / "not made yet"
+    done = _build(binary, tree, dest, ["--version", "seven"], scratch)
+    _judge(report, f"{name}: wrong version, and no output directory yet", done, ["seven"])
+    report.check(f"{name}: no output directory comes of it", dest.exists() and "it was made")
+
+
+def _not_writable(report, name, binary, tree, previous, scratch):
+    done, changed = _in_namespace("read-only", previous, previous, _command(binary, tree, previous), scratch)
+    _judge(report, f"{name}: a read-only output directory", done, ["previous"])
+    report.check(f"{name}: a read-only output directory: as it was", changed)
+    before = snapshot.contents(previous, times=True)
+    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    done = run([*nobody, *_command(binary, tree, previous)], scratch)
+    _judge(report, f"{name}: somebody else's output directory", done, ["previous", "permission"])
+    changed = snapshot.difference(before, snapshot.contents(previous, times=True))
+    report.check(f"{name}: somebody else's output directory: as it was", changed)
+
+
+def _full_disk(report, name, binary, tree, previous, scratch):
+    full = scratch / "full"
+    full.mkdir()
+    used = sum(path.stat().st_size for path in previous.rglob("*") if path.is_file())
+    room = used + (4 << 20)  # for a part of a second build
+    done, changed = _in_namespace(str(room), full, previous, _command(binary, tree, full), scratch)
+    _judge(report, f"{name}: a full disk", done, ["full"])
+    report.check(f"{name}: a full disk: as it was", changed)
+
+
+def _killed(report, name, binary, tree, previous, scratch):
+    """Defects 14 and 16: a killed build leaves nothing that looks finished, the next one nothing old."""
+    dist = previous / "dist"
+    before = snapshot.contents(dist, times=True)
+    alive = 0
+    command = [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(previous)]
+    for delay in (0.1, 0.4, 0.8, 1.6):
+        process = start([*command, "--version", "99"], scratch)
+        time.sleep(delay)
+        alive += process.poll() is None
+        kill(process)
+        if process.returncode == 0:
+            break  # it was done by then, and so dist is another
+        changed = snapshot.difference(before, snapshot.contents(dist, times=True))
+        report.check(f"{name}: killed after {delay} s: packages as they were", changed)
+    report.check(f"{name}: a build is killed while it runs", not alive and "each was done by then")
+    done = rockpack(binary, [*command[1:], "--version", "100"], scratch)
+    report.check(f"{name}: the next build after a killed one", done.problem)
+    left = [path for path in snapshot.names(previous) if not path.endswith("/") and "-100-" not in path and
+            "-100.tar.gz" not in path]
+    expected = sorted(["dist/of somebody else.whl", "notes.txt"])
+    report.check(f"{name}: the next build leaves its own packages and other people's files", left != expected and
+                 f"besides its own there are {left}, not {expected}")
+
+
+def _command(binary, tree, dest):
+    # Without compression, so that what is to be written does not fit.
+    return [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(dest), "--no-wheel-compression",
+            "--no-devel-tarball-compression"]
+
+
+def _in_namespace(what, where, previous, command, scratch):
+    results = scratch / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    script = IN_NAMESPACE.replace("PYTHON", sys.executable)
+    done = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
+               scratch, {"HERE": str(HERE)})
+    if done.status:
+        raise RuntimeError(f"the mount namespace cannot be set up: {done.err}")
+    before, after = (json.loads((results / one).read_text("utf-8")) for one in ("before", "after"))
+    out, err = ((results / one).read_text("utf-8") for one in ("out", "err"))
+    ended = Done(tuple(command), int((results / "status").read_text("utf-8")), out, err)
+    return ended, snapshot.difference(before, after)
