@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fs_err::File;
 use rockpack::elf::ElfError;
-use rockpack::source::Problem;
+use rockpack::source::{Problem, with_causes};
 
 use crate::cli::ElfCommand;
 use crate::{Failure, ui};
@@ -50,10 +50,4 @@ fn refused(operation: &str, path: &Path, error: &ElfError) -> Failure {
         ElfError::Read { .. } | ElfError::Name { .. } => Failure::Environment(problem),
         _ => Failure::Problems(problem.into()),
     }
-}
-
-/// What an error says, and what its causes say.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| text + ": " + &cause.to_string())
 }

@@ -5,6 +5,31 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// What every newtype over a text has: it is read through `FromStr`, and shown as it is.
+macro_rules! text_conversions {
+    ($name:ident, $error:ty) => {
+        impl TryFrom<String> for $name {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, $error> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    };
+}
+
 mod family;
 mod path;
 
@@ -55,25 +80,7 @@ macro_rules! name_type {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = NameError;
-
-            fn try_from(text: String) -> Result<Self, NameError> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
-            }
-        }
+        text_conversions!($name, NameError);
     };
 }
 

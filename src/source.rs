@@ -257,6 +257,12 @@ impl From<Problem> for Problems {
     }
 }
 
+/// An error with its causes, in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// The known name nearest to `text`, for a hint; `None` when nothing is near.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known

@@ -15,7 +15,7 @@ use super::tree::below;
 use super::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Ignored, Tree, archive, duplicates};
 use crate::elf;
 use crate::names::RelPath;
-use crate::source::{Problem, Problems, Source};
+use crate::source::{Problem, Problems, Source, with_causes};
 
 /// Reads what the artifact directory `dir` holds: names, sizes and types of everything in
 /// it, and the headers of ELF files. Archives are unpacked below the system's temporary
@@ -102,14 +102,8 @@ fn root(child: &Child, temporary: Option<&TempDir>) -> Result<(ArtifactId, PathB
     };
     let to = temporary.path().join(child.id.to_string());
     fs::create_dir(&to).map_err(|e| Problem::error(format!("cannot unpack an archive: {e}")))?;
-    archive::unpack(&child.path, child.storage, &to).map_err(|e| Problem::error(chain(&e)))?;
+    archive::unpack(&child.path, child.storage, &to).map_err(|e| Problem::error(with_causes(&e)))?;
     Ok((child.id.clone(), to))
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |e| e.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn artifact(id: &ArtifactId, root: &Path) -> Result<Artifact, Problems> {

@@ -1,6 +1,5 @@
 //! Families and ISAs: for which GPUs an artifact was built.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -86,32 +85,8 @@ impl FromStr for Isa {
     }
 }
 
-macro_rules! text_conversions {
-    ($name:ident) => {
-        impl TryFrom<String> for $name {
-            type Error = NameError;
-
-            fn try_from(text: String) -> Result<Self, NameError> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
-            }
-        }
-    };
-}
-
-text_conversions!(Family);
-text_conversions!(Isa);
+text_conversions!(Family, NameError);
+text_conversions!(Isa, NameError);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! Relative paths with `/`, the same on every system.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -101,25 +100,7 @@ impl FromStr for RelPath {
     }
 }
 
-impl TryFrom<String> for RelPath {
-    type Error = PathError;
-
-    fn try_from(text: String) -> Result<Self, PathError> {
-        text.parse()
-    }
-}
-
-impl From<RelPath> for String {
-    fn from(path: RelPath) -> Self {
-        path.0
-    }
-}
-
-impl fmt::Display for RelPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
+text_conversions!(RelPath, PathError);
 
 #[cfg(test)]
 mod tests {
