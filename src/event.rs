@@ -18,10 +18,6 @@ pub enum Event {
     OutputStarted {
         /// Its path below the destination.
         path: RelPath,
-        /// Files that go into it.
-        files: usize,
-        /// Bytes of input that go into it.
-        bytes: u64,
     },
     /// Bytes of input were dealt with since the last of these events.
     Progress {
@@ -32,24 +28,17 @@ pub enum Event {
     OutputFinished {
         /// Its path below the destination.
         path: RelPath,
+        /// Files that are in it.
+        files: usize,
         /// Its size in bytes.
         size: u64,
         /// How long it took.
         took: Duration,
     },
-    /// Something worth a line, though nothing is wrong.
-    Note(String),
 }
 
 /// Who wants to know. Called from any thread.
 pub trait Reporter: Sync {
     /// Takes one event.
     fn report(&self, event: Event);
-}
-
-/// Nobody wants to know.
-pub struct Silent;
-
-impl Reporter for Silent {
-    fn report(&self, _: Event) {}
 }

@@ -117,14 +117,14 @@ fn write(
     reporter: &dyn Reporter,
 ) -> Result<Built, ExecuteError> {
     let (path, files, bytes, start) = (output.path.clone(), distribution.file_count(), output.bytes(), Instant::now());
-    reporter.report(Event::OutputStarted { path: path.clone(), files, bytes });
+    reporter.report(Event::OutputStarted { path: path.clone() });
     let file = stage.create(&path)?;
     let size = match distribution.form {
         Form::Wheel => wheel::write(plan, distribution, output, file, reporter).map_err(|e| failed(stage.dest(), &path, &e))?,
         Form::Sdist => sdist::write(plan, distribution, output, file, reporter).map_err(|e| failed(stage.dest(), &path, &e))?,
     };
     let took = start.elapsed();
-    reporter.report(Event::OutputFinished { path: path.clone(), size, took });
+    reporter.report(Event::OutputFinished { path: path.clone(), files, size, took });
     Ok(Built { name: distribution.name.clone(), path, files, installed: bytes, size, sha256: String::new(), took })
 }
 

@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -55,14 +54,12 @@ pub fn show_absent_bases(catalog: &Catalog) {
 /// Progress of a build: a bar on a terminal, else a line for each output.
 pub struct Progress {
     bar: Option<ProgressBar>,
-    files: Mutex<usize>,
 }
 
 impl Progress {
     /// Draws on standard error.
     pub fn new() -> Self {
-        let bar = io::stderr().is_terminal().then(|| ProgressBar::new(0));
-        Self { bar, files: Mutex::new(0) }
+        Self { bar: io::stderr().is_terminal().then(|| ProgressBar::new(0)) }
     }
 
     /// Leaves nothing of the bar.
@@ -91,18 +88,10 @@ impl Reporter for Progress {
                 let packages = if outputs == 1 { "1 package".to_owned() } else { format!("{outputs} packages") };
                 say(&format!("writing {packages} out of {}", human_size(bytes)));
             }
-            (Event::OutputStarted { files, .. }, None) => {
-                if let Ok(mut current) = self.files.lock() {
-                    *current = files;
-                }
-            }
-            (Event::OutputFinished { path, size, took }, None) => {
-                let files = self.files.lock().map(|f| *f).unwrap_or_default();
+            (Event::OutputFinished { path, files, size, took }, None) => {
                 say(&format!("{path}: {files} files, {}, {}", human_size(size), seconds(took)));
             }
-            (Event::Note(text), Some(bar)) => bar.println(format!("note: {text}")),
-            (Event::Note(text), None) => say(&format!("note: {text}")),
-            (Event::OutputFinished { .. }, Some(_)) | (Event::Progress { .. }, None) => {}
+            (Event::OutputFinished { .. }, Some(_)) | (Event::OutputStarted { .. } | Event::Progress { .. }, None) => {}
         }
     }
 }
