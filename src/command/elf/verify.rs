@@ -9,7 +9,8 @@ use rockpack::source::{Problem, Problems};
 use super::headers::{self, Headers};
 use super::{contents, environment, open, print, refused, show};
 use crate::cli::VerifyArgs;
-use crate::{Failure, ui};
+use crate::command::Failure;
+use crate::ui;
 
 /// How much more than our own edit another tool's may take, in bytes, besides another copy of the
 /// strings: padding to the largest pages on both sides of what it moves.

@@ -6,8 +6,8 @@ use fs_err::File;
 use rockpack::elf::ElfError;
 use rockpack::source::{Problem, with_causes};
 
+use super::{Failure, environment, print};
 use crate::cli::ElfCommand;
-use crate::{Failure, ui};
 
 mod contents;
 mod edit;
@@ -32,15 +32,6 @@ fn open(path: &Path) -> Result<File, Failure> {
         Ok(_) => Err(environment(format!("{} is not a regular file", path.display()))),
         Err(error) => Err(environment(error.to_string())),
     }
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    ui::print(text).map_err(|error| environment(format!("cannot print the result: {error}")))
-}
-
-/// The command line or the machine is at fault (2).
-fn environment(message: impl Into<String>) -> Failure {
-    Problem::error(message).into()
 }
 
 /// A file is at fault (1), unless it couldn't be read or the name asked for is impossible (2).

@@ -7,8 +7,8 @@ use rockpack::elf::{self, ElfFacts, ElfKind, Machine, Violation};
 
 use super::headers::{self, Headers};
 use super::{environment, open, print, refused};
-use crate::Failure;
 use crate::cli::ShowArgs;
+use crate::command::Failure;
 
 /// Prints the facts of a file.
 pub fn run(args: &ShowArgs) -> Result<(), Failure> {

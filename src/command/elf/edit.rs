@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::{environment, open, print, refused};
-use crate::Failure;
 use crate::cli::EditArgs;
+use crate::command::Failure;
 
 /// Plans the edit, checks it, prints its steps and, unless that is all that is wanted, writes it.
 pub fn run(args: &EditArgs) -> Result<(), Failure> {

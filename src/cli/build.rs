@@ -1,0 +1,48 @@
+//! The arguments of `rockpack build`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CatalogArgs, SetArgs};
+
+/// Build the packages
+///
+/// Reads the artifact directory, plans, and writes every package to DEST/dist. Files stream
+/// from the artifacts into the archives: there is no staging copy, and memory stays bounded
+/// whatever the size of a file. ELF files get their rpath on the way, proven before it is
+/// used. All outputs appear at the end, whole, under their final names; when anything fails,
+/// the destination is left as it was.
+///
+/// Packages that an earlier build left in DEST/dist are removed; files of others stay. Equal
+/// inputs give equal bytes, whatever the directory, user, locale, day or number of threads.
+///
+/// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
+/// is wrong with the command line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = BUILD_EXAMPLES)]
+pub struct BuildArgs {
+    #[command(flatten)]
+    pub catalog: CatalogArgs,
+
+    #[command(flatten)]
+    pub set: SetArgs,
+
+    /// Where packages go: DIR/dist
+    #[arg(long, value_name = "DIR")]
+    pub dest_dir: PathBuf,
+}
+
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  Everything that the artifacts are for:
+    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0
+
+  For two ISAs; the selector offers one of them on Windows too:
+    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
+        --linux-amdgpu-families gfx942,gfx1100 --windows-amdgpu-families gfx1100
+
+  Quickly, to try something out:
+    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev0 \\
+        --only core --no-wheel-compression
+";

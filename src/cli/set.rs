@@ -1,0 +1,124 @@
+//! The arguments that say which packages to make, and of what.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+use rockpack::names::{Mode, PackageName};
+use rockpack::plan::Request;
+
+/// What packages are made of.
+#[derive(Debug, Args)]
+pub struct CatalogArgs {
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    pub artifact_dir: PathBuf,
+}
+
+/// The set of packages to make: what plan and build share.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct SetArgs {
+    /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    pub manifest: Option<PathBuf>,
+
+    /// How device code is split, kpack or legacy [default: as the artifacts say]
+    #[arg(long, help_heading = "Input")]
+    pub mode: Option<Mode>,
+
+    /// The version of every package (PEP 440) [default: the artifacts' own]
+    #[arg(long, value_name = "V", help_heading = "Packages")]
+    pub version: Option<String>,
+
+    /// Appended to the names of platform directories, so that two builds can be told apart
+    #[arg(long, value_name = "N", default_value = "", hide_default_value = true, help_heading = "Packages")]
+    pub version_suffix: String,
+
+    /// Families or ISAs published for Linux, with `,` or `;` between [default: all there are]
+    #[arg(long, value_name = "L", help_heading = "Packages")]
+    pub linux_amdgpu_families: Option<String>,
+
+    /// Families or ISAs published for Windows
+    #[arg(long, value_name = "L", help_heading = "Packages")]
+    pub windows_amdgpu_families: Option<String>,
+
+    /// The wheels' platform tag [default: the variable that packages.kdl names, else computed from the ELF files]
+    #[arg(long, value_name = "T", help_heading = "Packages")]
+    pub platform_tag: Option<String>,
+
+    /// Only this package; may be repeated
+    #[arg(long, value_name = "PACKAGE", help_heading = "Packages")]
+    pub only: Vec<PackageName>,
+
+    /// Fail when the artifacts hold a file that no package takes and no rule drops
+    #[arg(long, help_heading = "Packages")]
+    pub deny_unowned: bool,
+
+    /// Deflate the members of wheels [default]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
+    wheel_compression: bool,
+
+    /// Store the members of wheels: faster to build, larger to download
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "wheel_compression", help_heading = "Compression")]
+    no_wheel_compression: bool,
+
+    /// Compress the archive in the devel wheel with xz [default]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
+    devel_tarball_compression: bool,
+
+    /// Leave the archive in the devel wheel a plain tar, compressed as the wheel's other members are
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "devel_tarball_compression", help_heading = "Compression")]
+    no_devel_tarball_compression: bool,
+
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
+    pub jobs: Option<u16>,
+
+    /// Say more: what is left out of packages and why, absent base directories, every unowned file
+    #[arg(short, long, help_heading = "Running")]
+    pub verbose: bool,
+}
+
+impl SetArgs {
+    /// What is asked of the plan; `platform_tag` is what the environment says.
+    pub fn request(&self, platform_tag: Option<String>) -> Request {
+        Request {
+            version: self.version.clone(),
+            suffix: self.version_suffix.clone(),
+            mode: self.mode,
+            linux_families: self.linux_amdgpu_families.as_deref().map(list),
+            windows_families: self.windows_amdgpu_families.as_deref().map(list),
+            platform_tag: self.platform_tag.clone().or(platform_tag),
+            only: self.only.clone(),
+            store_wheels: self.no_wheel_compression,
+            plain_archive: self.no_devel_tarball_compression,
+            deny_unowned: self.deny_unowned,
+        }
+    }
+}
+
+/// Names with `,` or `;` between; an empty list publishes nothing.
+fn list(text: &str) -> Vec<String> {
+    text.split([',', ';']).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn the_last_of_two_opposite_flags_wins() {
+        let parse = |flags: &[&str]| {
+            let base = ["rockpack", "build", "--artifact-dir", "a", "--dest-dir", "d"];
+            let Command::Build(args) = Cli::parse_from(base.iter().chain(flags)).command else { panic!() };
+            args.set.request(None)
+        };
+        assert!(!parse(&[]).store_wheels && !parse(&[]).plain_archive);
+        assert!(parse(&["--no-wheel-compression"]).store_wheels);
+        assert!(!parse(&["--no-wheel-compression", "--wheel-compression"]).store_wheels);
+        assert!(parse(&["--devel-tarball-compression", "--no-devel-tarball-compression"]).plain_archive);
+        assert_eq!(parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(), ["gfx942", "gfx1100"]);
+    }
+}

@@ -1,0 +1,49 @@
+//! What each command does: one module a command, arguments in, text and an exit status out.
+
+use rockpack::source::{Problem, Problems};
+
+use crate::cli::Command;
+use crate::ui;
+
+mod build;
+mod elf;
+mod plan;
+
+/// Why a command did not do what it was asked: the exit status tells scripts which.
+pub enum Failure {
+    /// The manifest or the artifacts are at fault (1).
+    Problems(Problems),
+    /// The command line or the environment is (2).
+    Environment(Problem),
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Self::Problems(problems)
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Environment(problem)
+    }
+}
+
+/// Carries out a command.
+pub fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Plan(args) => plan::run(args),
+        Command::Build(args) => build::run(args),
+        Command::Elf(args) => elf::run(&args.command),
+    }
+}
+
+/// Writes a result to standard output.
+fn print(text: &str) -> Result<(), Failure> {
+    ui::print(text).map_err(|error| environment(format!("cannot print the result: {error}")))
+}
+
+/// The command line or the machine is at fault (2).
+fn environment(message: impl Into<String>) -> Failure {
+    Problem::error(message).into()
+}

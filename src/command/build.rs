@@ -1,0 +1,42 @@
+//! `rockpack build`: executes the plan.
+
+use std::path::Path;
+
+use rockpack::execute::{self, ExecuteError};
+use rockpack::manifest::Manifest;
+use rockpack::names::RelPath;
+use rockpack::plan::Plan;
+use rockpack::source::Problem;
+
+use super::{Failure, environment, print};
+use crate::cli::BuildArgs;
+use crate::inputs;
+use crate::ui;
+
+/// Writes every package, and says what was made.
+pub fn run(args: &BuildArgs) -> Result<(), Failure> {
+    let pool = inputs::pool(args.set.jobs)?;
+    let manifest = inputs::manifest(args.set.manifest.as_deref())?;
+    let (catalog, tree) = pool.install(|| inputs::scan(&args.catalog.artifact_dir, args.set.verbose))?;
+    let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
+    let reporter = ui::Progress::new();
+    let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
+    let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, &reporter));
+    reporter.clear();
+    let outcome = done.map_err(|e| match e {
+        ExecuteError::Files(_) => Failure::Problems(Problem::error(e.to_string()).into()),
+        ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(e.to_string()),
+    })?;
+    print(&ui::closing_table(&plan, &outcome))
+}
+
+/// Whether a file in a `dist` directory is a package that this manifest makes, of whatever version.
+fn is_ours(manifest: &Manifest, plan: &Plan, path: &RelPath) -> bool {
+    let built: Vec<_> = plan.distributions.iter().map(|d| &d.package).collect();
+    let packages = manifest.packages.values().filter(|p| built.contains(&&p.name.value));
+    let stems =
+        packages.flat_map(|p| &p.distributions).map(|d| d.name.as_str().split('{').next().unwrap_or_default().replace(['-', '.'], "_"));
+    let name = path.file_name();
+    let file = Path::new(name).extension().is_some_and(|e| e == "whl") || name.strip_suffix(".tar.gz").is_some();
+    file && stems.into_iter().any(|stem| name.strip_prefix(stem.as_str()).is_some_and(|rest| rest.starts_with('-') || stem.ends_with('_')))
+}

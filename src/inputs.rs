@@ -1,0 +1,64 @@
+//! What commands start from: the manifest, the artifacts' catalog, and the plan that both make.
+
+use std::path::{Path, PathBuf};
+
+use rockpack::catalog::{self, Catalog, Tree};
+use rockpack::manifest::Manifest;
+use rockpack::plan::{self, Plan};
+use rockpack::source::{Problem, Source};
+
+use crate::cli::SetArgs;
+use crate::command::Failure;
+use crate::{builtin, ui};
+
+/// The threads that a command works with: as many as were asked for, else one for each core.
+pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
+    let threads = jobs.map_or(0, usize::from);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Problem::error(format!("cannot start threads: {e}")))
+}
+
+/// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
+pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
+    let tag = manifest.project.platform_tag_env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
+    let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &set.request(tag))?;
+    ui::show_problems(&warnings);
+    Ok(plan)
+}
+
+/// The manifest of `dir`, else of this directory, else the one built in.
+pub fn manifest(dir: Option<&Path>) -> Result<Manifest, Failure> {
+    let (packages, families) = sources(dir)?;
+    Ok(Manifest::decode(&packages, &families)?)
+}
+
+/// Scans an artifact directory; `verbose` tells what is absent in it.
+pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Tree), Failure> {
+    if !dir.is_dir() {
+        let what = if dir.exists() { "is not a directory" } else { "does not exist" };
+        return Err(Problem::error(format!("artifact directory {} {what}", dir.display()))
+            .help("--artifact-dir takes the directory that holds base_lib_generic and the like")
+            .into());
+    }
+    let (catalog, tree) = catalog::scan(dir)?;
+    if verbose {
+        ui::show_absent_bases(&catalog);
+    }
+    Ok((catalog, tree))
+}
+
+/// The texts of packages.kdl and families.kdl: of the directory that was named, of this one, or built in.
+fn sources(dir: Option<&Path>) -> Result<(Source, Source), Problem> {
+    let here = PathBuf::from(".");
+    let dir = match dir {
+        Some(dir) => dir,
+        None if here.join(builtin::PACKAGES.0).is_file() => &here,
+        None => return Ok((Source::new(builtin::PACKAGES.0, builtin::PACKAGES.1), Source::new(builtin::FAMILIES.0, builtin::FAMILIES.1))),
+    };
+    let read = |name: &str| {
+        let path = dir.join(name);
+        let text = fs_err::read_to_string(&path)
+            .map_err(|e| Problem::error(e.to_string()).help("--manifest takes the directory with packages.kdl and families.kdl"))?;
+        Ok(Source::new(name, text))
+    };
+    Ok((read(builtin::PACKAGES.0)?, read(builtin::FAMILIES.0)?))
+}
