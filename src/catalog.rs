@@ -72,6 +72,7 @@ pub struct Ignored {
 
 /// Which artifact: the fields of `{name}_{component}_{family}`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArtifactId {
     /// The artifact's name.
     pub name: ArtifactName,
@@ -178,6 +179,7 @@ impl Entry {
 
 /// Which file of which artifact: where bytes come from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The artifact.
     pub artifact: ArtifactId,

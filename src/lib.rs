@@ -23,5 +23,9 @@ pub mod execute;
 pub mod manifest;
 pub mod names;
 pub mod plan;
+#[cfg(test)]
+mod schema {
+    mod tests;
+}
 pub mod source;
 pub mod version;

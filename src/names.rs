@@ -55,10 +55,11 @@ impl NameError {
 }
 
 macro_rules! name_type {
-    ($(#[$doc:meta])* $name:ident, $kind:literal, $check:expr) => {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $pattern:literal, $check:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
+        #[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = $pattern)))]
         pub struct $name(String);
 
         impl $name {
@@ -86,7 +87,7 @@ macro_rules! name_type {
 
 name_type!(
     /// A package as the manifest calls it (`core`), whatever its distribution is called.
-    PackageName, "a package name", |text| {
+    PackageName, "a package name", r"^[a-z0-9-]+$", |text| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits and `-`")
     }
@@ -94,7 +95,7 @@ name_type!(
 
 name_type!(
     /// The name of a build artifact: the first field of an artifact directory's name.
-    ArtifactName, "an artifact name", |text| {
+    ArtifactName, "an artifact name", r"^[A-Za-z0-9.+-]+$", |text| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '+');
         (text.is_empty() || !text.chars().all(fine)).then_some("use letters, digits, `-`, `.` and `+`; `_` separates fields")
     }
@@ -102,7 +103,7 @@ name_type!(
 
 name_type!(
     /// A distribution's name as an index shows it (PEP 508; `rocm-sdk-core`).
-    DistName, "a distribution name", |text| {
+    DistName, "a distribution name", r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", |text| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
         if !edge(text.chars().next()) || !edge(text.chars().next_back()) {
@@ -117,7 +118,7 @@ name_type!(
 
 name_type!(
     /// An importable Python name: an identifier without dots.
-    ModuleName, "a Python module name", |text| {
+    ModuleName, "a Python module name", r"^[A-Za-z_][A-Za-z0-9_]*$", |text| {
         let head = |c: char| c.is_ascii_alphabetic() || c == '_';
         let fine = |c: char| head(c) || c.is_ascii_digit();
         if text.chars().next().is_some_and(head) && text.chars().all(fine) { None } else { Some("use letters, digits and `_`, not a digit first") }
@@ -155,6 +156,7 @@ impl DistName {
 
 /// A part of an artifact: what of a project's installation it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Component {
     /// Shared libraries and the data they read.
@@ -205,6 +207,7 @@ impl FromStr for Component {
 
 /// How a build splits device code from host code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Device code is cut out of the libraries and packed per ISA.

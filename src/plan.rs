@@ -27,6 +27,7 @@ mod notes;
 mod ownership;
 mod place;
 mod python;
+mod read;
 mod request;
 mod requires;
 mod resolve;
@@ -36,19 +37,28 @@ mod targets;
 mod text;
 mod view;
 
+pub use read::PlanReadError;
 pub use request::Request;
 pub use text::{files_text, human_size, summary_text};
 
-/// The version of the plan's own format; it grows when a reader has to know of a change.
+/// The number of the plan's own format, which its schema is published for.
+///
+/// It grows with the first change after a release that a reader of the number before would
+/// stumble over: a field or a step that comes, goes or gets another name, another type or another
+/// meaning. A field that comes counts too, since the schema is closed. The schema of each number
+/// stays in `schema/`. Other words in a note or a reason don't count, nor does another plan of
+/// equal inputs.
 pub const FORMAT: u32 = 1;
 
 /// The runtime's Python sources by template name: path below the template, and text.
 pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
 
-/// Everything a build makes.
+/// Everything a build makes: what `rockpack plan --json` prints and `rockpack build` carries out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// [`FORMAT`] when it was made.
+    /// The number of this format. Readers refuse a plan of another.
+    #[cfg_attr(test, schemars(extend("const" = FORMAT)))]
     pub format: u32,
     /// How device code is split.
     pub mode: Mode,
@@ -66,6 +76,7 @@ pub struct Plan {
 
 /// One file that a build writes: a wheel or an sdist.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// The package of the manifest.
     pub package: PackageName,
@@ -83,7 +94,7 @@ pub struct Distribution {
     /// The platform directory its files go into, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_dir: Option<ModuleName>,
-    /// Wheels: deflate members, or store them.
+    /// Of wheels, whether members are deflated rather than stored.
     pub compress: bool,
     /// What its metadata says.
     pub metadata: Metadata,
@@ -102,6 +113,7 @@ pub struct Distribution {
 
 /// What a distribution comes as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
     /// A wheel (PEP 427).
@@ -112,6 +124,7 @@ pub enum Form {
 
 /// What the core metadata says, without name and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Metadata {
     /// `Summary`.
     pub summary: String,
@@ -133,6 +146,7 @@ pub struct Metadata {
 
 /// One file of an archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Member {
     /// Where it goes.
     pub path: RelPath,
@@ -150,6 +164,7 @@ pub struct Member {
 
 /// How a file comes about. Data only; the executor matches all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "lowercase")]
 pub enum Step {
     /// The source's bytes.
@@ -198,6 +213,7 @@ pub enum Step {
 
 /// The archive of a devel wheel.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Archive {
     /// Where it is in the wheel.
     pub path: RelPath,
@@ -209,6 +225,7 @@ pub struct Archive {
 
 /// Something that was selected or named and is not shipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Absent {
     /// The installed path.
     pub path: RelPath,
@@ -220,6 +237,7 @@ pub struct Absent {
 
 /// A file that no package takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unowned {
     /// The file.
     #[serde(flatten)]

@@ -8,7 +8,12 @@ use serde::{Deserialize, Serialize};
 /// A PEP 440 version, normalised once when it is parsed: `7.10.0-dev0` is `7.10.0.dev0`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
 pub struct Version(String);
+
+/// A normalised version as a regular expression (PEP 440, appendix B, without what it normalises).
+#[cfg(test)]
+const PATTERN: &str = r"^([1-9][0-9]*!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$";
 
 /// A text that is no PEP 440 version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// A machine that rockpack can write programs and libraries for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum StubMachine {
     /// x86-64 (`EM_X86_64`).
     #[serde(rename = "x86-64")]

@@ -10,6 +10,7 @@ use super::NameError;
 /// an ISA perhaps with features (`gfx942:xnack+`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = "^[A-Za-z0-9:+-]+$")))]
 pub struct Family(String);
 
 impl Family {
@@ -52,6 +53,7 @@ impl FromStr for Family {
 /// `gfx906` comes before `gfx1100`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = "^[a-z0-9]+$")))]
 pub struct Isa(String);
 
 impl Isa {

@@ -9,7 +9,12 @@ use serde::{Deserialize, Serialize};
 /// Sorts by bytes, so that an order never depends on a locale.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
 pub struct RelPath(String);
+
+/// [`RelPath`] as a regular expression: segments that are neither `.` nor `..`, with `/` between.
+#[cfg(test)]
+const PATTERN: &str = r"^(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+(/(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+)*$";
 
 /// Why a text is not a [`RelPath`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,284 @@
+//! The published JSON Schemas are those of the types.
+//!
+//! `UPDATE_EXPECT=1 cargo test --lib schema` writes `schema/*.schema.json` anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::str::FromStr;
+
+use jsonschema::Validator;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::catalog::Origin;
+use crate::names::{ArtifactName, DistName, Family, Isa, ModuleName, PackageName, RelPath};
+use crate::plan::{self, Plan};
+use crate::version::Version;
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    published::<Plan>("plan", plan::FORMAT);
+}
+
+/// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.
+fn published<T: JsonSchema>(name: &str, format: u32) {
+    let schema = schema_of::<T>(&format!("urn:rockpack:schema:{name}-{format}"));
+    assert_eq!(untold(&schema, name), Vec::<String>::new(), "each of these wants a doc comment");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}-{format}.schema.json"));
+    let mut text = String::new();
+    write(&schema, 0, &mut text);
+    text.push('\n');
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema, "nothing is lost in writing");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::write(&file, &text).unwrap();
+    }
+    let published = fs_err::read_to_string(&file).unwrap_or_default();
+    assert!(published == text, "{} is not the schema of the type; see UPDATE_EXPECT=1 and git diff", file.display());
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+/// What a value of `T` is written as: closed, told in words, with `id` as its name.
+fn schema_of<T: JsonSchema>(id: &str) -> Value {
+    let mut schema = generator().into_root_schema_for::<T>().to_value();
+    settle(&mut schema, false);
+    schema["$id"] = id.into();
+    for definition in schema["$defs"].as_object_mut().unwrap().iter_mut() {
+        give_title(definition.1, definition.0);
+    }
+    schema
+}
+
+/// Makes a schema that a type's derive gives the one to publish, with all that is below it.
+///
+/// `part` says that it is one of several whose object the schema above describes, and closes.
+fn settle(schema: &mut Value, part: bool) {
+    unlink_description(schema);
+    drop_null(schema);
+    let Value::Object(map) = schema else { return };
+    // Of Rust's own names for numbers validators know nothing; `minimum` says what they say.
+    map.remove("format").filter(Value::is_object).map(|property| map.insert("format".to_owned(), property));
+    let above = map.contains_key("properties");
+    if above && !part && !map.contains_key("additionalProperties") {
+        let keyword = if map.contains_key("oneOf") { "unevaluatedProperties" } else { "additionalProperties" };
+        map.insert(keyword.to_owned(), false.into());
+    }
+    for (keyword, value) in map.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                for (name, property) in properties.iter_mut() {
+                    settle(property, false);
+                    give_title(property, name);
+                    // The tag of an enum is no field, so that it has no doc comment.
+                    if let (Some(case), None) = (property.get("const"), property.get("description")) {
+                        property["description"] = format!("Which case this is: always {case} here.").into();
+                    }
+                }
+            }
+            ("$defs", Value::Object(definitions)) => definitions.values_mut().for_each(|schema| settle(schema, false)),
+            ("oneOf" | "anyOf", Value::Array(cases)) => cases.iter_mut().for_each(|case| settle(case, above)),
+            ("items" | "additionalProperties", schema) => settle(schema, false),
+            _ => {}
+        }
+    }
+}
+
+/// A field that is left out when there is nothing to say is never written as `null`.
+fn drop_null(schema: &mut Value) {
+    let null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
+    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
+        kinds.retain(|kind| kind != "null");
+        let [only] = kinds.as_slice() else { panic!("{kinds:?} is more than one type") };
+        schema["type"] = only.clone();
+    }
+    if let Some(cases) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        cases.retain(|case| !null(case));
+        let [Value::Object(only)] = cases.as_slice() else { panic!("{cases:?} is more than one type") };
+        let only = only.clone();
+        let map = schema.as_object_mut().unwrap();
+        map.remove("anyOf");
+        map.extend(only);
+    }
+}
+
+/// A description is a doc comment without the links of rustdoc.
+fn unlink_description(schema: &mut Value) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        *text = words.join(" ").replace("[`", "`").replace("`]", "`");
+    }
+}
+
+/// The field's or type's name in words: `platform_tag` is titled `platform tag`.
+fn give_title(schema: &mut Value, name: &str) {
+    schema["title"] = name.replace('_', " ").into();
+}
+
+/// Every property and type below `schema` of which nothing is said.
+fn untold(schema: &Value, at: &str) -> Vec<String> {
+    let Value::Object(map) = schema else { return Vec::new() };
+    let told = |schema: &Value| schema["title"].is_string() && schema["description"].is_string();
+    let mut found = Vec::new();
+    for (keyword, value) in map {
+        for (name, below) in value.as_object().into_iter().flatten() {
+            let at = format!("{at} {keyword} {name}");
+            if matches!(keyword.as_str(), "properties" | "$defs") && !told(below) {
+                found.push(at.clone());
+            }
+            found.extend(untold(below, &at));
+        }
+        for case in value.as_array().into_iter().flatten().filter(|case| case.is_object()) {
+            if !case["description"].is_string() && case.get("$ref").is_none() {
+                found.push(format!("{at} {keyword}"));
+            }
+            found.extend(untold(case, at));
+        }
+    }
+    found
+}
+
+/// Keywords in the order in which people read them; all others come after, by name.
+const ORDER: [&str; 12] =
+    ["$schema", "$id", "title", "description", "type", "const", "pattern", "minimum", "$ref", "properties", "required", "oneOf"];
+
+fn write(value: &Value, depth: usize, out: &mut String) {
+    let rank = |key: &str| ORDER.iter().position(|known| *known == key).unwrap_or(ORDER.len() + usize::from(key == "$defs"));
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            fields.sort_by_key(|(key, _)| rank(key));
+            block(out, depth, ['{', '}'], &fields, |(key, value), out| {
+                let _ = write!(out, "{}: ", json!(key));
+                write(value, depth + 1, out);
+            });
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            block(out, depth, ['[', ']'], items, |item, out| write(item, depth + 1, out));
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            let _ = write!(out, "[{}]", items.join(", "));
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn block<T>(out: &mut String, depth: usize, [open, close]: [char; 2], items: &[T], mut each: impl FnMut(&T, &mut String)) {
+    out.push(open);
+    for (index, item) in items.iter().enumerate() {
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        each(item, out);
+    }
+    let _ = write!(out, "\n{}{close}", "  ".repeat(depth));
+}
+
+fn validator<T: JsonSchema>() -> Validator {
+    jsonschema::draft202012::new(&generator().into_root_schema_for::<T>().to_value()).unwrap()
+}
+
+/// Texts on the border of what names, paths and versions may be.
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "A",
+    "z9",
+    "9",
+    "-",
+    "_",
+    ".",
+    "..",
+    "...",
+    "a-b",
+    "a_b",
+    "a.b",
+    "a+b",
+    "a:b",
+    "a/b",
+    "/a",
+    "a/",
+    "a//b",
+    "a/./b",
+    "a/../b",
+    "./a",
+    "../a",
+    "a/..",
+    "a/.b",
+    "a/..b",
+    ".a",
+    "a\\b",
+    "a\nb",
+    "a\u{7f}b",
+    "a\u{85}b",
+    "a b",
+    "ü",
+    "a/ü",
+    "-a",
+    "a-",
+    ".a.",
+    "a.1",
+    "1a",
+    "gfx942:xnack+",
+    "generic",
+    "rocm-sdk-core",
+    "Rocm.SDK_core",
+    "_core",
+];
+
+/// The patterns of the schema and the checks of the types accept the same texts.
+#[test]
+fn patterns_are_what_the_types_accept() {
+    fn agree<T: JsonSchema + FromStr>() {
+        let validator = validator::<T>();
+        for text in TEXTS {
+            assert_eq!(validator.is_valid(&json!(text)), text.parse::<T>().is_ok(), "{} {text:?}", T::schema_name());
+        }
+    }
+    agree::<RelPath>();
+    agree::<PackageName>();
+    agree::<ArtifactName>();
+    agree::<DistName>();
+    agree::<ModuleName>();
+    agree::<Family>();
+    agree::<Isa>();
+}
+
+#[test]
+fn the_pattern_of_versions_is_that_of_normalised_ones() {
+    let validator = validator::<Version>();
+    for text in ["7", "7.2.0", "7.2rc1", "7.2.0.dev0", "7.2.post1.dev3", "1!7.2", "7.2+abc.1"] {
+        assert!(validator.is_valid(&json!(text)), "{text}");
+        assert_eq!(text.parse::<Version>().unwrap().as_str(), text);
+    }
+    for text in ["7.10.0-dev0", "7.0RC1", "v7", "7.1+A-b", "0!7", "7.2.rev1", "7.1.post"] {
+        assert!(!validator.is_valid(&json!(text)), "{text}");
+        assert!(validator.is_valid(&json!(text.parse::<Version>().unwrap().as_str())), "{text}");
+    }
+    for text in ["", "seven", "7.", "7.2+"] {
+        assert!(!validator.is_valid(&json!(text)) && text.parse::<Version>().is_err(), "{text:?}");
+    }
+}
+
+/// The generator is held to what it promises of any type.
+#[test]
+fn schemas_are_closed_and_say_what_they_cannot_hold() {
+    let schema = schema_of::<Origin>("urn:test");
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let artifact = json!({"name": "base", "component": "lib", "family": "generic"});
+    let sound = json!({"artifact": artifact, "base": "stage", "path": "lib/a"});
+    assert!(validator.is_valid(&sound));
+    let with = |key: &str, value: Value| {
+        let mut changed: Map<String, Value> = sound.as_object().unwrap().clone();
+        changed.insert(key.to_owned(), value);
+        Value::Object(changed)
+    };
+    for wrong in [with("more", 1.into()), with("path", "/lib/a".into()), with("artifact", "base".into()), with("base", Value::Null)] {
+        assert!(!validator.is_valid(&wrong), "{wrong}");
+    }
+    let mut bare = schema;
+    bare["properties"]["path"]["description"] = Value::Null;
+    assert_eq!(untold(&bare, "origin"), ["origin properties path"]);
+}
