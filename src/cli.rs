@@ -4,11 +4,13 @@ use clap::{Parser, Subcommand};
 
 mod build;
 mod elf;
+mod help;
 mod plan;
 mod set;
 
 pub use build::BuildArgs;
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
+pub use help::HelpArgs;
 pub use plan::PlanArgs;
 pub use set::{CatalogArgs, SetArgs};
 
@@ -17,26 +19,104 @@ pub use set::{CatalogArgs, SetArgs};
 /// packages.kdl says which package ships what; `rockpack plan` shows what comes of it, and
 /// `rockpack build` makes exactly that.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = false, max_term_width = 100)]
+#[command(version, propagate_version = false, max_term_width = 100, disable_help_subcommand = true, after_help = AFTER)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+const AFTER: &str = "\
+Exit status: 0 done and nothing is wrong, 1 something is wrong with the manifest, the artifacts or a
+file, 2 something is wrong with the command line or the environment.
+
+`rockpack help manifest` explains what can stand in packages.kdl and families.kdl.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Plan(PlanArgs),
     Build(BuildArgs),
     Elf(ElfArgs),
+    Help(HelpArgs),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
+    use clap::{Command as Clap, CommandFactory};
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Every command, those below others included.
+    fn commands() -> Vec<Clap> {
+        fn below(command: &Clap, all: &mut Vec<Clap>) {
+            all.push(command.clone());
+            command.get_subcommands().filter(|sub| sub.get_name() != "help").for_each(|sub| below(sub, all));
+        }
+        let mut root = Cli::command();
+        root.build();
+        let mut all = Vec::new();
+        below(&root, &mut all);
+        all.extend(root.find_subcommand("help").cloned());
+        all
+    }
+
+    /// The command lines among the examples of a help text, as words; a pipe or redirection ends one.
+    fn examples(text: &str) -> Vec<Vec<String>> {
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("rockpack "));
+        lines.filter_map(|line| line.split(" > ").next()?.split(" | ").next()).map(words).collect()
+    }
+
+    /// The words of a line as a shell parts them; `'` is the only quote that examples use.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for c in line.chars() {
+            match c {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                c => words.last_mut().unwrap().push(c),
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn examples_of_help_texts_are_command_lines() {
+        let mut seen = 0;
+        for command in commands() {
+            let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+            let examples = examples(&text);
+            assert_eq!(examples.is_empty(), !text.contains("Examples:"), "{text}");
+            for example in examples {
+                Cli::try_parse_from(&example).unwrap_or_else(|error| panic!("{example:?}: {error}"));
+                let named = command.get_name();
+                assert!(example.iter().any(|word| word == named), "{example:?} is an example of {named}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10, "the examples are where they are looked for");
+    }
+
+    /// One line says what each thing is, in the same manner everywhere.
+    #[test]
+    fn everything_is_said_in_the_same_manner() {
+        let plain = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+        let fine = |text: &str| text.starts_with(char::is_uppercase) && !text.ends_with('.');
+        for command in commands() {
+            let about = plain(command.get_about());
+            assert!(fine(&about), "{}: {about:?}", command.get_name());
+            for argument in command.get_arguments() {
+                let help = plain(argument.get_help());
+                assert!(fine(&help), "{} {}: {help:?}", command.get_name(), argument.get_id());
+                let names = argument.get_value_names().unwrap_or_default();
+                let loud = names.iter().all(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '=' || c == '_'));
+                assert!(loud, "{} {}: {names:?}", command.get_name(), argument.get_id());
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::ui;
 
 mod build;
 mod elf;
+mod help;
 mod plan;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
@@ -35,6 +36,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args),
         Command::Build(args) => build::run(args),
         Command::Elf(args) => elf::run(&args.command),
+        Command::Help(args) => help::run(args),
     }
 }
 

@@ -5,6 +5,7 @@
 //! artifact directory is the business of [`crate::plan`].
 
 use indexmap::IndexMap;
+use serde::Serialize;
 
 use crate::names::{ArtifactName, Component, Isa, Mode, PackageName, RelPath, System};
 use crate::source::{Place, Problems, Source, Spanned};
@@ -13,9 +14,14 @@ mod decode;
 mod glob;
 mod reader;
 mod template;
+mod word;
 
 pub use glob::{Glob, GlobError};
 pub use template::{Template, TemplateError, Variant};
+pub use word::{KdlFile, Part, Takes, Times, Word};
+
+/// What can stand in the two files, packages first: the words that the decoder itself goes by.
+pub const VOCABULARY: [KdlFile; 2] = decode::VOCABULARY;
 
 /// The packages to make and the families they can be made for.
 #[derive(Debug, Clone)]
@@ -56,7 +62,8 @@ pub struct Project {
 }
 
 /// What kind of thing a package is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PackageKind {
     /// An sdist that picks the others (`kind="selector"`).
     Selector,
@@ -64,6 +71,13 @@ pub enum PackageKind {
     Runtime,
     /// A wheel with an archive of everything, expanded on first use (`kind="devel"`).
     Devel,
+}
+
+impl PackageKind {
+    /// The kind as manifests spell it.
+    pub fn as_str(self) -> &'static str {
+        decode::word(self)
+    }
 }
 
 /// One package of the manifest; which distributions it becomes depends on mode and targets.

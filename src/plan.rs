@@ -229,7 +229,7 @@ pub struct Archive {
 pub struct Absent {
     /// The installed path.
     pub path: RelPath,
-    /// Why.
+    /// Why it is not shipped.
     pub reason: String,
     /// The rule that selected it.
     pub rule: String,

@@ -29,11 +29,25 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// How wide a text may be: as wide as the terminal, and never wider than people read well.
+pub fn width() -> usize {
+    let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col);
+    if columns == 0 { WIDTH } else { usize::from(columns).clamp(40, WIDTH) }
+}
+
+const WIDTH: usize = 100;
+
+/// The text in bold, where a terminal shows it.
+pub fn bold(text: &str) -> String {
+    let shown = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if shown { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+}
+
 /// Draws every problem.
 pub fn show_problems(problems: &Problems) {
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_wrap_lines(true);
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_wrap_lines(true);
     for problem in problems.iter() {
         let mut text = String::new();
         let drawn = handler.render_report(&mut text, problem);

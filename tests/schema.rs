@@ -67,11 +67,14 @@ fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
     members.find(|m| m["step"] == step).unwrap()
 }
 
+/// What makes something else of a plan.
+type Change = fn(&mut Value);
+
 #[test]
 fn what_is_no_plan_does_not_pass() {
     let validator = validator();
     let sound: Value = serde_json::from_str(&plan(true)).unwrap();
-    let changes: [(&str, fn(&mut Value)); 12] = [
+    let changes: [(&str, Change); 12] = [
         ("an unknown step", |plan| member(plan, "copy")["step"] = "move".into()),
         ("a step without what it takes", |plan| drop(member(plan, "relink").as_object_mut().unwrap().remove("rpath"))),
         ("a property of another step", |plan| member(plan, "copy")["needed"] = "libx.so.1".into()),
@@ -90,4 +93,23 @@ fn what_is_no_plan_does_not_pass() {
         change(&mut plan);
         assert!(!faults(&validator, &plan).is_empty(), "{what} passes");
     }
+}
+
+/// Compares what `rockpack help manifest` prints with what is published.
+fn compare(option: &str, name: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack")).args(["help", "manifest", option]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::write(&path, &printed).unwrap();
+    }
+    let published = fs_err::read_to_string(&path).unwrap_or_default();
+    assert!(published == printed, "{} is not what the decoder goes by; see UPDATE_EXPECT=1 and git diff", path.display());
+}
+
+#[test]
+fn the_published_vocabulary_is_the_decoders() {
+    compare("--markdown", "manifest.md");
+    compare("--json", "manifest.json");
 }

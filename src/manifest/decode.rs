@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 
-use super::reader::{Block, Faults, FromText, Node, Word};
+use super::reader::{Block, Faults, FromText, Node};
 use super::{DropRule, Manifest, Package, PackageKind, Project};
 use crate::names::PackageName;
 use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
@@ -22,6 +22,13 @@ mod vocabulary;
 use check::Outline;
 use once::Once;
 use text::Choice;
+
+pub(super) use vocabulary::VOCABULARY;
+
+/// The word for one of the kinds of package.
+pub(super) fn word(kind: PackageKind) -> &'static str {
+    Choice::word(kind)
+}
 
 /// Decodes both files and reports what is wrong with either, the packages' file first.
 pub(super) fn manifest(packages: &Source, families: &Source) -> Result<Manifest, Problems> {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use kdl::{KdlDocument, KdlEntry, KdlNode};
 use miette::{Diagnostic, SourceSpan};
 
+use super::{Takes, Times, Word};
 use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
 
 mod block;
@@ -21,11 +22,13 @@ mod value;
 pub(super) use block::{Block, either, listed};
 pub(super) use value::{FromText, Reason};
 
-/// A node that a block knows: its name, and how it is written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Word {
-    pub name: &'static str,
-    pub usage: &'static str,
+/// What a decoder asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    /// A node of a block or file that has or lacks a word for it.
+    Node { name: &'static str, times: Times, known: bool },
+    /// An argument (whose name is empty) or a property of a node.
+    Part { node: String, takes: Takes, name: &'static str },
 }
 
 /// What is wrong with one file.
@@ -33,11 +36,32 @@ pub(super) struct Word {
 pub(super) struct Faults {
     source: Source,
     found: RefCell<Vec<Problem>>,
+    /// Notes what decoders ask for, when somebody wants to know.
+    asked: Option<RefCell<Vec<Asked>>>,
 }
 
 impl Faults {
     pub fn new(source: &Source) -> Self {
-        Self { source: source.clone(), found: RefCell::default() }
+        Self { source: source.clone(), found: RefCell::default(), asked: None }
+    }
+
+    /// With a note of all that decoders ask for.
+    #[cfg(test)]
+    pub fn noting(source: &Source) -> Self {
+        Self { asked: Some(RefCell::default()), ..Self::new(source) }
+    }
+
+    /// What decoders asked for, and what is wrong.
+    #[cfg(test)]
+    pub fn into_asked(mut self) -> (Vec<Asked>, Problems) {
+        let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
+        (asked, self.into_problems())
+    }
+
+    fn note(&self, asked: impl FnOnce() -> Asked) {
+        if let Some(notes) = &self.asked {
+            notes.borrow_mut().push(asked());
+        }
     }
 
     pub fn report(&self, problem: Problem) {
@@ -79,7 +103,7 @@ fn first_byte(problem: &Problem) -> usize {
 pub(super) struct Node<'a> {
     faults: &'a Faults,
     kdl: &'a KdlNode,
-    usage: &'static str,
+    word: Option<&'static Word>,
     arguments: VecDeque<&'a KdlEntry>,
     properties: Vec<&'a KdlEntry>,
     asked: Vec<&'static str>,
@@ -88,10 +112,10 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    fn open(faults: &'a Faults, kdl: &'a KdlNode, usage: &'static str) -> Self {
+    fn open(faults: &'a Faults, kdl: &'a KdlNode, word: Option<&'static Word>) -> Self {
         let (properties, arguments): (Vec<_>, Vec<_>) = kdl.entries().iter().partition(|e| e.name().is_some());
         let mut node =
-            Self { faults, kdl, usage, arguments: arguments.into(), properties, asked: Vec::new(), exhausted: false, block_asked: false };
+            Self { faults, kdl, word, arguments: arguments.into(), properties, asked: Vec::new(), exhausted: false, block_asked: false };
         node.refuse_annotations();
         node.refuse_bare_comparisons();
         node.refuse_repeated();
@@ -115,6 +139,11 @@ impl<'a> Node<'a> {
 
     /// The next argument, which has to be there; `what` names it with its article.
     pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
+        self.note(Takes::Argument, "");
+        self.next(what)
+    }
+
+    fn next<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
         let Some(entry) = self.arguments.pop_front() else {
             // What comes after a missing argument is missing too: that is one mistake.
             if !std::mem::replace(&mut self.exhausted, true) {
@@ -127,40 +156,54 @@ impl<'a> Node<'a> {
 
     /// All further arguments, perhaps none.
     pub fn arguments<T: FromText>(&mut self) -> Vec<Spanned<T>> {
+        self.note(Takes::Arguments, "");
+        self.rest()
+    }
+
+    fn rest<T: FromText>(&mut self) -> Vec<Spanned<T>> {
         let entries = std::mem::take(&mut self.arguments);
         entries.into_iter().filter_map(|entry| self.read(entry)).collect()
     }
 
     /// All further arguments, of which there has to be one.
     pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
+        self.note(Takes::OneOrMore, "");
         if self.arguments.is_empty() {
-            return self.argument(what).into_iter().collect();
+            return self.next(what).into_iter().collect();
         }
-        self.arguments()
+        self.rest()
     }
 
     /// A property that can be absent.
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+        self.note(Takes::Optional, name);
+        self.named(name)
+    }
+
+    fn named<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         let entry = self.take(name)?;
         self.read(entry)
     }
 
     /// A property that has to be there.
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+        self.note(Takes::Required, name);
         if !self.has(name) {
             self.asked.push(name);
             self.fault(format!("`{}` lacks `{name}`", self.title()), format!("`{name}=…` has to follow"));
         }
-        self.property(name)
+        self.named(name)
     }
 
     /// A property that is `#true` or `#false`; absent, it is false.
     pub fn flag(&mut self, name: &'static str) -> bool {
+        self.note(Takes::Flag, name);
         self.take(name).and_then(|entry| value::flag(self.faults, entry)).unwrap_or_default()
     }
 
     /// A property that is a whole number of at least 1.
     pub fn count(&mut self, name: &'static str) -> Option<usize> {
+        self.note(Takes::Count, name);
         self.take(name).and_then(|entry| value::count(self.faults, entry))
     }
 
@@ -169,9 +212,10 @@ impl<'a> Node<'a> {
         self.properties.iter().any(|entry| key(entry) == name)
     }
 
-    /// Its block, perhaps empty.
-    pub fn block(&mut self, words: &'static [Word]) -> Block<'a> {
+    /// Its block, perhaps empty: what can stand in it, its word says.
+    pub fn block(&mut self) -> Block<'a> {
         self.block_asked = true;
+        let words = self.word.map_or(&[][..], |word| word.nodes);
         let nodes = self.kdl.children().map(KdlDocument::nodes).unwrap_or_default();
         Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
     }
@@ -188,7 +232,11 @@ impl<'a> Node<'a> {
     }
 
     fn usage_help(&self) -> String {
-        format!("write it as `{}`", self.usage)
+        format!("write it as `{}`", self.word.map_or("", |word| word.usage))
+    }
+
+    fn note(&self, takes: Takes, name: &'static str) {
+        self.faults.note(|| Asked::Part { node: self.kdl.name().value().to_owned(), takes, name });
     }
 
     fn take(&mut self, name: &'static str) -> Option<&'a KdlEntry> {

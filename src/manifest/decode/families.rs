@@ -30,7 +30,7 @@ fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
         once.give(faults, ("ISA", isa.as_str()), None, &isa.place);
     }
     let product = node.required::<String>("product");
-    let mut lines = node.block(vocabulary::ISA);
+    let mut lines = node.block();
     let families = names::<Family>(&mut lines, faults, "family", "a family");
     let without = names::<String>(&mut lines, faults, "without", "a project");
     lines.finish();

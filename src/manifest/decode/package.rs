@@ -3,7 +3,7 @@
 use super::check::Outline;
 use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::text::Choice;
-use super::vocabulary::{self, kinds_with};
+use super::vocabulary;
 use super::{Block, Context, FromText, Node, Once, rules};
 use crate::manifest::reader::either;
 use crate::manifest::{Environment, Package, PackageKind, RpathRule, Template};
@@ -37,7 +37,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let name = node.argument::<PackageName>("a name");
     let kind = node.required::<PackageKind>("kind").map(|k| k.value);
     let scope = Scope { context, kind, once: Once::default() };
-    let mut lines = node.block(vocabulary::PACKAGE);
+    let mut lines = node.block();
     if let Some(kind) = kind {
         refuse_misplaced(&mut lines, kind);
     }
@@ -130,9 +130,8 @@ fn searched(rpaths: &[RpathRule], environment: &[Environment]) -> Vec<Spanned<Pa
 /// Reports the lines that mean nothing in a package of this kind.
 fn refuse_misplaced(lines: &mut Block<'_>, kind: PackageKind) {
     for word in vocabulary::PACKAGE {
-        let kinds = kinds_with(word.name);
-        if !kinds.contains(&kind) {
-            let homes = either(kinds.iter().map(|k| k.word()));
+        if !word.kinds.contains(&kind) {
+            let homes = either(word.kinds.iter().map(|k| k.word()));
             let message = format!("means nothing in a {} package", kind.word());
             lines.refuse(word.name, &message, &format!("`{}` belongs in a package of kind {homes}", word.name));
         }

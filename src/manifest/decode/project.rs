@@ -1,11 +1,11 @@
 //! `project` and `drop`.
 
 use super::text::{Specifier, Variable, WebAddress};
-use super::{DropRule, Node, Project, vocabulary};
+use super::{DropRule, Node, Project};
 use crate::manifest::Glob;
 
 pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
-    let mut lines = node.block(vocabulary::PROJECT);
+    let mut lines = node.block();
     let author = lines.once("author", |n| n.argument::<String>("a name"));
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
     let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));

@@ -1,8 +1,8 @@
 //! The rules of a package, one function a node.
 
+use super::Node;
 use super::package::Scope;
 use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
-use super::{Node, vocabulary};
 use crate::manifest::{
     AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule, RpathRule, Script, ScriptTarget,
 };
@@ -118,7 +118,7 @@ fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ScriptTar
 
 pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Environment> {
     let variable = node.argument::<Variable>("a variable");
-    let mut lines = node.block(vocabulary::ENVIRONMENT);
+    let mut lines = node.block();
     let directories = lines.at_least_once("directory", |n| directory(n, scope));
     lines.finish();
     let variable = variable.map(|v| Spanned::new(v.value.0, v.place))?;

@@ -1,68 +1,173 @@
-//! The nodes of both files and how each is written.
+//! The nodes of both files: how each is written, and what it says to people.
+//!
+//! A node is one entry here and one line in its block's decoder. The decoder reports what it
+//! doesn't find here; `rockpack help manifest` and `schema/` print it; a test compares what
+//! decoders ask for with what is said here, and decodes every example.
 
-use super::Word;
-use crate::manifest::PackageKind;
+use crate::manifest::word::{KdlFile, Part, Takes, Times, Word};
 
-const fn word(name: &'static str, usage: &'static str) -> Word {
-    Word { name, usage }
+mod package;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use package::PACKAGE;
+
+/// Both files.
+pub const VOCABULARY: [KdlFile; 2] = [
+    KdlFile { name: "packages.kdl", does: "Says which packages there are and which files each of them ships.", nodes: FILE },
+    KdlFile { name: "families.kdl", does: "Lists the ISAs there are and the families they are in.", nodes: FAMILIES },
+];
+
+const fn part(takes: Takes, name: &'static str, says: &'static str) -> Part {
+    Part { takes, name, says }
 }
+
+/// The next argument.
+const fn argument(name: &'static str, says: &'static str) -> Part {
+    part(Takes::Argument, name, says)
+}
+
+/// A property that has to be there.
+const fn required(name: &'static str, says: &'static str) -> Part {
+    part(Takes::Required, name, says)
+}
+
+/// A property that can be absent.
+const fn optional(name: &'static str, says: &'static str) -> Part {
+    part(Takes::Optional, name, says)
+}
+
+/// What many rules have: they count in one mode only.
+const MODE: Part = optional("mode", "Counts in this mode only: kpack or legacy.");
 
 /// At the top of the packages' file.
 pub(super) const FILE: &[Word] = &[
-    word("project", "project { … }"),
-    word("package", r#"package "NAME" kind="selector|runtime|devel" { … }"#),
-    word("drop", r#"drop "GLOB" component="…" artifact="…" mode="…" reason="WHY""#),
+    Word::new("project", Times::Once, "project { … }", "Holds what all packages share.").block(PROJECT).example(
+        r#"project {
+    author "The Example Project"
+    home-page "https://example.org"
+    requires-python ">=3.10"
+    platform-tag env="EXAMPLE_PLATFORM_TAG"
+    license-text "share/doc/*/LICENSE*"
+}"#,
+    ),
+    Word::new(
+        "package",
+        Times::Any,
+        r#"package "NAME" kind="selector|runtime|devel" { … }"#,
+        "Declares one package; packages are built in the order of the file.",
+    )
+    .with(&[
+        argument("NAME", "What the manifest and `--only` call the package, whatever its distributions are called."),
+        required(
+            "kind",
+            "selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel with an \
+             archive of everything, expanded on the user's machine.",
+        ),
+    ])
+    .block(PACKAGE)
+    .example(
+        r#"package "math" kind="runtime" {
+    distribution "example-math" module="example_math" split="generic"
+    summary "Math libraries"
+    license "MIT"
+    template "runtime"
+    artifact "blas" "lib"
+    rpath "math" "lib"
+}"#,
+    ),
+    Word::new(
+        "drop",
+        Times::Any,
+        r#"drop "GLOB" component="…" artifact="…" mode="…" reason="WHY""#,
+        "Says that files are in no package on purpose, so that the plan doesn't list them as unowned.",
+    )
+    .with(&[
+        argument("GLOB", "Installed paths; `*` stays in one directory, `**` spans them."),
+        optional("component", "Of this component only: lib, run, dev, dbg, doc or test."),
+        optional("artifact", "Of this artifact only."),
+        MODE,
+        required("reason", "Why they are shipped nowhere."),
+    ])
+    .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
 ];
 
 /// In `project`.
-pub(super) const PROJECT: &[Word] = &[
-    word("author", r#"author "NAME""#),
-    word("home-page", r#"home-page "https://…""#),
-    word("requires-python", r#"requires-python ">=3.10""#),
-    word("platform-tag", r#"platform-tag env="VARIABLE""#),
-    word("license-text", r#"license-text "GLOB""#),
-];
-
-/// In `package`.
-pub(super) const PACKAGE: &[Word] = &[
-    word("distribution", r#"distribution "NAME" module="NAME" split="generic|family|isa" mode="kpack|legacy""#),
-    word("summary", r#"summary "TEXT""#),
-    word("license", r#"license "SPDX EXPRESSION""#),
-    word("template", r#"template "DIRECTORY""#),
-    word("overlay", r#"overlay "PACKAGE""#),
-    word("requires", r#"requires "PACKAGE""#),
-    word("extra", r#"extra "NAME" package="PACKAGE" pick="machine|each|all" at-least=2 mode="kpack|legacy""#),
-    word("artifacts-of", r#"artifacts-of "PACKAGE" "PACKAGE""#),
-    word("artifact", r#"artifact "NAME" "lib" "run" optional="WHY" mode="kpack|legacy""#),
-    word("without-artifact", r#"without-artifact "NAME""#),
-    word("without-component", r#"without-component "test" mode="kpack|legacy""#),
-    word("include", r#"include "GLOB" optional="WHY" mode="kpack|legacy""#),
-    word("exclude", r#"exclude "GLOB" optional="WHY" mode="kpack|legacy""#),
-    word("rpath", r#"rpath "PACKAGE" "DIRECTORY""#),
-    word("alias", r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY""#),
-    word("library", r#"library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#),
-    word("script", r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows""#),
-    word("environment", r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#),
-    word("keep-link", r#"keep-link "PATH""#),
+const PROJECT: &[Word] = &[
+    Word::new("author", Times::Once, r#"author "NAME""#, "Names the author, `Author` in every package's metadata.")
+        .with(&[argument("NAME", "The author's name.")])
+        .example(r#"author "The Example Project""#),
+    Word::new(
+        "home-page",
+        Times::AtMostOnce,
+        r#"home-page "https://…""#,
+        "Gives the home page, a `Project-URL` in every package's metadata.",
+    )
+    .with(&[argument("https://…", "Its address.")])
+    .example(r#"home-page "https://example.org""#),
+    Word::new(
+        "requires-python",
+        Times::Once,
+        r#"requires-python ">=3.10""#,
+        "Says which versions of Python the packages are for, `Requires-Python` in their metadata.",
+    )
+    .with(&[argument(">=3.10", "A version specifier (PEP 440), in quotes.")])
+    .example(r#"requires-python ">=3.10, <3.15""#),
+    Word::new(
+        "platform-tag",
+        Times::AtMostOnce,
+        r#"platform-tag env="VARIABLE""#,
+        "Names the environment variable that sets the wheels' platform tag when `--platform-tag` doesn't.",
+    )
+    .with(&[required("env", "The variable. Where it is empty or not set, the tag is computed from the ELF files.")])
+    .example(r#"platform-tag env="EXAMPLE_PLATFORM_TAG""#),
+    Word::new(
+        "license-text",
+        Times::Any,
+        r#"license-text "GLOB""#,
+        "Says where artifacts install licence texts; those of the artifacts that a package names go into its metadata.",
+    )
+    .with(&[argument("GLOB", "Installed paths.")])
+    .example(r#"license-text "share/doc/*/LICENSE*""#),
 ];
 
 /// In `environment`.
-pub(super) const ENVIRONMENT: &[Word] = &[word("directory", r#"directory "PACKAGE" "DIRECTORY""#)];
+const ENVIRONMENT: &[Word] =
+    &[Word::new("directory", Times::AtLeastOnce, r#"directory "PACKAGE" "DIRECTORY""#, "Adds a directory to the search path.")
+        .with(&[argument("PACKAGE", "The runtime package whose platform directory has it."), argument("DIRECTORY", "The directory in it.")])
+        .example(r#"directory "core" "lib""#)];
 
 /// At the top of the families' file.
-pub(super) const FAMILIES: &[Word] = &[word("isa", r#"isa "NAME" product="TEXT" { … }"#)];
+pub(super) const FAMILIES: &[Word] = &[Word::new(
+    "isa",
+    Times::AtLeastOnce,
+    r#"isa "NAME" product="TEXT" { … }"#,
+    "Declares an ISA and, in its block, the families that it is in.",
+)
+.with(&[
+    argument("NAME", "The ISA as artifacts and the command line name it: lower-case letters and digits, without features."),
+    required("product", "The products that have it."),
+])
+.block(ISA)
+.example(
+    r#"isa "gpu90" product="Example 90" {
+    family "gpu9-all" "server-all"
+    without "sparse"
+}"#,
+)];
 
 /// In `isa`.
-pub(super) const ISA: &[Word] = &[word("family", r#"family "NAME" "NAME""#), word("without", r#"without "PROJECT" "PROJECT""#)];
-
-/// The kinds of package in which a node of [`PACKAGE`] means something.
-pub(super) fn kinds_with(node: &str) -> &'static [PackageKind] {
-    use PackageKind::{Devel, Runtime, Selector};
-    match node {
-        "extra" => &[Selector],
-        "overlay" | "include" | "exclude" | "rpath" | "alias" | "library" | "environment" => &[Runtime],
-        "artifact" => &[Runtime, Devel],
-        "artifacts-of" | "without-artifact" | "without-component" | "keep-link" => &[Devel],
-        _ => &[Selector, Runtime, Devel],
-    }
-}
+const ISA: &[Word] = &[
+    Word::new(
+        "family",
+        Times::AtMostOnce,
+        r#"family "NAME" "NAME""#,
+        "Puts the ISA into families, which artifacts and the command line can name.",
+    )
+    .with(&[part(Takes::OneOrMore, "NAME", "A family. The ISA's own name needs no mention.")])
+    .example(r#"family "gpu9-all" "server-all""#),
+    Word::new("without", Times::AtMostOnce, r#"without "PROJECT" "PROJECT""#, "Notes the projects that a build leaves out for this ISA.")
+        .with(&[part(Takes::OneOrMore, "PROJECT", "A project, in its own spelling. It is for readers: plans don't depend on it.")])
+        .example(r#"without "sparse""#),
+];

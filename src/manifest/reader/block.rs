@@ -2,7 +2,7 @@
 
 use kdl::KdlNode;
 
-use super::{Faults, Node, Word, title};
+use super::{Asked, Faults, Node, Times, Word, title};
 use crate::source::{Place, Problem, nearest};
 
 /// The nodes inside one node, or of a whole file, partly taken.
@@ -27,7 +27,12 @@ impl<'a> Block<'a> {
     }
 
     /// Reads every node called `name`.
-    pub fn every<T>(&mut self, name: &'static str, mut read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+    pub fn every<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+        self.note(name, Times::Any);
+        self.take(name, read)
+    }
+
+    fn take<T>(&mut self, name: &'static str, mut read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
         let (named, rest) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
         self.nodes = rest;
         let named: Vec<&KdlNode> = named;
@@ -36,20 +41,24 @@ impl<'a> Block<'a> {
 
     /// Reads the node called `name`, if there is one.
     pub fn at_most_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+        self.note(name, Times::AtMostOnce);
         self.refuse_repeated(name);
-        self.every(name, read).into_iter().next()
+        self.take(name, read).into_iter().next()
     }
 
     /// Reads the node called `name`, which has to be there.
     pub fn once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+        self.note(name, Times::Once);
         self.expect(name);
-        self.at_most_once(name, read)
+        self.refuse_repeated(name);
+        self.take(name, read).into_iter().next()
     }
 
     /// Reads every node called `name`, of which there has to be one.
     pub fn at_least_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+        self.note(name, Times::AtLeastOnce);
         self.expect(name);
-        self.every(name, read)
+        self.take(name, read)
     }
 
     /// How many nodes called `name` were not taken yet.
@@ -82,7 +91,7 @@ impl<'a> Block<'a> {
     }
 
     fn read<T>(&self, kdl: &'a KdlNode, read: &mut impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
-        let mut node = Node::open(self.faults, kdl, self.usage(kdl.name().value()));
+        let mut node = Node::open(self.faults, kdl, self.word(kdl.name().value()));
         let value = read(&mut node);
         node.finish();
         value
@@ -109,8 +118,16 @@ impl<'a> Block<'a> {
         }
     }
 
+    fn note(&self, name: &'static str, times: Times) {
+        self.faults.note(|| Asked::Node { name, times, known: self.word(name).is_some() });
+    }
+
+    fn word(&self, name: &str) -> Option<&'static Word> {
+        self.words.iter().find(|w| w.name == name)
+    }
+
     fn usage(&self, name: &str) -> &'static str {
-        self.words.iter().find(|w| w.name == name).map_or("", |w| w.usage)
+        self.word(name).map_or("", |w| w.usage)
     }
 
     fn usage_help(&self, name: &str) -> String {

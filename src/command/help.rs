@@ -1,0 +1,85 @@
+//! `rockpack help`: what a command does, or a node of the manifest.
+
+use std::io;
+
+use clap::{Command, CommandFactory};
+use rockpack::manifest::{KdlFile, VOCABULARY};
+use rockpack::source::{Problem, nearest};
+use serde::Serialize;
+
+use super::{Failure, environment, print};
+use crate::cli::{Cli, HelpArgs};
+use crate::ui;
+
+mod manifest;
+mod markdown;
+
+/// The number of the format in which the vocabulary is printed as JSON; it grows as a plan's does.
+const FORMAT: u32 = 1;
+
+/// The vocabulary as data.
+#[derive(Serialize)]
+struct Vocabulary {
+    format: u32,
+    files: &'static [KdlFile],
+}
+
+/// Prints what was asked for.
+pub fn run(args: &HelpArgs) -> Result<(), Failure> {
+    match (args.topic.as_deref(), args.name.as_deref()) {
+        (Some("manifest"), _) if args.markdown => print(&markdown::vocabulary(&VOCABULARY)),
+        (Some("manifest"), _) if args.json => print(&vocabulary_json()?),
+        (Some("manifest"), None) => print(&manifest::vocabulary(&VOCABULARY, ui::width())),
+        (Some("manifest"), Some(name)) => print(&node(name)?),
+        _ if args.markdown || args.json => Err(environment("--markdown and --json print the manifest's nodes: `rockpack help manifest`")),
+        (topic, name) => command(topic.into_iter().chain(name)),
+    }
+}
+
+fn vocabulary_json() -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(&Vocabulary { format: FORMAT, files: &VOCABULARY });
+    Ok(text.map_err(|e| environment(format!("cannot write the vocabulary as JSON: {e}")))? + "\n")
+}
+
+/// One node, or all of this name.
+fn node(name: &str) -> Result<String, Failure> {
+    let entries = manifest::entries(&VOCABULARY);
+    let found: Vec<String> = entries.iter().filter(|e| e.word.name == name).map(|e| manifest::entry(e, ui::width())).collect();
+    if found.is_empty() {
+        let problem = Problem::usage(format!("the manifest has no node `{name}`"));
+        let near = nearest(name, entries.iter().map(|e| e.word.name));
+        let help =
+            near.map_or_else(|| "`rockpack help manifest` explains all there are".to_owned(), |near| format!("did you mean `{near}`?"));
+        return Err(problem.help(help).into());
+    }
+    Ok(found.join("\n"))
+}
+
+/// What `--help` prints of the command to which `names` lead.
+fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+    let mut root = Cli::command();
+    root.build();
+    let mut command = &mut root;
+    for name in names {
+        if command.find_subcommand(name).is_none() {
+            return Err(unknown(command, name).into());
+        }
+        command = command.find_subcommand_mut(name).ok_or_else(|| environment(format!("there is no command `{name}`")))?;
+    }
+    match command.print_long_help() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(environment(format!("cannot print the help: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+fn unknown(above: &Command, name: &str) -> Problem {
+    let path = above.get_bin_name().unwrap_or_else(|| above.get_name());
+    let manifest = (above.get_name() == "rockpack").then_some("manifest");
+    let topics: Vec<&str> = above.get_subcommands().map(Command::get_name).chain(manifest).collect();
+    let problem = Problem::usage(format!("`{path}` has no command `{name}`"));
+    match nearest(name, topics.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None if topics.is_empty() => problem.help(format!("`{path}` is a command without others below it")),
+        None => problem.help(format!("there is help on {}", topics.join(", "))),
+    }
+}

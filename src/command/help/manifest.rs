@@ -1,0 +1,131 @@
+//! The manifest's vocabulary for terminals: aligned, quiet, whole without colour.
+
+use std::fmt::Write as _;
+
+use rockpack::manifest::{KdlFile, PackageKind, Part, Takes, Times, Word};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+use crate::ui::bold;
+
+const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, properties (`name=…`) and perhaps a block of nodes \
+     in `{ }`. Quote versions, paths and globs. A line that nothing reads is an error, and so is one that matches nothing. What \
+     stands in [ ] below can be absent.";
+
+/// A node with the place where it stands.
+pub struct Entry {
+    pub word: &'static Word,
+    /// The node in whose block it stands; at the top of a file, none.
+    pub owner: Option<&'static str>,
+    pub file: &'static str,
+}
+
+/// Every node of the files, each before those in its block.
+pub fn entries(files: &[KdlFile]) -> Vec<Entry> {
+    let of = |file: &KdlFile| {
+        let name = file.name;
+        file.words().into_iter().map(move |(owner, word)| Entry { word, owner, file: name })
+    };
+    files.iter().flat_map(of).collect()
+}
+
+/// All of it: what there is, then every node.
+pub fn vocabulary(files: &[KdlFile], width: usize) -> String {
+    let mut text = String::new();
+    for file in files {
+        columns(&mut text, 0, &[(file.name.to_owned(), file.does)], width);
+    }
+    text.push('\n');
+    paragraph(&mut text, 0, INTRODUCTION, width);
+    for file in files {
+        let _ = writeln!(text, "\n{}", bold(file.name));
+        columns(&mut text, 2, &index(file.nodes, 0), width);
+    }
+    for entry in entries(files) {
+        let _ = write!(text, "\n{}", self::entry(&entry, width));
+    }
+    text
+}
+
+/// Nodes with those in their blocks, moved to the right.
+fn index(words: &[Word], depth: usize) -> Vec<(String, &'static str)> {
+    let mut lines = Vec::new();
+    for word in words {
+        lines.push((format!("{}{}", "  ".repeat(depth), word.name), word.does));
+        lines.extend(index(word.nodes, depth + 1));
+    }
+    lines
+}
+
+/// One node: what it does, how it is written, what it takes, where it stands, an example.
+pub fn entry(entry: &Entry, width: usize) -> String {
+    let word = entry.word;
+    let mut text = format!("{}\n", bold(word.name));
+    paragraph(&mut text, 4, word.does, width);
+    let _ = writeln!(text, "\n      {}\n", word.usage);
+    if !word.parts.is_empty() {
+        let parts: Vec<(String, &str)> = word.parts.iter().map(|part| (label(part), part.says)).collect();
+        columns(&mut text, 6, &parts, width);
+        text.push('\n');
+    }
+    if !word.nodes.is_empty() {
+        let names: Vec<&str> = word.nodes.iter().map(|node| node.name).collect();
+        paragraph(&mut text, 4, &format!("In its block: {}.", names.join(", ")), width);
+    }
+    paragraph(&mut text, 4, &place(entry), width);
+    text.push_str("    Example:\n");
+    for line in word.example.lines() {
+        let _ = writeln!(text, "      {line}");
+    }
+    text
+}
+
+/// The name of a part; in brackets when it can be absent.
+pub fn label(part: &Part) -> String {
+    let name = match part.takes {
+        Takes::Argument => part.name.to_owned(),
+        Takes::Arguments | Takes::OneOrMore => format!("{} …", part.name),
+        Takes::Required | Takes::Optional | Takes::Flag | Takes::Count => format!("{}=", part.name),
+    };
+    if part.takes.is_required() { name } else { format!("[{name}]") }
+}
+
+/// Where it stands and how often: `In package of kind runtime or devel, any number of times.`
+pub fn place(entry: &Entry) -> String {
+    let (owner, kinds) = (entry.owner.unwrap_or(entry.file), kinds(entry.word.kinds));
+    let times = match entry.word.times {
+        Times::Once => "exactly once",
+        Times::AtMostOnce => "at most once",
+        Times::AtLeastOnce => "once or more",
+        Times::Any => "any number of times",
+    };
+    format!("In {owner}{kinds}, {times}.")
+}
+
+fn kinds(kinds: &[PackageKind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    match names.as_slice() {
+        [] | [_, _, _] => String::new(),
+        some => format!(" of kind {}", some.join(" or ")),
+    }
+}
+
+fn paragraph(text: &mut String, indent: usize, words: &str, width: usize) {
+    let indent = " ".repeat(indent);
+    let _ = writeln!(text, "{}", textwrap::fill(words, wrapped(width, &indent, &indent)));
+}
+
+/// Names, aligned, with what is said of each beside them.
+fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width: usize) {
+    let widest = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let hanging = " ".repeat(indent + widest + 2);
+    for (name, words) in lines {
+        let start = format!("{:indent$}{name:widest$}  ", "");
+        let _ = writeln!(text, "{}", textwrap::fill(words, wrapped(width, &start, &hanging)));
+    }
+}
+
+/// Lines that end at spaces alone, so that options and globs stay whole.
+fn wrapped<'a>(width: usize, first: &'a str, others: &'a str) -> Options<'a> {
+    let options = Options::new(width).initial_indent(first).subsequent_indent(others);
+    options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation)
+}

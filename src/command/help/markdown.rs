@@ -1,0 +1,41 @@
+//! The manifest's vocabulary as Markdown.
+
+use std::fmt::Write as _;
+
+use rockpack::manifest::KdlFile;
+
+use super::manifest::{Entry, entries, label, place};
+
+const HEAD: &str = "\
+# The nodes of the manifest
+
+What can stand in the two KDL files of a manifest. This page is made by `rockpack help manifest
+--markdown` of what the decoder goes by. Parts in [ ] can be absent.
+";
+
+/// A page with a section for each node.
+pub fn vocabulary(files: &[KdlFile]) -> String {
+    let entries = entries(files);
+    let mut text = HEAD.to_owned();
+    for file in files {
+        let _ = writeln!(text, "\n## {}\n\n{}\n\n| node | in | |\n|---|---|---|", file.name, file.does);
+        for entry in entries.iter().filter(|e| e.file == file.name) {
+            let (name, owner) = (entry.word.name, entry.owner.map_or_else(String::new, |owner| format!("`{owner}`")));
+            let _ = writeln!(text, "| [`{name}`](#{name}) | {owner} | {} |", entry.word.does);
+        }
+        entries.iter().filter(|e| e.file == file.name).for_each(|entry| section(entry, &mut text));
+    }
+    text
+}
+
+fn section(entry: &Entry, text: &mut String) {
+    let word = entry.word;
+    let _ = writeln!(text, "\n### {}\n\n{} {}\n\n```text\n{}\n```", word.name, word.does, place(entry), word.usage);
+    if !word.parts.is_empty() {
+        text.push_str("\n| | |\n|---|---|\n");
+        for part in word.parts {
+            let _ = writeln!(text, "| `{}` | {} |", label(part), part.says);
+        }
+    }
+    let _ = writeln!(text, "\nFor example:\n\n```kdl\n{}\n```", word.example);
+}

@@ -1,0 +1,213 @@
+//! The nodes in `package`.
+
+use super::{ENVIRONMENT, MODE, argument, optional, part, required};
+use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
+use crate::manifest::word::{Part, Takes, Times, Word};
+
+const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
+
+/// What rules have that would be mistakes if they matched nothing.
+const WHY: Part = optional("optional", "Why it is no mistake when nothing matches; without it, that is an error.");
+
+const GLOB: Part = argument("GLOB", "Installed paths; `*` stays in one directory, `**` spans them, `a/**` is also `a` itself.");
+
+/// In `package`.
+pub const PACKAGE: &[Word] = &[
+    Word::new(
+        "distribution",
+        Times::AtLeastOnce,
+        r#"distribution "NAME" module="NAME" split="generic|family|isa" mode="kpack|legacy""#,
+        "Says what the package is called on an index and how many distributions it is; each mode has at most one such line.",
+    )
+    .of(ALL)
+    .with(&[
+        argument("NAME", "The distribution's name, with `{isa}` or `{family}` where the split makes several."),
+        required("module", "The import package; `-` and `.` of a target become `_` in it."),
+        required(
+            "split",
+            "generic: one distribution, of the artifacts for no particular GPU; family: one for each family, of those and its own; \
+             isa: one for each ISA, of its own alone.",
+        ),
+        MODE,
+    ])
+    .example(r#"distribution "example-math" module="example_math" split="generic""#),
+    Word::new("summary", Times::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
+        .of(ALL)
+        .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
+        .example(r#"summary "Math libraries""#),
+    Word::new("license", Times::Once, r#"license "SPDX EXPRESSION""#, "Says under which licence it is, `License-Expression` in its metadata.")
+        .of(ALL)
+        .with(&[argument("SPDX EXPRESSION", "An SPDX licence expression.")])
+        .example(r#"license "MIT""#),
+    Word::new("template", Times::Once, r#"template "DIRECTORY""#, "Chooses the Python sources that go into the import package.")
+        .of(ALL)
+        .with(&[argument("DIRECTORY", "A directory of `runtime/`: `meta` for selectors, `runtime` for the others.")])
+        .example(r#"template "runtime""#),
+    Word::new(
+        "overlay",
+        Times::AtMostOnce,
+        r#"overlay "PACKAGE""#,
+        "Puts the package's files into another one's platform directory, in place of one of its own.",
+    )
+    .of(&[Runtime])
+    .with(&[argument("PACKAGE", "A runtime package that is no overlay itself.")])
+    .example(r#"overlay "core""#),
+    Word::new("requires", Times::Any, r#"requires "PACKAGE""#, "Requires another package, at the same version.")
+        .of(ALL)
+        .with(&[argument("PACKAGE", "The package.")])
+        .example(r#"requires "core""#),
+    Word::new(
+        "extra",
+        Times::Any,
+        r#"extra "NAME" package="PACKAGE" pick="machine|each|all" at-least=2 mode="kpack|legacy""#,
+        "Offers a package as an extra of the selector.",
+    )
+    .of(&[Selector])
+    .with(&[
+        argument("NAME", "The extra's name, with `{isa}` or `{family}` when there is one for each."),
+        required("package", "The package that it installs."),
+        optional(
+            "pick",
+            "Of a package with several distributions: machine installs the one for the machine's GPU, each makes an extra for every one, \
+             all installs all. Without it, the one there is.",
+        ),
+        part(Takes::Count, "at-least", "Offered only when there are at least so many distributions."),
+        MODE,
+    ])
+    .example(r#"extra "device-{isa}" package="device" pick="each" at-least=2"#),
+    Word::new(
+        "artifacts-of",
+        Times::AtMostOnce,
+        r#"artifacts-of "PACKAGE" "PACKAGE""#,
+        "Takes every artifact that these packages name, with all components.",
+    )
+    .of(&[Devel])
+    .with(&[part(Takes::OneOrMore, "PACKAGE", "A runtime package.")])
+    .example(r#"artifacts-of "core" "device""#),
+    Word::new(
+        "artifact",
+        Times::Any,
+        r#"artifact "NAME" "lib" "run" optional="WHY" mode="kpack|legacy""#,
+        "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
+    )
+    .of(&[Runtime, Devel])
+    .with(&[
+        argument("NAME", "The artifact."),
+        part(
+            Takes::Arguments,
+            "COMPONENT",
+            "lib, run, dev, dbg, doc or test. A runtime package names one at least; a devel package that names none takes all.",
+        ),
+        WHY,
+        MODE,
+    ])
+    .example(r#"artifact "blas" "lib" "run" optional="not in every build""#),
+    Word::new(
+        "without-artifact",
+        Times::Any,
+        r#"without-artifact "NAME""#,
+        "Leaves out an artifact that `artifacts-of` or `artifact` takes.",
+    )
+    .of(&[Devel])
+    .with(&[argument("NAME", "The artifact.")])
+    .example(r#"without-artifact "profiler""#),
+    Word::new("without-component", Times::Any, r#"without-component "test" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
+        .of(&[Devel])
+        .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), MODE])
+        .example(r#"without-component "test" mode="kpack""#),
+    Word::new(
+        "include",
+        Times::Any,
+        r#"include "GLOB" optional="WHY" mode="kpack|legacy""#,
+        "Narrows the package to these paths; where there are several, each adds some.",
+    )
+    .of(&[Runtime])
+    .with(&[GLOB, WHY, MODE])
+    .example(r#"include "lib/profiler/**""#),
+    Word::new(
+        "exclude",
+        Times::Any,
+        r#"exclude "GLOB" optional="WHY" mode="kpack|legacy""#,
+        "Keeps paths out of the package; it wins over `include`.",
+    )
+    .of(&[Runtime])
+    .with(&[GLOB, WHY, MODE])
+    .example(r#"exclude "**/cmake/**""#),
+    Word::new(
+        "rpath",
+        Times::Any,
+        r#"rpath "PACKAGE" "DIRECTORY""#,
+        "Lets the package's ELF files look for libraries in a directory; the order of the lines is the order of the search.",
+    )
+    .of(&[Runtime])
+    .with(&[
+        argument("PACKAGE", "The runtime package whose platform directory has it; its own name for its own."),
+        argument("DIRECTORY", "The directory in it."),
+    ])
+    .example(r#"rpath "core" "lib""#),
+    Word::new(
+        "alias",
+        Times::Any,
+        r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY""#,
+        "Ships a library also under its name without a version, for programs that open that; wheels hold no links.",
+    )
+    .of(&[Runtime])
+    .with(&[
+        argument("lib/libNAME.so", "The installed path, a link to the library in the artifacts."),
+        required("as", "forward: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
+        WHY,
+    ])
+    .example(r#"alias "lib/libfft.so" as="forward""#),
+    Word::new(
+        "library",
+        Times::Any,
+        r#"library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#,
+        "Lets the installed runtime find a library by a short name.",
+    )
+    .of(&[Runtime])
+    .with(&[
+        argument("NAME", "The short name, once in the whole file."),
+        optional("so", "Where it is on Linux, below the platform directory; the last segment can have `*`. `so` or `dll` has to be there."),
+        optional("dll", "Where it is on Windows."),
+        optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
+    ])
+    .example(r#"library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#),
+    Word::new(
+        "script",
+        Times::Any,
+        r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows""#,
+        "Makes a console script, a command in the environment's `bin`.",
+    )
+    .of(ALL)
+    .with(&[
+        argument("NAME", "The command, once for each system in the whole file."),
+        optional(
+            "program",
+            "The program it starts, below the platform directory; where that is not packaged, there is no script. In a selector, which ships \
+             none, and wherever there is no `program`, `function` has to be there.",
+        ),
+        optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
+        part(Takes::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
+        optional("on", "Exists on this system only: linux or windows."),
+    ])
+    .example(r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#),
+    Word::new(
+        "environment",
+        Times::Any,
+        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
+        "Puts directories first in a search path of what the package's console scripts start.",
+    )
+    .of(&[Runtime])
+    .with(&[argument("VARIABLE", "The environment variable that holds it.")])
+    .block(ENVIRONMENT)
+    .example("environment \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"),
+    Word::new(
+        "keep-link",
+        Times::Any,
+        r#"keep-link "PATH""#,
+        "Lets an installed path stay a link into the package that ships it when the devel tree is expanded.",
+    )
+    .of(&[Devel])
+    .with(&[argument("PATH", "The installed path.")])
+    .example(r#"keep-link "bin/cc""#),
+];

@@ -1,0 +1,171 @@
+//! The vocabulary says what the decoder does: every example decodes, and what decoders ask for
+//! while they read the examples is what is said here, no less and no more.
+
+use std::collections::BTreeSet;
+
+use kdl::KdlDocument;
+
+use super::*;
+use crate::manifest::PackageKind;
+use crate::manifest::decode::{families, packages_file};
+use crate::manifest::reader::{Asked, Faults};
+use crate::source::{Problem, Source};
+
+/// A file with an example in it.
+struct Sample {
+    of_packages: bool,
+    text: String,
+}
+
+const PROJECT_LINES: [(&str, &str); 2] = [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
+
+/// What every package needs.
+const PACKAGE_LINES: [(&str, &str); 4] = [
+    ("distribution", "distribution \"example-sample\" module=\"example_sample\" split=\"generic\""),
+    ("summary", "summary \"A sample\""),
+    ("license", "license \"MIT\""),
+    ("template", "template \"runtime\""),
+];
+
+/// The packages that examples name.
+const OTHERS: &str = r#"
+package "core" kind="runtime" {
+    distribution "example-core" module="example_core" split="generic"
+    summary "Core"; license "MIT"; template "runtime"
+}
+package "device" kind="runtime" {
+    distribution "example-device-{isa}" module="example_device_{isa}" split="isa"
+    summary "Device"; license "MIT"; template "runtime"
+}
+"#;
+
+/// The lines that have to be there, but for those that the example gives, and the example.
+fn block(head: &str, lines: &[(&str, &str)], word: &Word) -> String {
+    let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
+    let inside: Vec<&str> = needed.chain([word.example]).collect();
+    format!("{head} {{\n{}\n}}\n", inside.join("\n"))
+}
+
+fn project() -> String {
+    format!("project {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
+}
+
+/// The example of a word that stands in `owner`, once for each kind of package it means something in.
+fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
+    let of_packages = file.name == "packages.kdl";
+    let package = |kind: PackageKind, inside: &Word| {
+        let head = format!("package \"sample\" kind=\"{}\"", kind.as_str());
+        let text = project() + &block(&head, &PACKAGE_LINES, inside) + OTHERS;
+        // A selector ships no program: its scripts call functions.
+        if kind == PackageKind::Selector { text.replace(r#"program="bin/fft-info""#, r#"function="__main__:main""#) } else { text }
+    };
+    let texts = match owner {
+        None if word.name == "project" || !of_packages => vec![word.example.to_owned()],
+        None => vec![project() + word.example + OTHERS],
+        Some("project") => vec![block("project", &PROJECT_LINES, word)],
+        Some("package") => word.kinds.iter().map(|kind| package(*kind, word)).collect(),
+        Some("environment") => {
+            let example = block("environment \"SAMPLE\"", &[], word);
+            vec![package(PackageKind::Runtime, &Word { name: "environment", example: example.leak(), ..*word })]
+        }
+        Some("isa") => vec![block("isa \"gpu1\" product=\"A\"", &[], word)],
+        Some(other) => panic!("say here what `{other}` needs around its nodes"),
+    };
+    texts.into_iter().map(|text| Sample { of_packages, text }).collect()
+}
+
+impl Sample {
+    /// What was asked for while it was decoded, which has to go well.
+    fn asked(&self) -> Vec<Asked> {
+        let faults = Faults::noting(&Source::new("sample.kdl", self.text.as_str()));
+        let sound = if self.of_packages { packages_file(&faults).is_some() } else { families::file(&faults).is_some() };
+        let (asked, problems) = faults.into_asked();
+        let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);
+        asked
+    }
+}
+
+/// Every node of the vocabulary with its file and the node it stands in.
+fn all() -> Vec<(KdlFile, Option<&'static str>, &'static Word)> {
+    VOCABULARY.into_iter().flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word))).collect()
+}
+
+fn asked() -> BTreeSet<Asked> {
+    all().into_iter().flat_map(|(file, owner, word)| samples(&file, owner, word)).flat_map(|sample| sample.asked()).collect()
+}
+
+#[test]
+fn every_example_is_the_node_it_is_of() {
+    for (_, _, word) in all() {
+        let document = KdlDocument::parse_v2(word.example).unwrap();
+        let names: Vec<&str> = document.nodes().iter().map(|node| node.name().value()).collect();
+        assert_eq!(names, [word.name], "{}", word.example);
+    }
+}
+
+#[test]
+fn decoders_ask_for_the_nodes_that_are_documented() {
+    let asked = asked();
+    let unknown: Vec<&Asked> = asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
+    assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
+    for (_, _, word) in all() {
+        let times: Vec<Times> = asked
+            .iter()
+            .filter_map(|a| match a {
+                Asked::Node { name, times, .. } if *name == word.name => Some(*times),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(times, [word.times], "how often the decoder asks for `{}`", word.name);
+    }
+}
+
+#[test]
+fn decoders_take_the_parts_that_are_documented() {
+    let asked = asked();
+    for (_, _, word) in all() {
+        let taken: BTreeSet<(Takes, &str)> = asked
+            .iter()
+            .filter_map(|a| match a {
+                Asked::Part { node, takes, name } if node == word.name => Some((*takes, *name)),
+                _ => None,
+            })
+            .collect();
+        let name = |part: &Part| if part.takes.is_argument() { "" } else { part.name };
+        let mut said: BTreeSet<(Takes, &str)> = word.parts.iter().map(|part| (part.takes, name(part))).collect();
+        // Where a devel package can have none, a runtime package has to have one.
+        if said.contains(&(Takes::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
+            said.insert((Takes::OneOrMore, ""));
+        }
+        assert_eq!(taken, said, "what the decoder takes of `{}`, and what is said", word.name);
+    }
+}
+
+/// The line that errors show has every part that is told of, in the same order.
+#[test]
+fn usages_show_every_part() {
+    for (_, _, word) in all() {
+        assert!(word.usage.starts_with(word.name), "{}", word.usage);
+        for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
+            let shown = word.usage.contains(&format!(" {}=", part.name));
+            // Of a program and a function the usage shows what is usual.
+            assert!(shown || (word.name, part.name) == ("script", "function"), "`{}` lacks {}", word.usage, part.name);
+        }
+        let shown = word.usage.match_indices('=').filter(|(at, _)| word.usage[at + 1..].starts_with(['"', '#', '2'])).count();
+        let told = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
+        assert!(shown <= told, "`{}` shows what is not told of", word.usage);
+        assert_eq!(word.usage.contains('{') && word.usage.ends_with('}'), !word.nodes.is_empty(), "{}", word.usage);
+    }
+}
+
+#[test]
+fn everything_is_told_in_sentences() {
+    for (_, owner, word) in all() {
+        assert!(word.does.ends_with('.') && word.does.starts_with(char::is_uppercase), "{}: {}", word.name, word.does);
+        assert!(word.parts.iter().all(|part| part.says.ends_with('.')), "{}", word.name);
+        assert_eq!(word.kinds.is_empty(), owner != Some("package"), "{} and the kinds of package", word.name);
+        let ordered = word.parts.iter().map(|part| !part.takes.is_argument());
+        assert!(ordered.is_sorted(), "{}: arguments come before properties", word.name);
+    }
+}

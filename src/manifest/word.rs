@@ -1,0 +1,136 @@
+//! The nodes of the two KDL files as data: what the decoder goes by and people read.
+
+use serde::Serialize;
+
+use super::PackageKind;
+
+/// One of the files that a manifest is.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct KdlFile {
+    /// Its name, `packages.kdl`.
+    pub name: &'static str,
+    /// What it says, in one sentence.
+    pub does: &'static str,
+    /// The nodes at its top, in the order in which they are best read.
+    pub nodes: &'static [Word],
+}
+
+/// A node that a file or a block knows.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Word {
+    /// What it is called.
+    pub name: &'static str,
+    /// How it is written, with everything that it can have.
+    pub usage: &'static str,
+    /// What it does, in one sentence.
+    pub does: &'static str,
+    /// How often it can stand in its file or block.
+    pub times: Times,
+    /// The kinds of package that it means something in; empty where it stands in no package.
+    pub kinds: &'static [PackageKind],
+    /// Its arguments in their order, then its properties.
+    pub parts: &'static [Part],
+    /// The nodes in its block; empty when it has none.
+    pub nodes: &'static [Word],
+    /// A whole one, as it can stand in a manifest.
+    pub example: &'static str,
+}
+
+/// How often a node can stand in its file or block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Times {
+    /// Exactly once.
+    Once,
+    /// Once, or not at all.
+    AtMostOnce,
+    /// Once or more.
+    AtLeastOnce,
+    /// As often as there is something to say.
+    Any,
+}
+
+/// An argument or a property of a node.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Part {
+    /// What it is and whether it has to be there.
+    pub takes: Takes,
+    /// A property's name, or what stands for the argument in the usage.
+    pub name: &'static str,
+    /// What it says.
+    pub says: &'static str,
+}
+
+/// What a decoder takes of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Takes {
+    /// The next argument, which has to be there.
+    Argument,
+    /// All further arguments, perhaps none.
+    Arguments,
+    /// All further arguments, of which there has to be one.
+    OneOrMore,
+    /// A property that has to be there.
+    Required,
+    /// A property that can be absent.
+    Optional,
+    /// A property that is `#true` or, when absent, false.
+    Flag,
+    /// A property that is a whole number of at least 1 and can be absent.
+    Count,
+}
+
+impl KdlFile {
+    /// Every node, each before those in its block, with the node in whose block it stands.
+    pub fn words(&self) -> Vec<(Option<&'static str>, &'static Word)> {
+        fn below(owner: Option<&'static str>, words: &'static [Word], all: &mut Vec<(Option<&'static str>, &'static Word)>) {
+            for word in words {
+                all.push((owner, word));
+                below(Some(word.name), word.nodes, all);
+            }
+        }
+        let mut all = Vec::new();
+        below(None, self.nodes, &mut all);
+        all
+    }
+}
+
+impl Takes {
+    /// Whether it is an argument, rather than a property.
+    pub fn is_argument(self) -> bool {
+        matches!(self, Self::Argument | Self::Arguments | Self::OneOrMore)
+    }
+
+    /// Whether a node without it is at fault.
+    pub fn is_required(self) -> bool {
+        matches!(self, Self::Argument | Self::OneOrMore | Self::Required)
+    }
+}
+
+impl Word {
+    /// A node written as `usage`, whose name comes first there; `does` is one sentence.
+    pub(super) const fn new(name: &'static str, times: Times, usage: &'static str, does: &'static str) -> Self {
+        Self { name, usage, does, times, kinds: &[], parts: &[], nodes: &[], example: "" }
+    }
+
+    /// It means something in these kinds of package.
+    pub(super) const fn of(self, kinds: &'static [PackageKind]) -> Self {
+        Self { kinds, ..self }
+    }
+
+    /// It takes these arguments and properties.
+    pub(super) const fn with(self, parts: &'static [Part]) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// It has a block of these nodes.
+    pub(super) const fn block(self, nodes: &'static [Word]) -> Self {
+        Self { nodes, ..self }
+    }
+
+    /// A whole one.
+    pub(super) const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+}
