@@ -3,12 +3,14 @@
 use clap::{Parser, Subcommand};
 
 mod build;
+mod completions;
 mod elf;
 mod help;
 mod plan;
 mod set;
 
 pub use build::BuildArgs;
+pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use help::HelpArgs;
 pub use plan::PlanArgs;
@@ -36,6 +38,8 @@ pub enum Command {
     Plan(PlanArgs),
     Build(BuildArgs),
     Elf(ElfArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
     Help(HelpArgs),
 }
 

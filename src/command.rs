@@ -6,8 +6,10 @@ use crate::cli::Command;
 use crate::ui;
 
 mod build;
+mod completions;
 mod elf;
 mod help;
+mod man;
 mod plan;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
@@ -36,6 +38,8 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args),
         Command::Build(args) => build::run(args),
         Command::Elf(args) => elf::run(&args.command),
+        Command::Completions(args) => completions::run(args.shell),
+        Command::Man(_) => man::run(),
         Command::Help(args) => help::run(args),
     }
 }

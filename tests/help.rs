@@ -1,10 +1,15 @@
-//! What rockpack says of itself.
+//! What rockpack says of itself: help, completions in real shells, the manual page.
+//!
+//! Shells and formatters that a machine lacks are named and left out.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![expect(clippy::print_stderr, reason = "what is skipped says so")]
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use rockpack::manifest::{KdlFile, VOCABULARY};
+use tempfile::TempDir;
 
 fn rockpack(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()
@@ -26,7 +31,8 @@ fn all_nodes() -> impl Iterator<Item = &'static str> {
     VOCABULARY.iter().flat_map(KdlFile::words).map(|(_, word)| word.name)
 }
 
-const COMMANDS: [&[&str]; 7] = [&["plan"], &["build"], &["elf"], &["elf", "show"], &["elf", "edit"], &["elf", "verify"], &["help"]];
+const COMMANDS: [&[&str]; 9] =
+    [&["plan"], &["build"], &["elf"], &["elf", "show"], &["elf", "edit"], &["elf", "verify"], &["completions"], &["man"], &["help"]];
 
 #[test]
 fn help_with_a_command_is_its_long_help() {
@@ -63,5 +69,142 @@ fn what_there_is_no_help_on_is_refused_with_a_hint() {
         let output = rockpack(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(text(&output.stderr).contains(hint) && output.stdout.is_empty(), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+/// The scripts, each in a file as a package would install it.
+fn script(shell: &str) -> (TempDir, PathBuf) {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("_rockpack");
+    fs_err::write(&path, printed(&["completions", shell])).unwrap();
+    (dir, path)
+}
+
+/// What the project's CI installs: there, nothing may be skipped for lack of one of these.
+const INSTALLED_BY_CI: [&str; 4] = ["bash", "fish", "groff", "zsh"];
+
+/// A tool of this machine. Where it is missing, that is said, and in the project's CI it is a failure.
+fn tool(name: &str) -> Option<Command> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&path).any(|dir| dir.join(name).is_file()) {
+        return Some(Command::new(name));
+    }
+    let required = std::env::var_os("CI").is_some() && INSTALLED_BY_CI.contains(&name);
+    assert!(!required, "{name} is missing, and CI installs it");
+    eprintln!("SKIPPED: there is no {name} here");
+    None
+}
+
+/// What a shell's program prints, with `arguments` after it.
+fn run(mut shell: Command, arguments: &[&str]) -> String {
+    let output = shell.args(arguments).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Calls the completion function as readline does, for the words after the script's name. Options
+/// that a function gives readline on the way (`plusdirs`) are printed too.
+const BASH: &str = r#"
+source "$1"; shift
+compopt() { echo "compopt $*"; }
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+spec=$(complete -p rockpack) || exit 1
+[[ $spec == *"-F _rockpack"* ]] || exit 1
+_rockpack rockpack "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\n' "${COMPREPLY[@]}"
+"#;
+
+#[test]
+fn bash_completes_commands_options_values_and_paths() {
+    let Some(bash) = tool("bash") else { return };
+    let (_dir, script) = script("bash");
+    let script = script.to_str().unwrap();
+    run(bash, &["-n", script]);
+    let complete = |words: &[&str]| {
+        let arguments = [&["--norc", "--noprofile", "-c", BASH, "bash", script, "rockpack"], words].concat();
+        run(Command::new("bash"), &arguments).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&["pl"]), ["plan"]);
+    assert_eq!(complete(&["elf", "ed"]), ["edit"]);
+    assert_eq!(complete(&["plan", "--fi"]), ["--files"]);
+    assert_eq!(complete(&["build", "--mode", ""]), ["kpack", "legacy"]);
+    assert_eq!(complete(&["help", "man"]), ["man", "manifest"]);
+    assert_eq!(complete(&["help", "manifest", "keep"]), ["keep-link"]);
+    assert_eq!(complete(&["completions", "f"]), ["fish"]);
+    for option in ["--artifact-dir", "--manifest", "--dest-dir"] {
+        assert_eq!(complete(&["build", option, ""])[0], "compopt -o plusdirs", "{option} takes a directory");
+    }
+}
+
+#[test]
+fn fish_completes_commands_options_values_and_paths() {
+    let Some(_) = tool("fish") else { return };
+    let (dir, script) = script("fish");
+    fs_err::create_dir(dir.path().join("artifacts")).unwrap();
+    let complete = |line: &str| {
+        let program = "source $argv[1]; cd $argv[2]; complete -C $argv[3]";
+        let arguments = ["--no-config", "-c", program, script.to_str().unwrap(), dir.path().to_str().unwrap(), line];
+        let output = Command::new("fish").env("HOME", dir.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let lines = text(&output.stdout);
+        lines.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(complete("rockpack pl"), ["plan"]);
+    assert_eq!(complete("rockpack elf ed"), ["edit"]);
+    assert_eq!(complete("rockpack build --mode "), ["kpack", "legacy"]);
+    assert_eq!(complete("rockpack help manif"), ["manifest"]);
+    assert_eq!(complete("rockpack help manifest keep"), ["keep-link"]);
+    assert_eq!(complete("rockpack completions f"), ["fish"]);
+    assert_eq!(complete("rockpack build --artifact-dir arti"), ["artifacts/"]);
+}
+
+#[test]
+fn zsh_takes_the_script_for_its_completion_function() {
+    let Some(zsh) = tool("zsh") else { return };
+    let (dir, script) = script("zsh");
+    run(zsh, &["-f", "-n", script.to_str().unwrap()]);
+    let program = "fpath=($1 $fpath); autoload -U compinit && compinit -u -D
+        print $_comps[rockpack] && autoload +X _rockpack && whence -w _rockpack";
+    let found = run(Command::new("zsh"), &["-f", "-c", program, "zsh", dir.path().to_str().unwrap()]);
+    assert_eq!(found, "_rockpack\n_rockpack: function\n");
+}
+
+#[test]
+fn the_manual_page_has_everything() {
+    let page = printed(&["man"]);
+    assert_eq!(page, printed(&["man"]));
+    for command in COMMANDS {
+        assert!(page.contains(&format!("\n.SS \"rockpack {}\"\n", command.join(" "))), "{command:?}");
+    }
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+        assert!(page.contains(&format!("\n.SH {section}\n")), "{section}");
+    }
+}
+
+#[test]
+fn the_manual_page_is_rendered_without_a_warning() {
+    let page = printed(&["man"]);
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("rockpack.1");
+    fs_err::write(&file, page).unwrap();
+    let file = file.to_str().unwrap();
+    if let Some(groff) = tool("groff") {
+        let plain = run(groff, &["-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u", file]);
+        let words: Vec<&str> = plain.split_whitespace().collect();
+        let plain = words.join(" ");
+        for said in [
+            "rockpack plan [OPTIONS] --artifact-dir <DIR>",
+            "--json Print the whole plan",
+            "rockpack build --artifact-dir artifacts --dest-dir out",
+        ] {
+            assert!(plain.contains(said), "{said:?} is not in:\n{plain}");
+        }
+    }
+    // Small images have a `man` that only says that there are no pages.
+    let is_man = |man: &mut Command| man.arg("--version").output().is_ok_and(|output| output.stdout.starts_with(b"man "));
+    if tool("man").is_some_and(|mut man| is_man(&mut man)) {
+        let mut man = Command::new("man");
+        man.env("MANPAGER", "cat").env("LC_ALL", "C.UTF-8");
+        assert!(run(man, &["--warnings", "-l", file]).contains("EXIT STATUS"));
     }
 }

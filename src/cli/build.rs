@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::{CatalogArgs, SetArgs};
 
@@ -29,7 +29,7 @@ pub struct BuildArgs {
     pub set: SetArgs,
 
     /// Where packages go: DIR/dist
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 }
 

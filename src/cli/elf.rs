@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
 use rockpack::elf::{Edits, Rename, RpathEdit};
 
@@ -34,7 +34,7 @@ pub enum ElfCommand {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// The file to look at
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
     /// Print what `rockpack plan` knows of the file, as JSON
@@ -61,11 +61,11 @@ pub struct ShowArgs {
 #[command(group = ArgGroup::new("search path").args(["rpath", "add_rpath", "convert_rpath"]))]
 pub struct EditArgs {
     /// The file to start from; it is only read
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
     /// The file to write
-    #[arg(short, long, value_name = "OUT", required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath, required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
 
     /// Say what would be done, check it, and write nothing
@@ -105,11 +105,11 @@ pub struct EditArgs {
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// The file before the edit
-    #[arg(value_name = "OLD")]
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
     pub old: PathBuf,
 
     /// The file after it
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
     pub new: PathBuf,
 }
 

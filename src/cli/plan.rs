@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::{CatalogArgs, SetArgs};
 
@@ -12,6 +12,9 @@ use super::{CatalogArgs, SetArgs};
 /// build` executes, and prints a line for each package: files, installed bytes, and how many
 /// files are copied, relinked (copied with another rpath), made as stubs, aliases or links,
 /// and absent. Equal inputs print equal text.
+///
+/// Exit status: 0 printed, 1 something is wrong with the manifest or the artifacts, 2 something
+/// is wrong with the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
@@ -22,14 +25,14 @@ pub struct PlanArgs {
     pub set: SetArgs,
 
     /// Taken so that a build's command line serves for its plan too; nothing is written there
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: Option<PathBuf>,
 
     /// List every file: step, size, path, the rule that placed it, and its source
     #[arg(long)]
     pub files: bool,
 
-    /// Print the whole plan as JSON
+    /// Print the whole plan as JSON, as schema/plan-1.schema.json describes it
     #[arg(long, conflicts_with = "files")]
     pub json: bool,
 }

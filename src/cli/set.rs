@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args, ValueHint};
 use rockpack::names::{Mode, PackageName};
 use rockpack::plan::Request;
 
@@ -10,7 +11,7 @@ use rockpack::plan::Request;
 #[derive(Debug, Args)]
 pub struct CatalogArgs {
     /// The artifacts: a directory of {name}_{component}_{family} directories or archives
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: PathBuf,
 }
 
@@ -19,18 +20,18 @@ pub struct CatalogArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
     /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
-    /// How device code is split, kpack or legacy [default: as the artifacts say]
-    #[arg(long, help_heading = "Input")]
+    /// How device code is split [default: as the artifacts say]
+    #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
     /// The version of every package (PEP 440) [default: the artifacts' own]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<String>,
 
-    /// Appended to the names of platform directories, so that two builds can be told apart
+    /// Appended to the names of platform directories, so that two builds can be told apart [default: nothing]
     #[arg(long, value_name = "N", default_value = "", hide_default_value = true, help_heading = "Packages")]
     pub version_suffix: String,
 
@@ -38,7 +39,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub linux_amdgpu_families: Option<String>,
 
-    /// Families or ISAs published for Windows
+    /// The same for Windows; with both lists, extras say which system they are for [default: none]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub windows_amdgpu_families: Option<String>,
 
@@ -46,7 +47,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<String>,
 
-    /// Only this package; may be repeated
+    /// Only this package; may be repeated [default: all]
     #[arg(long, value_name = "PACKAGE", help_heading = "Packages")]
     pub only: Vec<PackageName>,
 
@@ -95,6 +96,11 @@ impl SetArgs {
             deny_unowned: self.deny_unowned,
         }
     }
+}
+
+/// The modes by their names, so that shells can complete them.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
 }
 
 /// Names with `,` or `;` between; an empty list publishes nothing.

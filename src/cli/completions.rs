@@ -1,0 +1,46 @@
+//! The arguments of `rockpack completions` and `rockpack man`.
+
+use clap::{Args, ValueEnum};
+
+/// Print a script that completes rockpack's commands and options in a shell
+#[derive(Debug, Args)]
+#[command(after_long_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArgs {
+    /// The shell that the script is for
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// A shell that scripts are tested in.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Print the manual page, rockpack(1), as roff
+///
+/// One page has all commands, exit statuses, files and environment variables.
+#[derive(Debug, Args)]
+#[command(after_long_help = MAN_EXAMPLES)]
+pub struct ManArgs {}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  For this user, from the next shell on:
+    rockpack completions bash > ~/.local/share/bash-completion/completions/rockpack
+    rockpack completions fish > ~/.config/fish/completions/rockpack.fish
+
+  For zsh, in a directory that is in its fpath:
+    rockpack completions zsh > ~/.zfunc/_rockpack
+";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  To read it:
+    rockpack man | man -l -
+
+  In a package:
+    rockpack man > usr/share/man/man1/rockpack.1
+";

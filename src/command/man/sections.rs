@@ -1,0 +1,33 @@
+//! What the manual page says beside the commands.
+
+type Entries = &'static [(&'static str, &'static str)];
+
+pub const EXIT_STATUS: Entries = &[
+    ("0", "What was asked for is done; nothing is wrong."),
+    ("1", "Something is wrong with the manifest, the artifacts or a file that was checked. Every independent problem is shown."),
+    ("2", "Something is wrong with the command line or the environment: an option, a directory that is not there, a full disk."),
+];
+
+pub const FILES: Entries = &[
+    (
+        "packages.kdl, families.kdl",
+        "The manifest: which package ships what, and the ISAs there are. They are taken from the directory that --manifest names, else \
+         from the current one, else the copies that are built in. `rockpack help manifest` explains every node.",
+    ),
+    (
+        "DIR/{name}_{component}_{family}",
+        "An artifact below --artifact-dir: a directory, or the same as one .tar.zst or .tar.xz archive. It lists its base directories \
+         in artifact_manifest.txt.",
+    ),
+    ("DEST/dist", "Where packages appear, whole, when a build is complete."),
+    ("DEST/.rockpack-partial", "Where they grow until then. It has a lock, so that two builds do not meet in one place."),
+];
+
+pub const ENVIRONMENT: Entries = &[
+    (
+        "the variable that packages.kdl names",
+        "Sets the wheels' platform tag when --platform-tag does not: `platform-tag env=\"...\"` in `project` says which variable it is.",
+    ),
+    ("TMPDIR", "Where artifacts that are archives are unpacked for the time of a run; /tmp without it."),
+    ("NO_COLOR", "When it is set, nothing is coloured."),
+];
