@@ -57,36 +57,49 @@ fn schema_of<T: JsonSchema>(id: &str) -> Value {
 /// `part` says that it is one of several whose object the schema above describes, and closes.
 fn settle(schema: &mut Value, part: bool) {
     unlink_description(schema);
-    drop_null(schema);
     let Value::Object(map) = schema else { return };
     // Of Rust's own names for numbers validators know nothing; `minimum` says what they say.
-    map.remove("format").filter(Value::is_object).map(|property| map.insert("format".to_owned(), property));
+    map.remove("format");
     let above = map.contains_key("properties");
     if above && !part && !map.contains_key("additionalProperties") {
         let keyword = if map.contains_key("oneOf") { "unevaluatedProperties" } else { "additionalProperties" };
         map.insert(keyword.to_owned(), false.into());
     }
+    settle_properties(map);
     for (keyword, value) in map.iter_mut() {
         match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => {
-                for (name, property) in properties.iter_mut() {
-                    settle(property, false);
-                    give_title(property, name);
-                    // The tag of an enum is no field, so that it has no doc comment.
-                    if let (Some(case), None) = (property.get("const"), property.get("description")) {
-                        property["description"] = format!("Which case this is: always {case} here.").into();
-                    }
-                }
-            }
             ("$defs", Value::Object(definitions)) => definitions.values_mut().for_each(|schema| settle(schema, false)),
-            ("oneOf" | "anyOf", Value::Array(cases)) => cases.iter_mut().for_each(|case| settle(case, above)),
+            ("oneOf" | "anyOf" | "prefixItems", Value::Array(cases)) => cases.iter_mut().for_each(|case| settle(case, above)),
             ("items" | "additionalProperties", schema) => settle(schema, false),
             _ => {}
         }
     }
 }
 
-/// A field that is left out when there is nothing to say is never written as `null`.
+fn settle_properties(schema: &mut Map<String, Value>) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let optional = |name: &str| required.as_array().is_none_or(|names| names.iter().all(|known| known != name));
+    let case = schema.get("description").cloned();
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    let only = properties.len() == 1;
+    for (name, property) in properties.iter_mut() {
+        if optional(name) {
+            drop_null(property);
+        }
+        settle(property, false);
+        give_title(property, name);
+        // An enum's case is no field: what is said of it is said of the object that is the case.
+        let says = match property.get("const") {
+            Some(tag) => Some(format!("Which case this is: always {tag} here.").into()),
+            None => case.clone().filter(|_| only),
+        };
+        if let (None, Some(says)) = (property.get("description"), says) {
+            property["description"] = says;
+        }
+    }
+}
+
+/// A field that is left out when there is nothing to say is not written as `null`.
 fn drop_null(schema: &mut Value) {
     let null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
     if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
@@ -130,8 +143,8 @@ fn untold(schema: &Value, at: &str) -> Vec<String> {
             }
             found.extend(untold(below, &at));
         }
-        for case in value.as_array().into_iter().flatten().filter(|case| case.is_object()) {
-            if !case["description"].is_string() && case.get("$ref").is_none() {
+        for case in value.as_array().into_iter().flatten() {
+            if keyword == "oneOf" && !case["description"].is_string() {
                 found.push(format!("{at} {keyword}"));
             }
             found.extend(untold(case, at));
