@@ -14,10 +14,12 @@ mod archive;
 mod digest;
 mod duplicates;
 mod layout;
+mod saved;
 mod scan;
 mod tree;
 
 pub use digest::sha256_of_file;
+pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::scan;
 pub use tree::Tree;
 
@@ -41,12 +43,17 @@ impl Catalog {
             return Cow::Borrowed(self);
         }
         let mut catalog = self.clone();
-        catalog.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
-        catalog.ignored.sort_by(|a, b| a.name.cmp(&b.name));
-        for artifact in &mut catalog.artifacts {
+        catalog.sort();
+        Cow::Owned(catalog)
+    }
+
+    /// Puts everything in its order; what is in it already costs one look.
+    fn sort(&mut self) {
+        self.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
+        self.ignored.sort_by(|a, b| a.name.cmp(&b.name));
+        for artifact in &mut self.artifacts {
             artifact.entries.sort_by(|a, b| a.order().cmp(&b.order()));
         }
-        Cow::Owned(catalog)
     }
 }
 
@@ -124,6 +131,7 @@ pub enum EntryKind {
         /// Its size in bytes.
         size: u64,
         /// Whether anybody may execute it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         executable: bool,
         /// What its bytes are.
         content: Content,

@@ -5,15 +5,19 @@ use clap::{Parser, Subcommand};
 mod build;
 mod completions;
 mod elf;
+mod explain;
 mod help;
 mod plan;
+mod scan;
 mod set;
 
 pub use build::BuildArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
+pub use explain::ExplainArgs;
 pub use help::HelpArgs;
 pub use plan::PlanArgs;
+pub use scan::ScanArgs;
 pub use set::{CatalogArgs, SetArgs};
 
 /// Builds the Python packages of ROCm out of a build's artifacts.
@@ -35,7 +39,9 @@ file, 2 something is wrong with the command line or the environment.
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Scan(ScanArgs),
     Plan(PlanArgs),
+    Explain(ExplainArgs),
     Build(BuildArgs),
     Elf(ElfArgs),
     Completions(CompletionsArgs),

@@ -8,9 +8,11 @@ use crate::ui;
 mod build;
 mod completions;
 mod elf;
+mod explain;
 mod help;
 mod man;
 mod plan;
+mod scan;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
 pub enum Failure {
@@ -35,7 +37,9 @@ impl From<Problem> for Failure {
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
+        Command::Scan(args) => scan::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),

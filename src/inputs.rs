@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
-use rockpack::plan::{self, Plan};
-use rockpack::source::{Problem, Source};
+use rockpack::plan::{self, Plan, Request};
+use rockpack::source::{Problem, Source, with_causes};
 
-use crate::cli::SetArgs;
+use crate::cli::{CatalogArgs, SetArgs};
 use crate::command::Failure;
 use crate::{builtin, ui};
 
@@ -19,16 +19,37 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
 
 /// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
 pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
-    let tag = manifest.project.platform_tag_env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
-    let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &set.request(tag))?;
+    let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &request(manifest, set))?;
     ui::show_problems(&warnings);
     Ok(plan)
+}
+
+/// What is asked of a plan, by the command line and by the variable that the manifest names.
+pub fn request(manifest: &Manifest, set: &SetArgs) -> Request {
+    let tag = manifest.project.platform_tag_env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
+    set.request(tag)
 }
 
 /// The manifest of `dir`, else of this directory, else the one built in.
 pub fn manifest(dir: Option<&Path>) -> Result<Manifest, Failure> {
     let (packages, families) = sources(dir)?;
     Ok(Manifest::decode(&packages, &families)?)
+}
+
+/// What is in the artifacts: scanned from their directory, or as it was saved.
+pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
+    let Some(file) = &args.catalog else {
+        let dir = args.artifact_dir.as_deref().ok_or_else(|| Problem::usage("there is no artifact directory to read"))?;
+        return scan(dir, verbose).map(|(catalog, _)| catalog);
+    };
+    let catalog = Catalog::load(file).map_err(|e| {
+        let problem = Problem::error(with_causes(&e)).help("`rockpack scan --artifact-dir DIR -o FILE` saves a catalog");
+        if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }
+    })?;
+    if verbose {
+        ui::show_absent_bases(&catalog);
+    }
+    Ok(catalog)
 }
 
 /// Scans an artifact directory; `verbose` tells what is absent in it.

@@ -12,11 +12,13 @@ use crate::source::{Place, Problems, Source, Spanned};
 
 mod decode;
 mod glob;
+mod library;
 mod reader;
 mod template;
 mod word;
 
 pub use glob::{Glob, GlobError};
+pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use template::{Template, TemplateError, Variant};
 pub use word::{KdlFile, Part, Takes, Times, Word};
 
@@ -32,6 +34,10 @@ pub struct Manifest {
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes, on purpose.
     pub drops: Vec<DropRule>,
+    /// Libraries that the system has, wherever the packages are installed.
+    pub system_libraries: Vec<LibraryRule>,
+    /// Libraries that files need and some builds leave out.
+    pub missing_libraries: Vec<LibraryRule>,
     /// ISAs and the families they are in.
     pub families: Families,
 }

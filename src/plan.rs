@@ -17,8 +17,10 @@ use crate::version::Version;
 
 mod aliases;
 mod check;
+mod closure;
 mod describe;
 mod devel;
+pub mod explain;
 mod facts;
 mod idle;
 mod instance;
@@ -37,6 +39,7 @@ mod targets;
 mod text;
 mod view;
 
+pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use read::PlanReadError;
 pub use request::Request;
 pub use text::{files_text, human_size, summary_text};

@@ -31,8 +31,19 @@ fn all_nodes() -> impl Iterator<Item = &'static str> {
     VOCABULARY.iter().flat_map(KdlFile::words).map(|(_, word)| word.name)
 }
 
-const COMMANDS: [&[&str]; 9] =
-    [&["plan"], &["build"], &["elf"], &["elf", "show"], &["elf", "edit"], &["elf", "verify"], &["completions"], &["man"], &["help"]];
+const COMMANDS: &[&[&str]] = &[
+    &["scan"],
+    &["plan"],
+    &["explain"],
+    &["build"],
+    &["elf"],
+    &["elf", "show"],
+    &["elf", "edit"],
+    &["elf", "verify"],
+    &["completions"],
+    &["man"],
+    &["help"],
+];
 
 #[test]
 fn help_with_a_command_is_its_long_help() {
@@ -60,7 +71,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 fn what_there_is_no_help_on_is_refused_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
-        (&["help", "nothing-like-it"], "there is help on plan, build,"),
+        (&["help", "nothing-like-it"], "there is help on scan, plan,"),
         (&["help", "elf", "shwo"], "did you mean `show`?"),
         (&["help", "manifest", "artefact"], "did you mean `artifact`?"),
         (&["help", "plan", "--json"], "`rockpack help manifest`"),
@@ -193,7 +204,7 @@ fn the_manual_page_is_rendered_without_a_warning() {
         let words: Vec<&str> = plain.split_whitespace().collect();
         let plain = words.join(" ");
         for said in [
-            "rockpack plan [OPTIONS] --artifact-dir <DIR>",
+            "rockpack plan [OPTIONS] <--artifact-dir <DIR>|--catalog <FILE>>",
             "--json Print the whole plan",
             "rockpack build --artifact-dir artifacts --dest-dir out",
         ] {

@@ -10,12 +10,18 @@
 mod aliases;
 #[path = "planning/archives.rs"]
 mod archives;
+#[path = "planning/closure.rs"]
+mod closure;
 #[path = "planning/devel.rs"]
 mod devel;
+#[path = "planning/explain.rs"]
+mod explain;
 #[path = "planning/golden.rs"]
 mod golden;
 #[path = "planning/links.rs"]
 mod links;
+#[path = "planning/loader.rs"]
+mod loader;
 #[path = "planning/metadata.rs"]
 mod metadata;
 #[path = "planning/ownership.rs"]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CatalogArgs, SetArgs};
+use super::SetArgs;
 
 /// Build the packages
 ///
@@ -22,8 +22,13 @@ use super::{CatalogArgs, SetArgs};
 #[derive(Debug, Args)]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    #[command(flatten)]
-    pub catalog: CatalogArgs,
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "catalog", help_heading = "Input")]
+    pub artifact_dir: Option<PathBuf>,
+
+    /// Taken to say that a build needs the artifacts themselves
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub catalog: Option<PathBuf>,
 
     #[command(flatten)]
     pub set: SetArgs,

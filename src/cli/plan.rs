@@ -44,4 +44,8 @@ Examples:
 
   Where every file goes and why, to compare two versions of packages.kdl:
     rockpack plan --artifact-dir artifacts --files > plan.txt
+
+  The same on a machine without the artifacts, from what was saved of them:
+    rockpack scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack plan --catalog catalog.json.zst
 ";

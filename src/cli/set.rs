@@ -7,12 +7,17 @@ use clap::{ArgAction, Args, ValueHint};
 use rockpack::names::{Mode, PackageName};
 use rockpack::plan::Request;
 
-/// What packages are made of.
+/// What packages are made of: an artifact directory, or what was saved of one.
 #[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
 pub struct CatalogArgs {
     /// The artifacts: a directory of {name}_{component}_{family} directories or archives
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
-    pub artifact_dir: PathBuf,
+    pub artifact_dir: Option<PathBuf>,
+
+    /// In place of the directory, what `rockpack scan -o FILE` saved of it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
+    pub catalog: Option<PathBuf>,
 }
 
 /// The set of packages to make: what plan and build share.
@@ -111,8 +116,17 @@ fn list(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use clap::error::ErrorKind;
 
     use crate::cli::{Cli, Command};
+
+    #[test]
+    fn artifacts_come_from_a_directory_or_from_a_saved_catalog() {
+        let parse = |more: &[&str]| Cli::try_parse_from(["rockpack", "plan"].iter().chain(more)).map_err(|e| e.kind());
+        assert!(parse(&["--artifact-dir", "a"]).is_ok() && parse(&["--catalog", "c"]).is_ok());
+        assert_eq!(parse(&[]).unwrap_err(), ErrorKind::MissingRequiredArgument);
+        assert_eq!(parse(&["--artifact-dir", "a", "--catalog", "c"]).unwrap_err(), ErrorKind::ArgumentConflict);
+    }
 
     #[test]
     fn the_last_of_two_opposite_flags_wins() {

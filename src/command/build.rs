@@ -15,9 +15,10 @@ use crate::ui;
 
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
+    let artifacts = artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
     let manifest = inputs::manifest(args.set.manifest.as_deref())?;
-    let (catalog, tree) = pool.install(|| inputs::scan(&args.catalog.artifact_dir, args.set.verbose))?;
+    let (catalog, tree) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
     let reporter = ui::Progress::new();
     let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
@@ -28,6 +29,15 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(e.to_string()),
     })?;
     print(&ui::closing_table(&plan, &outcome))
+}
+
+/// The artifact directory; a saved catalog has no bytes to make packages of.
+fn artifacts(args: &BuildArgs) -> Result<&Path, Problem> {
+    match (&args.artifact_dir, &args.catalog) {
+        (Some(dir), None) => Ok(dir),
+        _ => Err(Problem::usage("a saved catalog has no bytes to build packages of")
+            .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make")),
+    }
 }
 
 /// Whether a file in a `dist` directory is a package that this manifest makes, of whatever version.

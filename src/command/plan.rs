@@ -21,6 +21,6 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 fn made(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest(args.set.manifest.as_deref())?;
-    let (catalog, _) = inputs::scan(&args.catalog.artifact_dir, args.set.verbose)?;
+    let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
     inputs::plan(&manifest, &catalog, &args.set)
 }

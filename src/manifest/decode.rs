@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
-use super::{DropRule, Manifest, Package, PackageKind, Project};
+use super::{DropRule, LibraryRule, Manifest, Package, PackageKind, Project};
 use crate::names::PackageName;
 use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
 
 mod check;
 mod distribution;
 mod families;
+mod libraries;
 mod once;
 mod package;
 mod project;
@@ -36,9 +37,14 @@ pub(super) fn manifest(packages: &Source, families: &Source) -> Result<Manifest,
     let (families, more) = decoded(families, families::file);
     problems.extend(more);
     match (packages, families) {
-        (Some(file), Some(families)) if problems.is_empty() => {
-            Ok(Manifest { project: file.project, packages: file.packages, drops: file.drops, families })
-        }
+        (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {
+            project: file.project,
+            packages: file.packages,
+            drops: file.drops,
+            system_libraries: file.system_libraries,
+            missing_libraries: file.missing_libraries,
+            families,
+        }),
         _ => Err(problems),
     }
 }
@@ -47,6 +53,8 @@ struct PackagesFile {
     project: Project,
     packages: IndexMap<PackageName, Package>,
     drops: Vec<DropRule>,
+    system_libraries: Vec<LibraryRule>,
+    missing_libraries: Vec<LibraryRule>,
 }
 
 fn decoded<T>(source: &Source, decode: impl FnOnce(&Faults) -> Option<T>) -> (Option<T>, Problems) {
@@ -62,10 +70,11 @@ fn packages_file(faults: &Faults) -> Option<PackagesFile> {
     let project = nodes.once("project", project::project);
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule);
+    let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     nodes.finish();
     check::packages(faults, &context.outlines.borrow());
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
-    Some(PackagesFile { project: project?, packages, drops })
+    Some(PackagesFile { project: project?, packages, drops, system_libraries, missing_libraries })
 }
 
 /// What the decoders of one packages' file share.

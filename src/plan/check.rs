@@ -43,12 +43,17 @@ pub(super) fn unowned(manifest: &Manifest, catalog: &Catalog, targets: &Targets,
     for artifact in catalog.artifacts.iter().filter(|a| built(&a.id)) {
         for entry in &artifact.entries {
             let counts = !matches!(entry.kind, EntryKind::Directory) && !selected.contains(&std::ptr::from_ref(entry));
-            if counts && !manifest.drops.iter().any(|rule| drops(rule, targets, &artifact.id, entry)) {
+            if counts && dropped(manifest, targets, &artifact.id, entry).next().is_none() {
                 unowned.push(Unowned { origin: Item { artifact, entry }.origin(), size: entry.size() });
             }
         }
     }
     unowned
+}
+
+/// The rules that drop a file which no package takes, in their order.
+pub(super) fn dropped<'m>(manifest: &'m Manifest, targets: &Targets, id: &ArtifactId, entry: &Entry) -> impl Iterator<Item = &'m DropRule> {
+    manifest.drops.iter().filter(|rule| drops(rule, targets, id, entry))
 }
 
 fn drops(rule: &DropRule, targets: &Targets, id: &ArtifactId, entry: &Entry) -> bool {

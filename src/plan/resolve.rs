@@ -9,7 +9,7 @@ use super::targets::{self, Targets};
 use super::text::counted;
 use super::view::View;
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
-use super::{aliases, check, describe, devel, facts, idle, notes, ownership, place, requires, rpath};
+use super::{aliases, check, closure, describe, devel, facts, idle, notes, ownership, place, requires, rpath};
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine};
@@ -18,6 +18,17 @@ use crate::names::{Mode, NameError, PackageName, RelPath};
 use crate::source::{Problem, Problems, nearest};
 
 pub(super) fn plan(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
+    let (plan, problems) = attempt(manifest, catalog, templates, request)?;
+    if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
+}
+
+/// The plan as far as it can be made, though with errors nobody may carry it out.
+pub(super) fn attempt(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
     let catalog = &*catalog.in_order();
     let targets = targets::resolve(manifest, catalog, request)?;
     check_only(manifest, targets.mode, request)?;
@@ -27,7 +38,7 @@ pub(super) fn plan(manifest: &Manifest, catalog: &Catalog, templates: &Templates
 }
 
 /// `--only` names packages that are built.
-fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Result<(), Problems> {
+pub(super) fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Result<(), Problems> {
     let built = |name: &PackageName| manifest.packages.get(name).is_some_and(|p| p.distribution(mode).is_some());
     let Some(unknown) = request.only.iter().find(|name| !built(name)) else { return Ok(()) };
     let names: Vec<&str> = manifest.packages.keys().filter(|n| built(n)).map(PackageName::as_str).collect();
@@ -233,9 +244,12 @@ impl<'a> Resolver<'a> {
     }
 
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
-        let Found { mut problems, notes, selected } = found;
+        let Found { mut problems, mut notes, selected } = found;
         problems.extend(ownership::check(&made, filled));
         problems.extend(check::rpaths(&made));
+        let (unresolved, excused) = closure::check(self.manifest, self.catalog, made.iter().map(|(_, d)| d));
+        problems.extend(unresolved);
+        notes.extend(excused);
         let unowned = check::unowned(self.manifest, self.catalog, self.targets, &selected);
         if self.request.deny_unowned && !unowned.is_empty() {
             problems.push(denied(&unowned));
@@ -247,7 +261,7 @@ impl<'a> Resolver<'a> {
                 Problem::usage("no ELF file says which platform the wheels are for").help("give the tag: --platform-tag linux_x86_64"),
             );
         }
-        let Some(platform_tag) = platform_tag.filter(|_| !problems.has_errors()) else { return Err(problems) };
+        let Some(platform_tag) = platform_tag else { return Err(problems) };
         let wanted = |p: &Package| self.request.only.is_empty() || self.request.only.contains(&p.name);
         let distributions = made.into_iter().filter(|(i, _)| wanted(i.package)).map(|(_, d)| d).collect();
         let version = self.targets.version.clone();

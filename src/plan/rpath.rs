@@ -70,18 +70,20 @@ pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
 }
 
 /// The entries of an rpath. The loader takes an empty one for the working directory, which no package can mean.
-fn entries_of(rpath: &str) -> impl Iterator<Item = &str> {
+pub(super) fn entries_of(rpath: &str) -> impl Iterator<Item = &str> {
     rpath.split(':').filter(|entry| !entry.is_empty())
+}
+
+/// The way from the file's directory of an entry that is relative to the file.
+pub(super) fn below_origin(entry: &str) -> Option<&str> {
+    let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"))?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
 /// The directory below site-packages that an entry leads to, when it is relative to the file.
 fn resolve(entry: &str, here: &[String]) -> Option<Directory> {
-    let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"))?;
-    if !rest.is_empty() && !rest.starts_with('/') {
-        return None;
-    }
     let mut at = here.to_vec();
-    for segment in rest.split('/') {
+    for segment in below_origin(entry)?.split('/') {
         match segment {
             "" | "." => {}
             ".." => _ = at.pop()?,

@@ -6,9 +6,13 @@ use super::Absent;
 use super::instance::Instance;
 use super::view::Item;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{Manifest, Package, PathRule, applies};
+use crate::manifest::{ArtifactRule, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode, RelPath};
 use crate::source::{Place, Problem, Problems};
+
+mod witness;
+
+pub(super) use witness::{Said, Why, Witness};
 
 /// An entry with the rule that took it.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +52,7 @@ pub(super) struct Matched<'a> {
     globs: BTreeSet<*const PathRule>,
 }
 
-impl<'a> Matched<'a> {
-    fn artifact(&mut self, id: &'a ArtifactId) {
-        self.artifacts.insert((&id.name, id.component));
-    }
-
+impl Matched<'_> {
     /// Whether something was taken of this component of an artifact.
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
@@ -64,24 +64,44 @@ impl<'a> Matched<'a> {
     }
 }
 
+impl<'a> Witness<'a> for Matched<'a> {
+    fn hear(&mut self, _: &'a ArtifactId, said: Said<'a>) {
+        if let Said::Includes(rule) | Said::Excludes(rule) = said {
+            self.globs.insert(std::ptr::from_ref(rule));
+        }
+    }
+
+    fn admit(&mut self, artifact: &'a ArtifactId) {
+        self.artifacts.insert((&artifact.name, artifact.component));
+    }
+}
+
 /// What a runtime distribution takes.
 pub(super) fn runtime<'a>(
     catalog: &'a Catalog,
     instance: &Instance<'a>,
     mode: Mode,
-    matched: &mut Matched<'a>,
+    witness: &mut impl Witness<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
-        for rule in instance.package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == artifact.id.name) {
-            if rule.components.iter().any(|c| **c == artifact.id.component) {
-                matched.artifact(&artifact.id);
-                take(artifact, &rule.name.place, instance.package, mode, matched, &mut taken);
-            }
+        if let Some(rule) = named(instance.package, &artifact.id, mode, witness) {
+            take(artifact, rule, instance.package, mode, witness, &mut taken);
         }
     }
-    own(taken, instance, problems)
+    own(taken, instance, witness, problems)
+}
+
+/// The rule by which a runtime package takes an artifact; no two of a mode name one component.
+fn named<'a>(package: &'a Package, id: &'a ArtifactId, mode: Mode, witness: &mut impl Witness<'a>) -> Option<&'a Place> {
+    let mut by = None;
+    for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == id.name) {
+        let takes = rule.components.iter().any(|c| **c == id.component);
+        witness.hear(id, if takes { Said::Takes(rule) } else { Said::OtherComponents(rule) });
+        by = by.or(takes.then_some(&rule.name.place));
+    }
+    by
 }
 
 /// What a devel distribution takes.
@@ -90,31 +110,53 @@ pub(super) fn devel<'a>(
     catalog: &'a Catalog,
     instance: &Instance<'a>,
     mode: Mode,
-    matched: &mut Matched<'a>,
+    witness: &mut impl Witness<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
-    let package = instance.package;
-    let names = devel_artifacts(manifest, package, mode);
-    let without = |id: &ArtifactId| {
-        let component = |c: &crate::manifest::ComponentRule| applies(c.mode, mode) && *c.component == id.component;
-        package.without_artifacts.iter().any(|a| **a == id.name) || package.without_components.iter().any(component)
-    };
     let mut taken = Taken::default();
-    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id) && !without(&a.id)) {
-        if let Some(rule) = names.get(&artifact.id.name) {
-            matched.artifact(&artifact.id);
-            take(artifact, rule, package, mode, matched, &mut taken);
+    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
+        let rule = inherited(manifest, instance.package, &artifact.id, mode, witness);
+        if let Some(rule) = rule.filter(|_| !without(instance.package, &artifact.id, mode, witness)) {
+            take(artifact, rule, instance.package, mode, witness, &mut taken);
         }
     }
-    own(taken, instance, problems)
+    own(taken, instance, witness, problems)
 }
 
-/// The artifacts that a devel package names or inherits, with the rule to blame.
-fn devel_artifacts<'a>(manifest: &'a Manifest, package: &'a Package, mode: Mode) -> BTreeMap<&'a ArtifactName, &'a Place> {
-    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value).map(|other| (other, &p.place)));
-    let inherited = inherited.flat_map(|(other, place)| other.artifacts.iter().map(move |rule| (rule, place)));
-    let own = package.artifacts.iter().map(|rule| (rule, &rule.name.place));
-    inherited.chain(own).filter(|(rule, _)| applies(rule.mode, mode)).map(|(rule, place)| (&rule.name.value, place)).collect()
+/// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
+fn inherited<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> Option<&'a Place> {
+    let fits = |rule: &&ArtifactRule| applies(rule.mode, mode) && *rule.name == id.name;
+    let mut by = None;
+    for of in &package.artifacts_of {
+        for rule in manifest.packages.get(&of.value).into_iter().flat_map(|other| &other.artifacts).filter(fits) {
+            witness.hear(id, Said::Inherits(of, rule));
+            by = Some(&of.place);
+        }
+    }
+    for rule in package.artifacts.iter().filter(fits) {
+        witness.hear(id, Said::Takes(rule));
+        by = Some(&rule.name.place);
+    }
+    by
+}
+
+/// Whether a devel package leaves an artifact out after all.
+fn without<'a>(package: &'a Package, id: &'a ArtifactId, mode: Mode, witness: &mut impl Witness<'a>) -> bool {
+    let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
+    let component = package.without_components.iter().find(|c| applies(c.mode, mode) && *c.component == id.component);
+    if let Some(rule) = artifact {
+        witness.hear(id, Said::WithoutArtifact(&rule.place));
+    }
+    if let Some(rule) = component {
+        witness.hear(id, Said::WithoutComponent(&rule.component.place));
+    }
+    artifact.is_some() || component.is_some()
 }
 
 #[derive(Default)]
@@ -124,11 +166,19 @@ struct Taken<'a> {
     excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
 }
 
-fn take<'a>(artifact: &'a Artifact, rule: &'a Place, package: &'a Package, mode: Mode, matched: &mut Matched<'a>, taken: &mut Taken<'a>) {
+fn take<'a>(
+    artifact: &'a Artifact,
+    rule: &'a Place,
+    package: &'a Package,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+    taken: &mut Taken<'a>,
+) {
+    witness.admit(&artifact.id);
     for entry in &artifact.entries {
         let item = Item { artifact, entry };
         let is_directory = matches!(entry.kind, EntryKind::Directory);
-        match narrow(package, &entry.path, mode, matched) {
+        match narrow(package, &entry.path, mode, |said| witness.hear(&artifact.id, said)) {
             Narrowed::In(_) if is_directory => _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule }),
             Narrowed::In(place) => taken.files.entry(&entry.path).or_default().push(Selected { item, rule: place.unwrap_or(rule) }),
             Narrowed::Excluded(exclude) if !is_directory => _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule)),
@@ -144,35 +194,44 @@ enum Narrowed<'a> {
     NotIncluded,
 }
 
-/// What the include and exclude rules say of a path; every rule that matches counts as used.
-fn narrow<'a>(package: &'a Package, path: &RelPath, mode: Mode, matched: &mut Matched<'a>) -> Narrowed<'a> {
-    let mut fits = |rules: &'a [PathRule]| {
+/// What the include and exclude rules say of a path; every rule that matches is heard.
+fn narrow<'a>(package: &'a Package, path: &RelPath, mode: Mode, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
+    let mut fits = |rules: &'a [PathRule], said: fn(&'a PathRule) -> Said<'a>| {
         let mut first = None;
         for rule in rules.iter().filter(|r| applies(r.mode, mode) && r.glob.matches(path)) {
-            matched.globs.insert(std::ptr::from_ref(rule));
+            hear(said(rule));
             first = first.or(Some(&rule.glob.place));
         }
         first
     };
-    let (included, excluded) = (fits(&package.includes), fits(&package.excludes));
+    let (included, excluded) = (fits(&package.includes, Said::Includes), fits(&package.excludes, Said::Excludes));
     match (excluded, included) {
         (Some(place), _) => Narrowed::Excluded(place),
-        (None, None) if package.includes.iter().any(|r| applies(r.mode, mode)) => Narrowed::NotIncluded,
+        (None, None) if package.includes.iter().any(|r| applies(r.mode, mode)) => {
+            hear(Said::NotIncluded);
+            Narrowed::NotIncluded
+        }
         (None, place) => Narrowed::In(place),
     }
 }
 
 /// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
-fn own<'a>(taken: Taken<'a>, instance: &Instance<'a>, problems: &mut Problems) -> Selection<'a> {
+fn own<'a>(taken: Taken<'a>, instance: &Instance<'a>, witness: &mut impl Witness<'a>, problems: &mut Problems) -> Selection<'a> {
     let mut selection = Selection { directories: taken.directories, excluded: taken.excluded, ..Selection::default() };
     for (path, candidates) in taken.files {
         // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
-        let Some(first) = candidates.iter().find(|c| c.item.entry.is_executable()).or(candidates.first()).copied() else { continue };
-        if let Some(other) = candidates.iter().find(|c| !same(first.item.entry, c.item.entry)) {
+        let executable = candidates.iter().find(|c| c.item.entry.is_executable());
+        let Some(first) = executable.or(candidates.first()).copied() else { continue };
+        let why = if let Some(other) = candidates.iter().find(|c| !same(first.item.entry, c.item.entry)) {
             problems.push(conflict(instance, path, &first, other));
-        } else if candidates.len() > 1 {
+            Why::Differ
+        } else if candidates.len() == 1 {
+            Why::Alone
+        } else {
             selection.shared.push((path, candidates.iter().map(|c| c.item.artifact.id.clone()).collect()));
-        }
+            if candidates.iter().all(|c| c.item.entry.is_executable()) || executable.is_none() { Why::First } else { Why::Executable }
+        };
+        witness.settle(&candidates, &first, why);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
         selection.files.insert(path, first);
     }

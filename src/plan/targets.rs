@@ -51,7 +51,7 @@ fn sort(targets: &mut [String]) {
 
 pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request) -> Result<Targets, Problems> {
     let mut problems = Problems::new();
-    let mode = request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy });
+    let mode = mode(catalog, request);
     let windows = request.platform_tag.as_deref().is_some_and(|t| t.starts_with("win"));
     let system = if windows { System::Windows } else { System::Linux };
     let version = version(catalog, request).map_err(|p| problems.push(p)).ok();
@@ -73,6 +73,11 @@ pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request)
         Some(version) if !problems.has_errors() => Ok(Targets { mode, system, version, built, published, marked, said }),
         _ => Err(problems),
     }
+}
+
+/// The mode that is asked for, else the one that the build says.
+pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
+    request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {

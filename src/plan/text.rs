@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Distribution, Form, Member, Plan, Step};
 use crate::catalog::Origin;
+use crate::names::{DistName, RelPath};
 
 /// Bytes for people: three digits and a decimal unit.
 pub fn human_size(bytes: u64) -> String {
@@ -68,10 +69,15 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
 }
 
 /// The directory and name of what a distribution becomes.
-fn title(distribution: &Distribution) -> String {
-    let family = distribution.directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+pub(super) fn title(distribution: &Distribution) -> String {
     let form = if distribution.form == Form::Sdist { " (sdist)" } else { "" };
-    format!("{family}{}{form}", distribution.name)
+    named(&distribution.directory, &distribution.name) + form
+}
+
+/// A distribution's name, after its directory where several have one name.
+pub(super) fn named(directory: &RelPath, name: &DistName) -> String {
+    let family = directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+    format!("{family}{name}")
 }
 
 fn absent(plan: &Plan, text: &mut String) {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::manifest::reader::{Reason, either};
-use crate::manifest::{AliasForm, PackageKind, Pick, ScriptTarget, Split};
+use crate::manifest::{AliasForm, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath};
 use crate::source::nearest;
@@ -98,6 +98,20 @@ impl Reason for TemplateError {
 impl Reason for GlobError {
     fn message(&self) -> String {
         format!("`{}` is not a glob over installed paths", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
+impl Reason for LibraryNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the name of a library", self.text)
     }
 
     fn label(&self) -> String {

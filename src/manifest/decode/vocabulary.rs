@@ -91,6 +91,28 @@ pub(super) const FILE: &[Word] = &[
         required("reason", "Why they are shipped nowhere."),
     ])
     .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
+    Word::new(
+        "system-library",
+        Times::Any,
+        r#"system-library "SONAME" "SONAME" reason="WHY""#,
+        "Names libraries that ELF files may need and that the user's system has.",
+    )
+    .with(&[
+        part(Takes::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        optional("reason", "Why the system has them."),
+    ])
+    .example(r#"system-library "libc.so.6" "libm.so.6""#),
+    Word::new(
+        "missing-library",
+        Times::Any,
+        r#"missing-library "SONAME" "SONAME" reason="WHY""#,
+        "Names libraries that ELF files may need though nothing has them: a note in the plan, in place of an error.",
+    )
+    .with(&[
+        part(Takes::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        required("reason", "Why they can be missing."),
+    ])
+    .example(r#"missing-library "libblas.so.*" reason="small builds leave it out""#),
 ];
 
 /// In `project`.

@@ -1,0 +1,43 @@
+//! The arguments of `rockpack scan`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Save what is in an artifact directory, so that others can plan without it
+///
+/// The catalog has the path, size and type of everything in the artifacts, what the headers of
+/// ELF files say, and the SHA-256 of files that several artifacts install at one path; no
+/// bytes, and nothing of this machine. It is JSON with a line for each entry, made for `diff`.
+/// `rockpack plan --catalog FILE` says exactly what it says of the directory.
+#[derive(Debug, Args)]
+#[command(after_long_help = SCAN_EXAMPLES)]
+pub struct ScanArgs {
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub artifact_dir: PathBuf,
+
+    /// Where to save the catalog, compressed when FILE ends in .zst or .xz [default: print it]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+
+    /// Say which base directories artifacts list and do not have
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+const SCAN_EXAMPLES: &str = "\
+Examples:
+  Save a build's catalog, and review on a laptop what packages it makes:
+    rockpack scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack plan --catalog catalog.json.zst --files
+
+  What changed between two builds:
+    rockpack scan --artifact-dir before > before.json
+    rockpack scan --artifact-dir after > after.json
+    diff before.json after.json
+";

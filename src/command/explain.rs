@@ -1,0 +1,48 @@
+//! `rockpack explain`: what becomes of a path, and why.
+
+use rockpack::names::RelPath;
+use rockpack::plan::explain::{Asked, Explainer, explanation_text, matches_text};
+use rockpack::source::Problem;
+use serde::Serialize;
+
+use super::{Failure, environment, print};
+use crate::cli::ExplainArgs;
+use crate::{builtin, inputs};
+
+/// Explains the path, or lists the paths that a glob matches.
+pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
+    let manifest = inputs::manifest(args.set.manifest.as_deref())?;
+    // What is absent in artifacts is of no matter to one path.
+    let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
+    let request = inputs::request(&manifest, &args.set);
+    let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
+    match explainer.find(&args.path).map_err(|e| Problem::usage(e).help(FORMS))? {
+        Asked::Path(path) => {
+            let explanation = explainer.explain(&path);
+            print(&if args.json { json(&explanation)? } else { explanation_text(&explanation, args.set.verbose) })
+        }
+        Asked::Glob(paths) if !paths.is_empty() => {
+            let matches = explainer.matches(paths);
+            print(&if args.json { json(&matches)? } else { matches_text(&matches, args.set.verbose) })
+        }
+        Asked::Glob(_) => Err(unknown(format!("`{}` matches no path of an artifact or a package", args.path), &[])),
+        Asked::Unknown(near) => Err(unknown(format!("no artifact and no package has `{}`", args.path), &near)),
+    }
+}
+
+const FORMS: &str = "paths are below the installation's root (`lib/libx.so.1`) or below site-packages (`_NAME/lib/libx.so.1`)";
+
+fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|e| environment(format!("cannot write JSON: {e}")))
+}
+
+/// Nobody knows the path: an error of what was asked over these artifacts, not of the command line.
+fn unknown(message: String, near: &[RelPath]) -> Failure {
+    let help = if near.is_empty() {
+        "list what there is: rockpack explain '**' -v".to_owned()
+    } else {
+        let near: Vec<String> = near.iter().map(|path| format!("  {path}")).collect();
+        format!("near are\n{}", near.join("\n"))
+    };
+    Failure::Problems(Problem::error(message).help(help).into())
+}

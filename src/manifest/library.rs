@@ -1,0 +1,103 @@
+//! Names of libraries as ELF files need them, and what the manifest says of some.
+
+use std::str::FromStr;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::source::Spanned;
+
+/// `system-library "libc.so.6" reason="…"` or `missing-library "libx.so.*" reason="…"`: one for each name.
+#[derive(Debug, Clone)]
+pub struct LibraryRule {
+    /// Which libraries.
+    pub name: Spanned<LibraryName>,
+    /// Why; of a missing library it has to be said.
+    pub reason: Option<String>,
+}
+
+/// A library as `DT_NEEDED` names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
+#[derive(Debug, Clone)]
+pub struct LibraryName {
+    text: String,
+    /// `None` when the text has no wildcard.
+    glob: Option<GlobMatcher>,
+}
+
+impl LibraryName {
+    /// The name as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it can stand for several libraries.
+    pub fn is_glob(&self) -> bool {
+        self.glob.is_some()
+    }
+
+    /// Whether a library that a file needs is meant.
+    pub fn matches(&self, needed: &str) -> bool {
+        self.glob.as_ref().map_or_else(|| self.text == needed, |glob| glob.is_match(needed))
+    }
+}
+
+/// A text that names no library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a library's name: {reason}")]
+pub struct LibraryNameError {
+    /// The text as it was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What could stand there instead.
+    pub remedy: Option<String>,
+}
+
+impl FromStr for LibraryName {
+    type Err = LibraryNameError;
+
+    fn from_str(text: &str) -> Result<Self, LibraryNameError> {
+        let error = |reason: &str, remedy: Option<String>| LibraryNameError { text: text.to_owned(), reason: reason.to_owned(), remedy };
+        if let Some((_, name)) = text.rsplit_once('/') {
+            let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
+            return Err(error("files need libraries by name, without a directory", remedy));
+        }
+        if text.starts_with(['*', '?', '[', '{']) {
+            return Err(error("it could be any library", Some("begin with what the names have in common: \"libname*.so.*\"".to_owned())));
+        }
+        if !text.contains(".so") {
+            let remedy = "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"".to_owned();
+            return Err(error("the name of a library has `.so`", Some(remedy)));
+        }
+        let is_glob = text.contains(['*', '?', '[', '{']);
+        let glob = is_glob.then(|| GlobBuilder::new(text).backslash_escape(false).build()).transpose();
+        let glob = glob.map_err(|e| error(&e.kind().to_string(), None))?;
+        Ok(Self { text: text.to_owned(), glob: glob.map(|glob| glob.compile_matcher()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(name: &str, needed: &str) -> bool {
+        name.parse::<LibraryName>().unwrap().matches(needed)
+    }
+
+    #[test]
+    fn a_name_is_itself_and_a_glob_what_it_says() {
+        assert!(matches("libstdc++.so.6", "libstdc++.so.6"));
+        assert!(!matches("libc.so.6", "libc.so.60"));
+        assert!(!matches("libc.so.6", "libcxso.6"));
+        assert!(matches("libboost_*.so.1.*", "libboost_filesystem.so.1.90.0"));
+        assert!(!matches("libboost_*.so.1.*", "libboost.so.1.90.0"));
+        assert!(matches("libLLVM.so.2[0-9].*", "libLLVM.so.22.1"));
+        assert!(!"libc.so.6".parse::<LibraryName>().unwrap().is_glob());
+    }
+
+    #[test]
+    fn what_names_no_library_is_refused() {
+        for bad in ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "libx[.so"] {
+            assert!(bad.parse::<LibraryName>().is_err(), "{bad}");
+        }
+    }
+}

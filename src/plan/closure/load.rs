@@ -1,0 +1,142 @@
+//! What the loader finds through the files that load a file, where it does not find it by itself.
+//!
+//! `DT_RPATH` counts for everything that a file loads, and a library that is loaded already is
+//! found without a search. Both depend on what is loaded first, so whole loads are gone through:
+//! from each file that may lead to such a need, breadth first, as glibc does it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::{Closure, Standing};
+
+/// Files with names that they need, by number.
+type Needs = HashSet<(usize, usize)>;
+/// Of each file those that load it.
+type LoadedBy = HashMap<usize, Vec<usize>>;
+
+/// Needs that only loaders serve.
+#[derive(Debug, Default)]
+pub(super) struct Loads {
+    /// By file and name: how the loads went that came by.
+    outcomes: HashMap<(usize, usize), Outcome>,
+}
+
+/// How loads went.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// The library, and the file whose load found it.
+    found: Option<(usize, usize)>,
+    /// Some load did not find it.
+    failed: bool,
+}
+
+impl Loads {
+    pub fn new(closure: &Closure<'_>) -> Self {
+        let (pending, loaded_by) = survey(closure);
+        let mut loads = Self::default();
+        for root in roots(&pending, &loaded_by) {
+            Load::new(closure, root).run(&pending, &mut loads);
+        }
+        loads
+    }
+
+    /// The library that every load finds for this need, and the first file whose load does.
+    pub fn through(&self, file: usize, name: usize) -> Option<(usize, usize)> {
+        self.outcomes.get(&(file, name)).filter(|outcome| !outcome.failed)?.found
+    }
+}
+
+/// Needs that the files do not serve themselves though the library is somewhere, and for each file those that load it.
+fn survey(closure: &Closure<'_>) -> (Needs, LoadedBy) {
+    let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
+    for (number, file) in closure.tree.files.iter().enumerate() {
+        for &name in &file.needed {
+            if let Some(found) = closure.look(number, name, file.distribution).found {
+                loaded_by.entry(found).or_default().push(number);
+                continue;
+            }
+            let libraries = closure.tree.bearers(name).filter_map(|c| match c.standing {
+                Standing::File(library) => Some(library),
+                Standing::OtherMachine | Standing::NoLibrary => None,
+            });
+            // What a loader may find for it is loaded by this file as well.
+            for library in libraries {
+                loaded_by.entry(library).or_default().push(number);
+                pending.insert((number, name));
+            }
+        }
+    }
+    (pending, loaded_by)
+}
+
+/// The files whose loads may come by a pending need, other than those that have it, in order.
+fn roots(pending: &Needs, loaded_by: &LoadedBy) -> Vec<usize> {
+    let mut open: Vec<usize> = pending.iter().map(|(file, _)| *file).collect();
+    let mut found = HashSet::new();
+    while let Some(at) = open.pop() {
+        open.extend(loaded_by.get(&at).into_iter().flatten().copied().filter(|loader| found.insert(*loader)));
+    }
+    let mut roots: Vec<usize> = found.into_iter().collect();
+    roots.sort_unstable();
+    roots
+}
+
+/// One file being loaded, with all that it needs.
+struct Load<'c, 'a> {
+    closure: &'c Closure<'a>,
+    root: usize,
+    /// Files in the order in which they are loaded.
+    queue: VecDeque<usize>,
+    /// Of each file the one that loaded it.
+    loaders: HashMap<usize, Option<usize>>,
+    /// Libraries by the names under which they are known.
+    known: HashMap<usize, usize>,
+}
+
+impl<'c, 'a> Load<'c, 'a> {
+    fn new(closure: &'c Closure<'a>, root: usize) -> Self {
+        let mut load = Self { closure, root, queue: VecDeque::new(), loaders: HashMap::new(), known: HashMap::new() };
+        load.enter(root, None);
+        load
+    }
+
+    fn run(mut self, pending: &Needs, loads: &mut Loads) {
+        while let Some(file) = self.queue.pop_front() {
+            for &name in &self.closure.tree.files[file].needed {
+                let found = self.library(file, name);
+                if file != self.root && pending.contains(&(file, name)) {
+                    let outcome = loads.outcomes.entry((file, name)).or_default();
+                    outcome.failed |= found.is_none();
+                    outcome.found = outcome.found.or(found.map(|library| (library, self.root)));
+                }
+                if let Some(library) = found {
+                    self.known.insert(name, library);
+                    self.enter(library, Some(file));
+                }
+            }
+        }
+    }
+
+    /// Notes that a file is loaded, once.
+    fn enter(&mut self, file: usize, loader: Option<usize>) {
+        if self.loaders.contains_key(&file) {
+            return;
+        }
+        self.loaders.insert(file, loader);
+        self.queue.push_back(file);
+        let soname = self.closure.tree.files[file].soname.and_then(|soname| self.closure.tree.name(soname));
+        self.known.extend(soname.map(|name| (name, file)));
+    }
+
+    /// One that is loaded already, else the first in the directories of the file and of those that loaded it.
+    fn library(&self, file: usize, name: usize) -> Option<usize> {
+        if let Some(library) = self.known.get(&name) {
+            return Some(*library);
+        }
+        let files = &self.closure.tree.files;
+        let installed = files[self.root].distribution;
+        let above = std::iter::successors(self.loaders.get(&file).copied().flatten(), |at| self.loaders.get(at).copied().flatten());
+        // A file with DT_RUNPATH searches that alone, and lends it to nobody.
+        let lenders = above.filter(|at| files[*at].inherited && files[file].inherited);
+        std::iter::once(file).chain(lenders).find_map(|at| self.closure.look(at, name, installed).found)
+    }
+}

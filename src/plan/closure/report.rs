@@ -1,0 +1,164 @@
+//! What is wrong with a closure, and what is worth knowing of it: one thing once, however many
+//! files it concerns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+
+use super::places::Places;
+use super::{Closure, Found, Need, Resolved, words};
+use crate::catalog::Catalog;
+use crate::manifest::{LibraryRule, Manifest, PackageKind};
+use crate::names::PackageName;
+use crate::plan::Distribution;
+use crate::source::{Problem, Problems};
+
+/// Checks that every library that is needed is found; the notes are of those that rules excuse.
+pub(in crate::plan) fn check<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    distributions: impl IntoIterator<Item = &'a Distribution>,
+) -> (Problems, Vec<String>) {
+    let closure = Closure::new(manifest, catalog, distributions);
+    let mut report =
+        Report { closure: &closure, wrong: IndexMap::new(), devel: IndexMap::new(), twins: IndexMap::new(), excused: BTreeMap::new() };
+    for (file, need) in closure.all() {
+        report.add(closure.found(file), need);
+    }
+    (report.problems(), report.notes())
+}
+
+/// A path with its distribution's name: the same in every variant of that name.
+type Key<'a> = (&'a str, &'a str);
+
+struct Report<'c, 'a> {
+    closure: &'c Closure<'a>,
+    /// Needs that are not served as they should be, by package and library, with the files that have them.
+    wrong: IndexMap<(&'a PackageName, &'a str), (Need<'a>, Vec<Found<'a>>)>,
+    /// Files of devel packages that do not search where the tree has their libraries, and those libraries.
+    devel: IndexMap<&'a PackageName, (Vec<Found<'a>>, BTreeSet<&'a str>)>,
+    /// Two files that are found as one library.
+    twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
+    /// Libraries that a rule excuses, with the files that need them: by the rule's place and the library.
+    excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<Found<'a>>)>,
+}
+
+/// Two files of one name that are searched one after the other, and what loads the first or the second.
+struct Twins<'a> {
+    library: &'a str,
+    pair: [Found<'a>; 2],
+    load: [Vec<Found<'a>>; 2],
+}
+
+impl<'a> Report<'_, 'a> {
+    fn add(&mut self, file: Found<'a>, need: Need<'a>) {
+        match &need.resolved {
+            Resolved::Member(found) => self.twice(file, *found, &need),
+            Resolved::System(rule) | Resolved::Missing(rule) => {
+                let key = (matches!(need.resolved, Resolved::Missing(_)), rule.name.place.line(), need.library);
+                self.excused.entry(key).or_insert_with(|| (rule, Vec::new())).1.push(file);
+            }
+            Resolved::Unresolved { shipped, in_the_way: None, .. } if !shipped.is_empty() && self.is_devel(&file) => {
+                let (files, libraries) = self.devel.entry(&file.distribution.package).or_default();
+                files.push(file);
+                libraries.insert(need.library);
+            }
+            Resolved::ThroughLoader { .. } | Resolved::Luck(_) | Resolved::Unresolved { .. } => {
+                let key = (&file.distribution.package, need.library);
+                self.wrong.entry(key).or_insert_with(|| (need, Vec::new())).1.push(file);
+            }
+        }
+    }
+
+    fn is_devel(&self, file: &Found<'a>) -> bool {
+        let package = self.closure.manifest.packages.get(&file.distribution.package);
+        package.is_some_and(|p| p.kind == PackageKind::Devel)
+    }
+
+    fn twice(&mut self, file: Found<'a>, found: Found<'a>, need: &Need<'a>) {
+        let key = |found: &Found<'a>| (found.distribution.name.as_str(), found.member.path.as_str());
+        for other in &need.others {
+            let second = usize::from(key(other) < key(&found));
+            let pair = if second == 0 { [found, *other] } else { [*other, found] };
+            let twins = self.twins.entry(pair.each_ref().map(key));
+            let twins = twins.or_insert_with(|| Twins { library: need.library, pair, load: [Vec::new(), Vec::new()] });
+            twins.load[second].push(file);
+        }
+    }
+
+    fn problems(&self) -> Problems {
+        let mut problems = Problems::new();
+        let places = Places::new(self.closure.manifest);
+        for (need, files) in self.wrong.values() {
+            if let Some(problem) = self.problem(need, files) {
+                problems.push(places.label(problem, files));
+            }
+        }
+        for (files, libraries) in self.devel.values() {
+            problems.push(places.label(words::devel(files, libraries), files));
+        }
+        for twins in self.twins.values() {
+            problems.push(twins.problem(&places));
+        }
+        problems
+    }
+
+    fn problem(&self, need: &Need<'a>, files: &[Found<'a>]) -> Option<Problem> {
+        let manifest = self.closure.manifest;
+        match &need.resolved {
+            Resolved::Unresolved { .. } => words::unresolved(manifest, files, need),
+            Resolved::ThroughLoader { .. } => words::through_loader(manifest, files, need),
+            Resolved::Luck(library) => words::luck(manifest, files, need, self.is_everywhere(library, need)),
+            Resolved::Member(_) | Resolved::System(_) | Resolved::Missing(_) => None,
+        }
+    }
+
+    /// Whether each wheel of the package that overlays another has the library: one of them is
+    /// what the other is installed for.
+    fn is_everywhere(&self, library: &Found<'a>, need: &Need<'a>) -> bool {
+        let package = &library.distribution.package;
+        let overlays = self.closure.manifest.packages.get(package).is_some_and(|p| p.overlay.is_some());
+        let others = need.others.iter().filter(|other| other.distribution.package == *package);
+        let having: BTreeSet<&str> = others.map(|other| other.distribution.name.as_str()).collect();
+        overlays && having.len() == self.closure.distributions.iter().filter(|d| d.package == *package).count()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let missing = self.excused.iter().filter(|((missing, ..), _)| *missing);
+        let missing = missing.map(|((.., library), (rule, files))| missing_note(library, rule, files));
+        missing.chain(self.host_notes()).collect()
+    }
+
+    /// One note for each line that gives a reason for taking libraries from the host.
+    fn host_notes(&self) -> Vec<String> {
+        let mut lines: BTreeMap<usize, (&LibraryRule, Vec<String>)> = BTreeMap::new();
+        for ((missing, line, library), (rule, _)) in &self.excused {
+            if !missing && rule.reason.is_some() {
+                lines.entry(*line).or_insert_with(|| (rule, Vec::new())).1.push(format!("`{library}`"));
+            }
+        }
+        let note = |(rule, libraries): &(&LibraryRule, Vec<String>)| {
+            let reason = rule.reason.as_deref().unwrap_or_default();
+            let libraries = libraries.join(", ");
+            format!("the host has to have {libraries}: {reason} ({})", rule.name.place)
+        };
+        lines.values().map(note).collect()
+    }
+}
+
+fn missing_note(library: &str, rule: &LibraryRule, files: &[Found<'_>]) -> String {
+    let reason = rule.reason.as_deref().unwrap_or_default();
+    format!("`{library}` is missing: {reason} ({}); {} it", rule.name.place, words::Subject::new(files).with("need"))
+}
+
+impl<'a> Twins<'a> {
+    fn problem(&self, places: &Places<'a>) -> Problem {
+        // The one that is loaded comes first.
+        let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
+        let [one, other] = order.map(|at| words::file(&self.pair[at]));
+        let what = format!("`{}` is found twice: {one} and {other} are different files", self.library);
+        let problem = Problem::warning(what).help("exclude one of them, or give it a SONAME of its own in the build");
+        let labelled = order.iter().filter_map(|&at| Some((places.of(&self.pair[at])?, words::loaded_by(&self.load[at]))));
+        labelled.fold(problem, |problem, (place, text)| problem.label(place, text))
+    }
+}

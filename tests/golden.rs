@@ -1,0 +1,108 @@
+//! The plans of real artifact trees by the repository's own manifest, as people review them: a
+//! pull request that changes `packages.kdl` shows in `golden/` what that does to users.
+//!
+//! Whoever changes a plan on purpose writes them anew and reads the difference:
+//!
+//! ```sh
+//! UPDATE_EXPECT=1 cargo test --test golden && git diff golden
+//! ```
+//!
+//! Of the small trees every file is listed, of the full ones every directory. Rules are quoted
+//! rather than numbered, or a new line in `packages.kdl` would change every line here. The
+//! runtime's own sources are left out: they are in `runtime/`. `golden/README.md` says where
+//! the catalogs come from.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::path::{Path, PathBuf};
+
+use rockpack::catalog::Catalog;
+use rockpack::manifest::Manifest;
+use rockpack::names::Mode;
+use rockpack::plan::{self, Plan, Request, Templates};
+use rockpack::source::Source;
+
+#[path = "golden/directories.rs"]
+mod directories;
+
+#[test]
+fn kpack_small() {
+    compare("kpack-small", Mode::Kpack, plan::files_text);
+}
+
+#[test]
+fn kpack_full() {
+    compare("kpack-full", Mode::Kpack, directories::text);
+}
+
+#[test]
+fn legacy_small() {
+    compare("legacy-small", Mode::Legacy, plan::files_text);
+}
+
+#[test]
+fn legacy_full() {
+    compare("legacy-full", Mode::Legacy, directories::text);
+}
+
+/// Compares `golden/NAME.txt` with what is planned of `golden/NAME.catalog.json.xz`.
+fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
+    let (plan, warnings) = planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
+    assert_eq!(plan.mode, mode);
+    let found = quoted(&format!("{warnings}{}\n{}", plan::summary_text(&plan, true), list(&plan)));
+    let file = golden(&format!("{name}.txt"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::write(&file, &found).unwrap();
+    }
+    let expected = fs_err::read_to_string(&file).unwrap_or_default();
+    let differ = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
+    assert!(
+        expected == found,
+        "golden/{name}.txt is not the plan that is made now; first difference {differ:?}; \
+         see it with UPDATE_EXPECT=1 cargo test --test golden && git diff golden"
+    );
+}
+
+fn golden(name: &str) -> PathBuf {
+    root().join("golden").join(name)
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The plan, and a line for each warning.
+fn planned(catalog: &Catalog) -> (Plan, String) {
+    let source = |name: &str| Source::new(name, fs_err::read_to_string(root().join(name)).unwrap());
+    let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
+    let templates = ["meta", "runtime"].map(|name| (name.to_owned(), Vec::new()));
+    let (plan, warnings) = plan::resolve(&manifest, catalog, &Templates::from(templates), &Request::default()).unwrap();
+    let warnings = warnings.iter().fold(String::new(), |text, warning| format!("{text}warning: {warning}\n"));
+    (plan, warnings)
+}
+
+/// The text with every `packages.kdl:12` as what stands on that line; in a listing after the rest of its line.
+fn quoted(text: &str) -> String {
+    let rules: Vec<String> = fs_err::read_to_string(root().join("packages.kdl")).unwrap().lines().map(rule).collect();
+    text.lines().map(|line| quoted_line(line, &rules) + "\n").collect()
+}
+
+fn quoted_line(line: &str, rules: &[String]) -> String {
+    let Some((before, after)) = line.split_once("packages.kdl:") else { return line.trim_end().to_owned() };
+    let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, rest) = after.split_at(digits);
+    if let (Some(before), Some(rest)) = (before.strip_suffix(" ("), rest.strip_prefix(')')) {
+        // A sentence says without it what is meant.
+        return quoted_line(&format!("{before}{rest}"), rules);
+    }
+    let rule = &rules[number.parse::<usize>().unwrap() - 1];
+    match rest.trim() {
+        "" => format!("{before}{rule}"),
+        rest => format!("{before}{rest}  <- {rule}"),
+    }
+}
+
+/// A rule without its properties that change no plan.
+fn rule(line: &str) -> String {
+    line.split(" optional=").next().unwrap().trim().trim_end_matches(" {").to_owned()
+}

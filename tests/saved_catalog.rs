@@ -1,0 +1,165 @@
+//! `rockpack scan`, and what is made of the catalog that it saves.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::catalog::{Catalog, CatalogError};
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
+
+/// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
+fn scratch(kpack: bool) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &exec_stub(StubMachine::X86_64, "../lib/none").unwrap()).unwrap();
+    succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
+    dir
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+}
+
+/// What a command says, on standard output and after it on standard error.
+fn succeeds(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+fn text(dir: &TempDir) -> String {
+    fs::read_to_string(dir.path().join("c.json")).unwrap()
+}
+
+/// What is said of `c.json` with this in it, by the program; its exit status.
+fn refused(dir: &TempDir, content: &str) -> (String, Option<i32>) {
+    fs::write(dir.path().join("c.json"), content).unwrap();
+    let output = rockpack(dir.path(), &["plan", "--catalog", "c.json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("c.json"), "the file is named:\n{said}");
+    // Long messages are wrapped.
+    (said.replace("\n  │ ", " "), output.status.code())
+}
+
+#[test]
+fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
+    for kpack in [true, false] {
+        let dir = scratch(kpack);
+        for name in ["c.json.zst", "c.json.xz"] {
+            succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "--output", name]);
+            assert!(fs::metadata(dir.path().join(name)).unwrap().len() < text(&dir).len() as u64 / 4, "{name} is compressed");
+        }
+        for output in [&[][..], &["-v"], &["--files"], &["--json"]] {
+            let plan = |from: &[&str]| succeeds(dir.path(), &[&["plan"], from, output].concat());
+            let expected = plan(&["--artifact-dir", "artifacts"]);
+            for name in ["c.json", "c.json.zst", "c.json.xz"] {
+                assert_eq!(plan(&["--catalog", name]), expected, "{name} {output:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_catalog_tells_nothing_of_the_machine() {
+    let (one, other) = (scratch(true), scratch(true));
+    assert_eq!(text(&one), text(&other), "equal artifacts, equal catalogs");
+    assert!(!text(&one).contains(one.path().to_str().unwrap()));
+    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "--jobs", "1"]), "printed without -o");
+    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "-o", "-"]));
+    fs::rename(one.path().join("artifacts"), one.path().join("moved")).unwrap();
+    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "moved"]));
+}
+
+#[test]
+fn a_changed_file_is_a_changed_line() {
+    let dir = scratch(true);
+    let before = text(&dir);
+    let header = dir.path().join("artifacts/core-hip_dev_generic/stage/include/hip/hip_runtime.h");
+    fs::write(header, "longer than it was before\n").unwrap();
+    let after = succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts"]);
+    let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
+    assert_eq!((changed.len(), before.lines().count()), (1, after.lines().count()));
+    assert!(changed[0].1.contains("include/hip/hip_runtime.h"));
+}
+
+#[test]
+fn what_was_put_in_another_order_is_put_in_order() {
+    let dir = scratch(true);
+    let expected = succeeds(dir.path(), &["plan", "--catalog", "c.json", "--json"]);
+    let mut json: serde_json::Value = serde_json::from_str(&text(&dir)).unwrap();
+    json["artifacts"].as_array_mut().unwrap().reverse();
+    for artifact in json["artifacts"].as_array_mut().unwrap() {
+        artifact["entries"].as_array_mut().unwrap().reverse();
+    }
+    let before = text(&dir);
+    fs::write(dir.path().join("c.json"), json.to_string()).unwrap();
+    assert_eq!(succeeds(dir.path(), &["plan", "--catalog", "c.json", "--json"]), expected);
+    let mut again = Vec::new();
+    Catalog::load(&dir.path().join("c.json")).unwrap().write_json(&mut again).unwrap();
+    assert_eq!(String::from_utf8(again).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_catalog_is_refused() {
+    let dir = scratch(true);
+    let good = text(&dir);
+    let broken = |from: &str, to: &str| {
+        let text = good.replacen(from, to, 1);
+        assert!(text != good, "{from} is in a catalog");
+        refused(&dir, &text)
+    };
+    let expect = |(said, status): (String, Option<i32>), needle: &str| {
+        assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
+        assert_eq!(status, Some(1), "{said}");
+    };
+    expect(broken("\"format\":1", "\"format\":2"), "has format 2, and this program reads format 1");
+    expect(broken("\"format\":1,\n\"build\"", "\"format\":3,\n\"built\""), "has format 3");
+    expect(broken("\"path\":\"bin/amd-smi\"", "\"path\":\"bin/../amd-smi\""), "`bin/../amd-smi` has `..`, which can lead outside at line");
+    expect(broken("\"path\":\"bin/amd-smi\"", "\"path\":\"/bin/amd-smi\""), "is absolute");
+    expect(broken("\"base\":\"stage\"", "\"base\":\"../stage\""), "`../stage` has `..`");
+    expect(broken("\"component\":\"lib\"", "\"component\":\"libs\""), "unknown variant `libs`");
+    expect(broken("\"kind\":\"directory\"", "\"kind\":\"dir\""), "unknown variant `dir`");
+    expect(broken("\"path\":\"bin/amd-smi\"", "\"sha256\":\"12ab\",\"path\":\"bin/amd-smi\""), "is not the SHA-256 of");
+    expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "it has no artifact");
+    expect(refused(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
+    expect(refused(&dir, ""), "is not a catalog");
+    expect(refused(&dir, &good[..good.len() / 2]), "is not a catalog");
+    expect(refused(&dir, &(good.clone() + "x")), "trailing characters");
+    let entry = good.lines().find(|line| line.contains("\"path\":\"bin/amd-smi\"")).unwrap().trim_end_matches(',');
+    expect(broken(entry, &format!("{entry},\n{entry}")), "has `bin/amd-smi` of `stage` twice");
+}
+
+#[test]
+fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
+    let dir = scratch(true);
+    for name in ["c.json.zst", "c.json.xz"] {
+        let file = dir.path().join(name);
+        Catalog::load(&dir.path().join("c.json")).unwrap().save(&file).unwrap();
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        let output = rockpack(dir.path(), &["plan", "--catalog", name]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(name) && said.contains("cannot be decompressed"), "{said}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+    let output = rockpack(dir.path(), &["plan", "--catalog", "none.json"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("none.json"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(matches!(Catalog::load(&dir.path().join("none.json")), Err(CatalogError::Read { .. })));
+    assert_eq!(rockpack(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "none/c.json"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_build_needs_the_artifacts_themselves() {
+    let dir = scratch(true);
+    let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "--dest-dir", "out"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no bytes") && said.contains("--artifact-dir"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!dir.path().join("out").exists());
+}
