@@ -2,7 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::ui::MessageFormat;
+
 mod build;
+mod check;
 mod completions;
 mod elf;
 mod explain;
@@ -12,6 +15,7 @@ mod scan;
 mod set;
 
 pub use build::BuildArgs;
+pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use explain::ExplainArgs;
@@ -29,6 +33,20 @@ pub use set::{CatalogArgs, SetArgs};
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+
+    /// What problems look like on standard error
+    ///
+    /// A json line has `severity` (error, warning or note), `code` (a stable name for what is
+    /// wrong), `message`, `help` or null, `labels` (the places at fault, the fault itself
+    /// first) and `related` (places in other files). A place has `file` (null for the manifest
+    /// that is built in), `name`, `line`, `column`, `end_line`, `end_column` (from 1, in
+    /// characters, the end behind the last one) and `text`.
+    ///
+    /// github and sarif name files by their path in the repository: below `GITHUB_WORKSPACE`,
+    /// else below the directory that has `.git`. With json and sarif, standard error has nothing
+    /// else, unless the command line itself cannot be read.
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Messages")]
+    pub message_format: MessageFormat,
 }
 
 const AFTER: &str = "\
@@ -40,6 +58,7 @@ file, 2 something is wrong with the command line or the environment.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Scan(ScanArgs),
+    Check(CheckArgs),
     Plan(PlanArgs),
     Explain(ExplainArgs),
     Build(BuildArgs),

@@ -1,11 +1,12 @@
 //! What each command does: one module a command, arguments in, text and an exit status out.
 
-use rockpack::source::{Problem, Problems};
+use rockpack::source::{Code, Problem, Problems};
 
 use crate::cli::Command;
 use crate::ui;
 
 mod build;
+mod check;
 mod completions;
 mod elf;
 mod explain;
@@ -38,6 +39,7 @@ impl From<Problem> for Failure {
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Scan(args) => scan::run(args),
+        Command::Check(args) => check::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),
@@ -55,5 +57,5 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// The command line or the machine is at fault (2).
 fn environment(message: impl Into<String>) -> Failure {
-    Problem::error(message).into()
+    Problem::error(Code::Environment, message).into()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
 use rockpack::plan::{self, Plan, Request};
-use rockpack::source::{Problem, Source, with_causes};
+use rockpack::source::{Code, Problem, Source, with_causes};
 
 use crate::cli::{CatalogArgs, SetArgs};
 use crate::command::Failure;
@@ -14,7 +14,10 @@ use crate::{builtin, ui};
 /// The threads that a command works with: as many as were asked for, else one for each core.
 pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
     let threads = jobs.map_or(0, usize::from);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Problem::error(format!("cannot start threads: {e}")))
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Problem::error(Code::Environment, format!("cannot start threads: {e}")))
 }
 
 /// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
@@ -33,17 +36,20 @@ pub fn request(manifest: &Manifest, set: &SetArgs) -> Request {
 /// The manifest of `dir`, else of this directory, else the one built in.
 pub fn manifest(dir: Option<&Path>) -> Result<Manifest, Failure> {
     let (packages, families) = sources(dir)?;
-    Ok(Manifest::decode(&packages, &families)?)
+    let templates = builtin::templates();
+    Ok(Manifest::decode_with_templates(&packages, &families, templates.keys().map(String::as_str))?)
 }
 
 /// What is in the artifacts: scanned from their directory, or as it was saved.
 pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
     let Some(file) = &args.catalog else {
-        let dir = args.artifact_dir.as_deref().ok_or_else(|| Problem::usage("there is no artifact directory to read"))?;
+        let dir =
+            args.artifact_dir.as_deref().ok_or_else(|| Problem::usage(Code::Environment, "there is no artifact directory to read"))?;
         return scan(dir, verbose).map(|(catalog, _)| catalog);
     };
     let catalog = Catalog::load(file).map_err(|e| {
-        let problem = Problem::error(with_causes(&e)).help("`rockpack scan --artifact-dir DIR -o FILE` saves a catalog");
+        let problem =
+            Problem::error(Code::BrokenCatalog, with_causes(&e)).help("`rockpack scan --artifact-dir DIR -o FILE` saves a catalog");
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }
     })?;
     if verbose {
@@ -56,7 +62,7 @@ pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
 pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Tree), Failure> {
     if !dir.is_dir() {
         let what = if dir.exists() { "is not a directory" } else { "does not exist" };
-        return Err(Problem::error(format!("artifact directory {} {what}", dir.display()))
+        return Err(Problem::error(Code::Environment, format!("artifact directory {} {what}", dir.display()))
             .help("--artifact-dir takes the directory that holds base_lib_generic and the like")
             .into());
     }
@@ -77,9 +83,12 @@ fn sources(dir: Option<&Path>) -> Result<(Source, Source), Problem> {
     };
     let read = |name: &str| {
         let path = dir.join(name);
-        let text = fs_err::read_to_string(&path)
-            .map_err(|e| Problem::error(e.to_string()).help("--manifest takes the directory with packages.kdl and families.kdl"))?;
-        Ok(Source::new(name, text))
+        let text = fs_err::read_to_string(&path).map_err(|e| {
+            Problem::error(Code::Environment, e.to_string()).help("--manifest takes the directory with packages.kdl and families.kdl")
+        })?;
+        // As people type it: `./` says nothing.
+        let file = path.strip_prefix(".").unwrap_or(&path);
+        Ok(Source::of_file(name, file.to_string_lossy(), text))
     };
     Ok((read(builtin::PACKAGES.0)?, read(builtin::FAMILIES.0)?))
 }

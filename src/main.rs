@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use rockpack::source::Problems;
 
 mod builtin;
 mod cli;
@@ -14,15 +15,17 @@ use cli::Cli;
 use command::Failure;
 
 fn main() -> ExitCode {
-    match command::run(&Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let cli = Cli::parse();
+    ui::speak(cli.message_format);
+    let (problems, status) = match command::run(&cli.command) {
+        Ok(()) => (Problems::new(), 0),
         Err(Failure::Problems(problems)) => {
-            ui::show_problems(&problems);
-            ExitCode::from(if problems.blame_usage() { 2 } else { 1 })
+            let status = if problems.blame_usage() { 2 } else { 1 };
+            (problems, status)
         }
-        Err(Failure::Environment(problem)) => {
-            ui::show_problems(&problem.into());
-            ExitCode::from(2)
-        }
-    }
+        Err(Failure::Environment(problem)) => (problem.into(), 2),
+    };
+    ui::show_problems(&problems);
+    ui::finish(status != 2);
+    ExitCode::from(status)
 }

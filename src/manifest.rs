@@ -15,6 +15,7 @@ mod glob;
 mod library;
 mod reader;
 mod template;
+mod warnings;
 mod word;
 
 pub use glob::{Glob, GlobError};
@@ -48,7 +49,24 @@ impl Manifest {
     /// # Errors
     /// All independent mistakes at once, each with its place.
     pub fn decode(packages: &Source, families: &Source) -> Result<Self, Problems> {
-        decode::manifest(packages, families)
+        decode::manifest(packages, families, None)
+    }
+
+    /// The same where the runtime's templates are known: a package that names none of `templates` is a mistake too.
+    ///
+    /// # Errors
+    /// All independent mistakes at once, each with its place.
+    pub fn decode_with_templates<'t>(
+        packages: &Source,
+        families: &Source,
+        templates: impl IntoIterator<Item = &'t str>,
+    ) -> Result<Self, Problems> {
+        decode::manifest(packages, families, Some(&templates.into_iter().collect::<Vec<_>>()))
+    }
+
+    /// What is doubtful in it, though it can be meant.
+    pub fn warnings(&self) -> Problems {
+        warnings::of(self)
     }
 }
 
@@ -64,7 +82,16 @@ pub struct Project {
     /// The environment variable that sets the platform tag when the command line does not.
     pub platform_tag_env: Option<String>,
     /// Installed paths of licence texts: those in the artifacts that a package names go into its metadata.
-    pub license_texts: Vec<Glob>,
+    pub license_texts: Vec<LicenseText>,
+}
+
+/// `license-text "share/doc/*/copyright" optional="…"`.
+#[derive(Debug, Clone)]
+pub struct LicenseText {
+    /// The glob over installed paths.
+    pub glob: Spanned<Glob>,
+    /// Why it is no mistake when it matches nothing.
+    pub optional: Option<String>,
 }
 
 /// What kind of thing a package is.
@@ -137,6 +164,14 @@ impl Package {
     /// Its distribution in `mode`, if it is built in that mode.
     pub fn distribution(&self, mode: Mode) -> Option<&Distribution> {
         self.distributions.iter().find(|d| applies(d.mode, mode))
+    }
+
+    /// How many lines say what goes into it and what it relies on.
+    pub fn rule_count(&self) -> usize {
+        let names = self.requires.len() + self.artifacts_of.len() + self.without_artifacts.len() + self.keep_links.len();
+        let paths = self.includes.len() + self.excludes.len() + self.rpaths.len() + self.aliases.len();
+        let offers = self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
+        self.artifacts.len() + self.without_components.len() + names + paths + offers
     }
 }
 
@@ -215,6 +250,8 @@ pub struct ArtifactRule {
 pub struct ComponentRule {
     /// The component.
     pub component: Spanned<Component>,
+    /// Why it is no mistake when it leaves out nothing.
+    pub optional: Option<String>,
     /// Counts in this mode only.
     pub mode: Option<Mode>,
 }
@@ -230,13 +267,15 @@ pub struct PathRule {
     pub mode: Option<Mode>,
 }
 
-/// `rpath "core" "lib/llvm/lib"`.
+/// `rpath "core" "lib/llvm/lib" optional="…"`.
 #[derive(Debug, Clone)]
 pub struct RpathRule {
     /// The package whose platform directory has the libraries.
     pub package: Spanned<PackageName>,
     /// The directory in it.
     pub directory: RelPath,
+    /// Why it can be absent.
+    pub optional: Option<String>,
 }
 
 /// `alias "lib/libx.so" as="forward" optional="…"`.
@@ -316,6 +355,8 @@ pub struct DropRule {
     pub mode: Option<Mode>,
     /// Why.
     pub reason: String,
+    /// Why it is no mistake when it drops nothing.
+    pub optional: Option<String>,
 }
 
 /// The ISAs there are, in the order of `families.kdl`.

@@ -20,10 +20,12 @@ mod check;
 mod closure;
 mod describe;
 mod devel;
+mod empty;
 pub mod explain;
 mod facts;
 mod idle;
 mod instance;
+mod leftover;
 mod links;
 mod notes;
 mod ownership;
@@ -71,6 +73,9 @@ pub struct Plan {
     pub platform_tag: String,
     /// What is made, in the order of the manifest.
     pub distributions: Vec<Distribution>,
+    /// What drop rules leave out, a line for each that drops something.
+    #[serde(default)]
+    pub dropped: Vec<Dropped>,
     /// Files that no package takes and no rule drops.
     pub unowned: Vec<Unowned>,
     /// What is worth knowing though nothing is wrong.
@@ -238,6 +243,20 @@ pub struct Absent {
     pub rule: String,
 }
 
+/// What one drop rule leaves out on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Dropped {
+    /// The rule: `packages.kdl:12`.
+    pub rule: String,
+    /// Why, as it says.
+    pub reason: String,
+    /// How many files and links; each counts for the first rule that drops it.
+    pub files: usize,
+    /// Their size in bytes, all together.
+    pub size: u64,
+}
+
 /// A file that no package takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -296,5 +315,8 @@ impl Distribution {
 /// # Errors
 /// Everything that would break a package, collected. Warnings come with the plan.
 pub fn resolve(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
-    resolve::plan(manifest, catalog, templates, request)
+    match resolve::plan(manifest, catalog, templates, request) {
+        Ok((plan, warnings)) => Ok((plan, warnings.in_order())),
+        Err(problems) => Err(problems.in_order()),
+    }
 }

@@ -1,10 +1,18 @@
 //! Where things are said, and what is wrong with them: the one diagnostic type.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+pub use miette::Severity;
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+mod code;
+mod position;
+
+pub use code::Code;
+pub use position::{Position, Span};
 
 /// A text that diagnostics point into: a KDL file with its name as people know it.
 #[derive(Debug, Clone)]
@@ -12,6 +20,10 @@ pub struct Source(Arc<Text>);
 
 #[derive(Debug)]
 struct Text {
+    name: String,
+    /// The file it was read from, as it was asked for; `None` of what no file has.
+    file: Option<String>,
+    /// Pictures are headed by the file, so that a terminal can open it, else by the name.
     named: NamedSource<String>,
     /// Where its line breaks are: a plan asks for the line of a rule once for each file.
     breaks: Vec<usize>,
@@ -19,20 +31,45 @@ struct Text {
 
 impl Source {
     /// A source of this name and text.
-    pub fn new(name: impl AsRef<str>, text: impl Into<String>) -> Self {
-        let text = text.into();
-        let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
-        Self(Arc::new(Text { named: NamedSource::new(name, text), breaks }))
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::with(name.into(), None, text.into())
     }
 
-    /// The name, as diagnostics and plans show it (`packages.kdl`).
+    /// The text of a file: `name` is what people call it, `file` where it is, as it was asked for.
+    pub fn of_file(name: impl Into<String>, file: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::with(name.into(), Some(file.into()), text.into())
+    }
+
+    fn with(name: String, file: Option<String>, text: String) -> Self {
+        let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
+        let named = NamedSource::new(file.as_ref().unwrap_or(&name), text);
+        Self(Arc::new(Text { name, file, named, breaks }))
+    }
+
+    /// The name, as messages and plans show it (`packages.kdl`).
     pub fn name(&self) -> &str {
-        self.0.named.name()
+        &self.0.name
+    }
+
+    /// The file it was read from, if it was read from one (`packaging/packages.kdl`).
+    pub fn file(&self) -> Option<&str> {
+        self.0.file.as_deref()
     }
 
     /// The whole text.
     pub fn text(&self) -> &str {
         self.0.named.inner()
+    }
+
+    fn line_of(&self, byte: usize) -> usize {
+        self.0.breaks.partition_point(|&at| at < byte) + 1
+    }
+
+    fn position(&self, byte: usize) -> Position {
+        let line = self.line_of(byte);
+        let start = if line < 2 { 0 } else { self.0.breaks[line - 2] + 1 };
+        let before = self.text().get(start..byte).unwrap_or_default();
+        Position { line, column: before.chars().count() + 1 }
     }
 
     /// The place of these bytes.
@@ -56,7 +93,12 @@ impl Place {
 
     /// The line it starts on, counted from 1.
     pub fn line(&self) -> usize {
-        self.source.0.breaks.partition_point(|&at| at < self.bytes.start) + 1
+        self.source.line_of(self.bytes.start)
+    }
+
+    /// Where it starts and ends, in lines and columns.
+    pub fn span(&self) -> Span {
+        Span { start: self.source.position(self.bytes.start), end: self.source.position(self.bytes.end) }
     }
 }
 
@@ -100,28 +142,47 @@ impl<T> std::ops::Deref for Spanned<T> {
 /// One thing that is wrong (or worth a warning), with the places at fault and the remedy.
 #[derive(Debug, Clone)]
 pub struct Problem {
+    code: Code,
     severity: Severity,
     message: String,
     labels: Vec<(Place, String)>,
-    help: Option<String>,
+    help: Option<Box<str>>,
     elsewhere: Vec<Problem>,
     usage: bool,
+    fact: Option<Box<str>>,
 }
 
 impl Problem {
+    fn new(code: Code, severity: Severity, message: String) -> Self {
+        Self { code, severity, message, labels: Vec::new(), help: None, elsewhere: Vec::new(), usage: false, fact: None }
+    }
+
     /// An error. `message` is one sentence in lower case that names what is at fault.
-    pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), help: None, elsewhere: Vec::new(), usage: false }
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message.into())
     }
 
     /// A warning: the work goes on.
-    pub fn warning(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(message) }
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message.into())
+    }
+
+    /// Worth knowing, though nothing is wrong.
+    pub fn note(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Advice, message.into())
     }
 
     /// An error of the command line rather than of the files: callers tell both apart by the exit status.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self { usage: true, ..Self::error(message) }
+    pub fn usage(code: Code, message: impl Into<String>) -> Self {
+        Self { usage: true, ..Self::error(code, message) }
+    }
+
+    /// Names the fact that is wrong, where several packages meet with the same one: of the
+    /// problems of one code and fact, a collection keeps the first.
+    #[must_use]
+    pub fn of_fact(mut self, fact: impl Into<String>) -> Self {
+        self.fact = Some(fact.into().into());
+        self
     }
 
     /// Points at `place`. Places of one file share a picture; those of another get their own.
@@ -131,7 +192,7 @@ impl Problem {
         if self.labels.first().is_none_or(same_file) {
             self.labels.push((place.clone(), text.into()));
         } else {
-            self.elsewhere.push(Self::error("also here").with_severity(Severity::Advice).label(place, text));
+            self.elsewhere.push(Self::note(self.code, "also here").label(place, text));
         }
         self
     }
@@ -139,13 +200,22 @@ impl Problem {
     /// Says what to do about it.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(text.into());
+        self.help = Some(text.into().into());
         self
     }
 
-    fn with_severity(mut self, severity: Severity) -> Self {
-        self.severity = severity;
-        self
+    fn first_place(&self) -> Option<(&str, usize)> {
+        self.labels.first().map(|(place, _)| (place.source.name(), place.bytes.start))
+    }
+
+    /// What kind of problem it is.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// How bad it is: an error stops the work.
+    pub fn severity(&self) -> Severity {
+        self.severity
     }
 
     /// Whether it stops the work.
@@ -166,6 +236,11 @@ impl Problem {
     /// The places at fault in the first file, with what is said of each.
     pub fn labels(&self) -> &[(Place, String)] {
         &self.labels
+    }
+
+    /// The places in other files, with what is said of each.
+    pub fn labels_elsewhere(&self) -> impl Iterator<Item = &(Place, String)> {
+        self.elsewhere.iter().flat_map(|other| &other.labels)
     }
 }
 
@@ -212,7 +287,10 @@ impl Diagnostic for Problem {
 
 /// All that is wrong, collected: one run reports every independent mistake.
 #[derive(Debug, Clone, Default)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    found: Vec<Problem>,
+    facts: BTreeSet<(Code, Box<str>)>,
+}
 
 impl Problems {
     /// Nothing yet.
@@ -220,40 +298,52 @@ impl Problems {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds one, unless its fact is known to be wrong already.
     pub fn push(&mut self, problem: Problem) {
-        self.0.push(problem);
+        let is_new = problem.fact.clone().is_none_or(|fact| self.facts.insert((problem.code, fact)));
+        if is_new {
+            self.found.push(problem);
+        }
     }
 
     /// Adds all of another collection.
     pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+        other.found.into_iter().for_each(|problem| self.push(problem));
+    }
+
+    /// In the order of the files: first what has no place, then by file and place.
+    #[must_use]
+    pub fn in_order(mut self) -> Self {
+        self.found.sort_by(|a, b| a.first_place().cmp(&b.first_place()));
+        self
     }
 
     /// Whether any of them stops the work.
     pub fn has_errors(&self) -> bool {
-        self.0.iter().any(Problem::is_error)
+        self.found.iter().any(Problem::is_error)
     }
 
     /// Whether the command line alone is at fault.
     pub fn blame_usage(&self) -> bool {
-        self.0.iter().filter(|p| p.is_error()).all(|p| p.usage)
+        self.found.iter().filter(|p| p.is_error()).all(|p| p.usage)
     }
 
     /// Whether there are none at all.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.found.is_empty()
     }
 
     /// In the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
-        self.0.iter()
+        self.found.iter()
     }
 }
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
-        Self(vec![problem])
+        let mut problems = Self::new();
+        problems.push(problem);
+        problems
     }
 }
 

@@ -1,19 +1,71 @@
 //! What people see: problems with their places, progress, the closing table.
 //!
 //! Results go to standard output; everything else to standard error. Without a terminal
-//! there is no colour and nothing that moves: a log reads as the terminal does.
+//! there is no colour and nothing that moves: a log reads as the terminal does. What problems
+//! look like is for the command line to choose; where a machine reads them, standard error has
+//! nothing else.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use rockpack::catalog::Catalog;
 use rockpack::event::{Event, Reporter};
 use rockpack::execute::Outcome;
 use rockpack::plan::{Plan, human_size};
-use rockpack::source::Problems;
+use rockpack::source::{Code, Problem, Problems, Severity};
+
+mod github;
+mod json;
+mod picture;
+mod repository;
+mod sarif;
+
+/// What problems look like on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum MessageFormat {
+    /// Pictures of the lines at fault
+    #[default]
+    Human,
+    /// One JSON object a line for each problem, and nothing else
+    Json,
+    /// Annotations for GitHub Actions, errors first
+    Github,
+    /// One SARIF 2.1.0 document for the run, also when all is well
+    Sarif,
+}
+
+impl MessageFormat {
+    /// Whether people read along: then progress is told too.
+    fn has_readers(self) -> bool {
+        matches!(self, Self::Human | Self::Github)
+    }
+}
+
+/// Set once, before anything is said: every stage of every command says things.
+static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
+/// What a document at the end has to tell.
+static HELD: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
+
+fn format() -> MessageFormat {
+    FORMAT.get().copied().unwrap_or_default()
+}
+
+/// Chooses what problems look like from now on. What was chosen first stays.
+pub fn speak(format: MessageFormat) {
+    let _ = FORMAT.set(format);
+}
+
+/// Says what is left to say when a command is done; `successful` unless it could not do its work.
+pub fn finish(successful: bool) {
+    if format() == MessageFormat::Sarif {
+        let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        say(sarif::document(&held, successful).trim_end());
+    }
+}
 
 /// Writes a result.
 pub fn print(text: &str) -> io::Result<()> {
@@ -43,24 +95,40 @@ pub fn bold(text: &str) -> String {
     if shown { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// Draws every problem.
-pub fn show_problems(problems: &Problems) {
-    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_wrap_lines(true);
-    for problem in problems.iter() {
-        let mut text = String::new();
-        let drawn = handler.render_report(&mut text, problem);
-        say(if drawn.is_ok() { text.trim_end() } else { problem.message() });
-        say("");
+/// Tells people who read along.
+fn tell(text: &str) {
+    if format().has_readers() {
+        say(text);
     }
+}
+
+/// Shows every problem, errors before what only warns.
+pub fn show_problems(problems: &Problems) {
+    let mut sorted: Vec<&Problem> = problems.iter().collect();
+    sorted.sort_by_key(|problem| match problem.severity() {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Advice => 2,
+    });
+    sorted.into_iter().for_each(show);
+}
+
+fn show(problem: &Problem) {
+    let text = match format() {
+        MessageFormat::Human => picture::draw(problem),
+        MessageFormat::Json => json::line(problem),
+        MessageFormat::Github => github::command(problem),
+        MessageFormat::Sarif => return HELD.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone()),
+    };
+    // Whole messages: another thread's must not come in between.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Lists base directories that manifests name and artifacts do not have.
 pub fn show_absent_bases(catalog: &Catalog) {
     for artifact in &catalog.artifacts {
         for base in &artifact.absent_bases {
-            say(&format!("note: artifact {} lists {base} and does not have it", artifact.id));
+            show(&Problem::note(Code::AbsentBase, format!("artifact {} lists {base} and does not have it", artifact.id)));
         }
     }
 }
@@ -73,7 +141,7 @@ pub struct Progress {
 impl Progress {
     /// Draws on standard error.
     pub fn new() -> Self {
-        Self { bar: io::stderr().is_terminal().then(|| ProgressBar::new(0)) }
+        Self { bar: (format().has_readers() && io::stderr().is_terminal()).then(|| ProgressBar::new(0)) }
     }
 
     /// Leaves nothing of the bar.
@@ -100,10 +168,10 @@ impl Reporter for Progress {
             (Event::Progress { bytes }, Some(bar)) => bar.inc(bytes),
             (Event::BuildStarted { outputs, bytes }, None) => {
                 let packages = if outputs == 1 { "1 package".to_owned() } else { format!("{outputs} packages") };
-                say(&format!("writing {packages} out of {}", human_size(bytes)));
+                tell(&format!("writing {packages} out of {}", human_size(bytes)));
             }
             (Event::OutputFinished { path, files, size, took }, None) => {
-                say(&format!("{path}: {files} files, {}, {}", human_size(size), seconds(took)));
+                tell(&format!("{path}: {files} files, {}, {}", human_size(size), seconds(took)));
             }
             (Event::OutputFinished { .. }, Some(_)) | (Event::OutputStarted { .. } | Event::Progress { .. }, None) => {}
         }

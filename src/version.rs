@@ -26,6 +26,11 @@ pub struct VersionError {
 }
 
 impl Version {
+    /// What stands in for a version that is not known, where work goes on to find other mistakes.
+    pub fn unknown() -> Self {
+        Self("0".to_owned())
+    }
+
     /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0

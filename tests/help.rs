@@ -48,7 +48,7 @@ const COMMANDS: &[&[&str]] = &[
 #[test]
 fn help_with_a_command_is_its_long_help() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
-    for command in COMMANDS {
+    for &command in COMMANDS {
         assert_eq!(printed(&[&["help"], command].concat()), printed(&[command, &["--help"]].concat()), "{command:?}");
     }
 }
@@ -184,7 +184,7 @@ fn zsh_takes_the_script_for_its_completion_function() {
 fn the_manual_page_has_everything() {
     let page = printed(&["man"]);
     assert_eq!(page, printed(&["man"]));
-    for command in COMMANDS {
+    for &command in COMMANDS {
         assert!(page.contains(&format!("\n.SS \"rockpack {}\"\n", command.join(" "))), "{command:?}");
     }
     for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {

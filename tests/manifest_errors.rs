@@ -4,11 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use rockpack::manifest::Manifest;
-use rockpack::source::{Problem, Source};
+use rockpack::source::{Code, Problem, Source};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
 const SOUND_PACKAGES: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
@@ -26,7 +27,8 @@ fn problems(file: &Path) -> Vec<Problem> {
     let text = fs_err::read_to_string(file).unwrap();
     let (packages, families) =
         if file.to_str().unwrap().ends_with(".families.kdl") { (SOUND_PACKAGES, text.as_str()) } else { (text.as_str(), SOUND_FAMILIES) };
-    let decoded = Manifest::decode(&Source::new("packages.kdl", packages), &Source::new("families.kdl", families));
+    let (packages, families) = (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
+    let decoded = Manifest::decode_with_templates(&packages, &families, ["meta", "runtime"]);
     decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
 }
 
@@ -63,9 +65,21 @@ fn every_picture_has_its_mistake() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
     for entry in fs_err::read_dir(directory).unwrap() {
         let file = entry.unwrap().path();
-        let known = file.extension().is_some_and(|e| e == "kdl") || pictures.contains(&file);
+        // Faults of plans are in a directory of their own.
+        let known = file.is_dir() || file.extension().is_some_and(|e| e == "kdl") || pictures.contains(&file);
         assert!(known, "{} belongs to no fixture", file.display());
     }
+}
+
+/// Every code of the manifest is provoked by a fixture, so that its picture was looked at.
+#[test]
+fn every_code_of_the_manifest_has_a_fixture() {
+    let sources = walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manifest")).into_iter().map(Result::unwrap);
+    let files = sources.filter(|e| e.file_type().is_file() && !e.path().ends_with("manifest/warnings.rs"));
+    let text: String = files.map(|e| fs_err::read_to_string(e.path()).unwrap()).collect();
+    let used: BTreeSet<Code> = Code::ALL.iter().copied().filter(|code| text.contains(&format!("Code::{code:?}"))).collect();
+    let shown: BTreeSet<Code> = fixtures().iter().flat_map(|file| problems(file)).map(|p| p.code()).collect();
+    assert!(used.is_subset(&shown), "no fixture shows {:?}", used.difference(&shown));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::scan::collect;
 use super::{Catalog, EntryKind, Origin, Tree, sha256_of_file};
 use crate::names::Family;
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 /// Hashes the files that another artifact installs too, so that planning can tell whether
 /// both mean the same file without reading one.
@@ -47,5 +47,7 @@ fn sha256(catalog: &Catalog, tree: &Tree, artifact: usize, entry: usize) -> Resu
     let entry = &artifact.entries[entry];
     let origin = Origin { artifact: artifact.id.clone(), base: entry.base.clone(), path: entry.path.clone() };
     let digest = tree.path(&origin).map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| sha256_of_file(&path));
-    digest.map_err(|e| Problem::error(format!("cannot read `{}` of artifact `{}`: {e}", entry.path, artifact.id)).into())
+    digest.map_err(|e| {
+        Problem::error(Code::UnreadableArtifact, format!("cannot read `{}` of artifact `{}`: {e}", entry.path, artifact.id)).into()
+    })
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ArtifactId;
 use crate::names::RelPath;
-use crate::source::{Problem, Problems, Source};
+use crate::source::{Code, Problem, Problems, Source};
 
 /// The file in each artifact that lists its base directories.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
@@ -57,7 +57,7 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
             Ok(_) => {}
             Err(_) if text.is_empty() => {}
             Err(e) => problems.push(
-                Problem::error(format!("base directory {e}"))
+                Problem::error(Code::BaseDirectory, format!("base directory {e}"))
                     .label(&manifest.at(at..at + line.len()), "listed here")
                     .help("list directories below the artifact, one a line, such as `math-libs/BLAS/stage`"),
             ),

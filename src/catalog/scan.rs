@@ -15,7 +15,7 @@ use super::tree::below;
 use super::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Ignored, Tree, archive, duplicates};
 use crate::elf;
 use crate::names::RelPath;
-use crate::source::{Problem, Problems, Source, with_causes};
+use crate::source::{Code, Problem, Problems, Source, with_causes};
 
 /// Reads what the artifact directory `dir` holds: names, sizes and types of everything in
 /// it, and the headers of ELF files. Archives are unpacked below the system's temporary
@@ -53,7 +53,7 @@ struct Child {
 }
 
 fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
-    let cannot = |e: std::io::Error| Problem::error(format!("cannot read the artifact directory: {e}"));
+    let cannot = |e: std::io::Error| Problem::error(Code::UnreadableArtifact, format!("cannot read the artifact directory: {e}"));
     let (mut children, mut ignored) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(dir).map_err(cannot)? {
         let entry = entry.map_err(cannot)?;
@@ -72,7 +72,7 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     ignored.sort_by(|a, b| a.name.cmp(&b.name));
     if children.is_empty() {
         let found = if ignored.is_empty() { "it is empty".to_owned() } else { format!("none of its {} children is one", ignored.len()) };
-        return Err(Problem::error(format!("no artifact in {}: {found}", dir.display()))
+        return Err(Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
             .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
             .into());
     }
@@ -84,11 +84,14 @@ fn roots(children: &[Child]) -> Result<(BTreeMap<ArtifactId, PathBuf>, Option<Te
     for pair in children.windows(2) {
         if pair[0].id == pair[1].id {
             let what = format!("artifact `{}` is there twice: {} and {}", pair[0].id, pair[0].path.display(), pair[1].path.display());
-            return Err(Problem::error(what).help("keep the directory or the archive, and remove the other").into());
+            return Err(Problem::error(Code::ArtifactTwice, what).help("keep the directory or the archive, and remove the other").into());
         }
     }
     let temporary = if children.iter().any(|c| c.storage != Storage::Directory) {
-        Some(TempDir::with_prefix("rockpack-").map_err(|e| Problem::error(format!("cannot make a temporary directory: {e}")))?)
+        Some(
+            TempDir::with_prefix("rockpack-")
+                .map_err(|e| Problem::error(Code::Environment, format!("cannot make a temporary directory: {e}")))?,
+        )
     } else {
         None
     };
@@ -101,8 +104,8 @@ fn root(child: &Child, temporary: Option<&TempDir>) -> Result<(ArtifactId, PathB
         return Ok((child.id.clone(), child.path.clone()));
     };
     let to = temporary.path().join(child.id.to_string());
-    fs::create_dir(&to).map_err(|e| Problem::error(format!("cannot unpack an archive: {e}")))?;
-    archive::unpack(&child.path, child.storage, &to).map_err(|e| Problem::error(with_causes(&e)))?;
+    fs::create_dir(&to).map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
+    archive::unpack(&child.path, child.storage, &to).map_err(|e| Problem::error(Code::BrokenArchive, with_causes(&e)))?;
     Ok((child.id.clone(), to))
 }
 
@@ -111,7 +114,8 @@ fn artifact(id: &ArtifactId, root: &Path) -> Result<Artifact, Problems> {
     let text = fs::read_to_string(&manifest).map_err(|e| {
         let missing = e.kind() == std::io::ErrorKind::NotFound;
         let what = if missing { format!("artifact `{id}` has no {}", layout::MANIFEST) } else { e.to_string() };
-        Problem::error(what).help(format!("every artifact lists its base directories in {}; is this one whole?", layout::MANIFEST))
+        Problem::error(Code::BaseDirectory, what)
+            .help(format!("every artifact lists its base directories in {}; is this one whole?", layout::MANIFEST))
     })?;
     let bases = layout::parse_bases(&Source::new(format!("{id}/{}", layout::MANIFEST), text))?;
     let (mut entries, mut absent_bases) = (Vec::new(), Vec::new());
@@ -130,15 +134,16 @@ fn not_behind_a_link(id: &ArtifactId, root: &Path, base: &RelPath) -> Result<(),
     let link = above.filter(|dir| below(root, dir.as_str()).is_symlink()).last();
     link.map_or(Ok(()), |link| {
         let what = format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");
-        Err(Problem::error(what).help(format!("list the directory itself in {}", layout::MANIFEST)))
+        Err(Problem::error(Code::BaseDirectory, what).help(format!("list the directory itself in {}", layout::MANIFEST)))
     })
 }
 
 fn walk(id: &ArtifactId, base: &RelPath, dir: &Path, entries: &mut Vec<Entry>) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for found in WalkDir::new(dir).min_depth(1).sort_by_file_name() {
-        let entry =
-            found.map_err(|e| Problem::error(format!("cannot read artifact `{id}`: {e}"))).and_then(|found| entry(id, base, dir, &found));
+        let entry = found
+            .map_err(|e| Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}")))
+            .and_then(|found| entry(id, base, dir, &found));
         match entry {
             Ok(entry) => entries.push(entry),
             Err(problem) => problems.push(problem),
@@ -149,7 +154,8 @@ fn walk(id: &ArtifactId, base: &RelPath, dir: &Path, entries: &mut Vec<Entry>) -
 
 fn entry(id: &ArtifactId, base: &RelPath, dir: &Path, found: &walkdir::DirEntry) -> Result<Entry, Problem> {
     let path = relative(id, dir, found.path())?;
-    let cannot = |e: &dyn std::fmt::Display| Problem::error(format!("cannot read `{path}` of artifact `{id}`: {e}"));
+    let cannot =
+        |e: &dyn std::fmt::Display| Problem::error(Code::UnreadableArtifact, format!("cannot read `{path}` of artifact `{id}`: {e}"));
     let kind = if found.file_type().is_dir() {
         EntryKind::Directory
     } else if found.file_type().is_symlink() {
@@ -169,12 +175,16 @@ fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem
     let below = path.strip_prefix(dir).unwrap_or(path);
     let Some(text) = below.to_str() else {
         let shown = below.to_string_lossy();
-        return Err(Problem::error(format!("artifact `{id}` has a file whose name is not UTF-8: `{}`", shown.escape_debug()))
-            .help("installers reject such names; rename the file in the build that installs it"));
+        return Err(Problem::error(
+            Code::UnpackableFile,
+            format!("artifact `{id}` has a file whose name is not UTF-8: `{}`", shown.escape_debug()),
+        )
+        .help("installers reject such names; rename the file in the build that installs it"));
     };
     let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
     text.parse().map_err(|e| {
-        Problem::error(format!("artifact `{id}` has a file whose path {e}")).help("rename the file in the build that installs it")
+        Problem::error(Code::UnpackableFile, format!("artifact `{id}` has a file whose path {e}"))
+            .help("rename the file in the build that installs it")
     })
 }
 
@@ -215,11 +225,13 @@ fn build_facts(artifacts: &[Artifact], tree: &Tree) -> Result<BuildFacts, Proble
         let Some((artifact, entry)) = found else { return Ok(None) };
         let Some(root) = tree.roots().get(&artifact.id) else { return Ok(None) };
         let file = below(&below(root, entry.base.as_str()), path);
-        fs::read_to_string(file).map(Some).map_err(|e| Problem::error(format!("cannot read what the build says of itself: {e}")))
+        fs::read_to_string(file)
+            .map(Some)
+            .map_err(|e| Problem::error(Code::BuildFacts, format!("cannot read what the build says of itself: {e}")))
     };
     let json = |path: &str| -> Result<Value, Problem> {
         let Some(text) = text(path)? else { return Ok(Value::Null) };
-        serde_json::from_str(&text).map_err(|e| Problem::error(format!("{path} is not JSON: {e}")))
+        serde_json::from_str(&text).map_err(|e| Problem::error(Code::BuildFacts, format!("{path} is not JSON: {e}")))
     };
     Ok(BuildFacts {
         kpack_split: layout::kpack_split(&json(layout::BUILD_FLAGS)?),

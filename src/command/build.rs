@@ -6,7 +6,7 @@ use rockpack::execute::{self, ExecuteError};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::Plan;
-use rockpack::source::Problem;
+use rockpack::source::{Code, Problem};
 
 use super::{Failure, environment, print};
 use crate::cli::BuildArgs;
@@ -25,7 +25,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, &reporter));
     reporter.clear();
     let outcome = done.map_err(|e| match e {
-        ExecuteError::Files(_) => Failure::Problems(Problem::error(e.to_string()).into()),
+        ExecuteError::Files(_) => Failure::Problems(Problem::error(Code::BuildFailed, e.to_string()).into()),
         ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(e.to_string()),
     })?;
     print(&ui::closing_table(&plan, &outcome))
@@ -35,7 +35,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
 fn artifacts(args: &BuildArgs) -> Result<&Path, Problem> {
     match (&args.artifact_dir, &args.catalog) {
         (Some(dir), None) => Ok(dir),
-        _ => Err(Problem::usage("a saved catalog has no bytes to build packages of")
+        _ => Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
             .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make")),
     }
 }

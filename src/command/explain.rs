@@ -2,7 +2,7 @@
 
 use rockpack::names::RelPath;
 use rockpack::plan::explain::{Asked, Explainer, explanation_text, matches_text};
-use rockpack::source::Problem;
+use rockpack::source::{Code, Problem};
 use serde::Serialize;
 
 use super::{Failure, environment, print};
@@ -16,7 +16,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
     let request = inputs::request(&manifest, &args.set);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
-    match explainer.find(&args.path).map_err(|e| Problem::usage(e).help(FORMS))? {
+    match explainer.find(&args.path).map_err(|e| Problem::usage(Code::Environment, e).help(FORMS))? {
         Asked::Path(path) => {
             let explanation = explainer.explain(&path);
             print(&if args.json { json(&explanation)? } else { explanation_text(&explanation, args.set.verbose) })
@@ -44,5 +44,5 @@ fn unknown(message: String, near: &[RelPath]) -> Failure {
         let near: Vec<String> = near.iter().map(|path| format!("  {path}")).collect();
         format!("near are\n{}", near.join("\n"))
     };
-    Failure::Problems(Problem::error(message).help(help).into())
+    Failure::Problems(Problem::error(Code::UnknownPath, message).help(help).into())
 }

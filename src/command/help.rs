@@ -4,7 +4,7 @@ use std::io;
 
 use clap::{Command, CommandFactory};
 use rockpack::manifest::{KdlFile, VOCABULARY};
-use rockpack::source::{Problem, nearest};
+use rockpack::source::{Code, Problem, nearest};
 use serde::Serialize;
 
 use super::{Failure, environment, print};
@@ -46,7 +46,7 @@ fn node(name: &str) -> Result<String, Failure> {
     let entries = manifest::entries(&VOCABULARY);
     let found: Vec<String> = entries.iter().filter(|e| e.word.name == name).map(|e| manifest::entry(e, ui::width())).collect();
     if found.is_empty() {
-        let problem = Problem::usage(format!("the manifest has no node `{name}`"));
+        let problem = Problem::usage(Code::Environment, format!("the manifest has no node `{name}`"));
         let near = nearest(name, entries.iter().map(|e| e.word.name));
         let help =
             near.map_or_else(|| "`rockpack help manifest` explains all there are".to_owned(), |near| format!("did you mean `{near}`?"));
@@ -76,7 +76,7 @@ fn unknown(above: &Command, name: &str) -> Problem {
     let path = above.get_bin_name().unwrap_or_else(|| above.get_name());
     let manifest = (above.get_name() == "rockpack").then_some("manifest");
     let topics: Vec<&str> = above.get_subcommands().map(Command::get_name).chain(manifest).collect();
-    let problem = Problem::usage(format!("`{path}` has no command `{name}`"));
+    let problem = Problem::usage(Code::Environment, format!("`{path}` has no command `{name}`"));
     match nearest(name, topics.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None if topics.is_empty() => problem.help(format!("`{path}` is a command without others below it")),

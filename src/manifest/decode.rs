@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::reader::{Block, Faults, FromText, Node};
 use super::{DropRule, LibraryRule, Manifest, Package, PackageKind, Project};
 use crate::names::PackageName;
-use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
+use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
 
 mod check;
 mod distribution;
@@ -17,6 +17,7 @@ mod once;
 mod package;
 mod project;
 mod rules;
+mod shadow;
 mod text;
 mod vocabulary;
 
@@ -32,10 +33,14 @@ pub(super) fn word(kind: PackageKind) -> &'static str {
 }
 
 /// Decodes both files and reports what is wrong with either, the packages' file first.
-pub(super) fn manifest(packages: &Source, families: &Source) -> Result<Manifest, Problems> {
-    let (packages, mut problems) = decoded(packages, packages_file);
+/// `templates` are those there are, where that is known.
+pub(super) fn manifest(packages: &Source, families: &Source, templates: Option<&[&str]>) -> Result<Manifest, Problems> {
+    let (packages, mut problems) = decoded(packages, |faults| packages_file(faults, templates));
     let (families, more) = decoded(families, families::file);
     problems.extend(more);
+    if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
+        problems.extend(check::colliding_names(&file.packages, families));
+    }
     match (packages, families) {
         (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {
             project: file.project,
@@ -63,7 +68,7 @@ fn decoded<T>(source: &Source, decode: impl FnOnce(&Faults) -> Option<T>) -> (Op
     (value, faults.into_problems())
 }
 
-fn packages_file(faults: &Faults) -> Option<PackagesFile> {
+fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<PackagesFile> {
     let document = faults.document()?;
     let context = Context::survey(faults, document.nodes());
     let mut nodes = Block::of_file(faults, vocabulary::FILE, document.nodes());
@@ -72,7 +77,8 @@ fn packages_file(faults: &Faults) -> Option<PackagesFile> {
     let drops = nodes.every("drop", project::drop_rule);
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     nodes.finish();
-    check::packages(faults, &context.outlines.borrow());
+    shadow::drops(faults, &drops);
+    check::packages(faults, &context.outlines.borrow(), templates);
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
     Some(PackagesFile { project: project?, packages, drops, system_libraries, missing_libraries })
 }
@@ -102,7 +108,7 @@ impl<'a> Context<'a> {
             let Some(name) = entry.value().as_string() else { continue };
             let place = faults.at(entry.span());
             if let Some(Declared { place: first, .. }) = declared.get(name) {
-                let problem = Problem::error(format!("package `{name}` is declared twice"));
+                let problem = Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
                 faults.report(problem.label(&place, "declared again here").label(first, "first declared here"));
                 continue;
             }
@@ -132,7 +138,7 @@ impl<'a> Context<'a> {
             && needed != is
         {
             let (needed, is) = (needed.word(), is.word());
-            let problem = Problem::error(format!("`{}` is no {needed} package", name.value));
+            let problem = Problem::error(Code::WrongKind, format!("`{}` is no {needed} package", name.value));
             self.faults.report(
                 problem
                     .label(&name.place, format!("a {needed} package has to stand here"))
@@ -142,7 +148,7 @@ impl<'a> Context<'a> {
     }
 
     fn report_unknown(&self, name: &Spanned<PackageName>) {
-        let problem = Problem::error(format!("there is no package `{}`", name.value));
+        let problem = Problem::error(Code::UnknownPackage, format!("there is no package `{}`", name.value));
         let label = match nearest(name.as_str(), self.declared.keys().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "no package of this file has this name".to_owned(),

@@ -6,6 +6,8 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::names::RelPath;
 
+mod pattern;
+
 /// A compiled glob: case-sensitive, over the whole installed path; `*` and `?` stay inside
 /// one segment, `**` spans segments, and `a/**` also matches `a` itself.
 #[derive(Debug, Clone)]
@@ -34,6 +36,11 @@ impl Glob {
     pub fn matches(&self, path: &RelPath) -> bool {
         self.matcher.is_match(path.as_str()) || self.itself.as_ref().is_some_and(|m| m.is_match(path.as_str()))
     }
+
+    /// Whether it matches every path that `other` matches; no where that cannot be told.
+    pub fn covers(&self, other: &Self) -> bool {
+        pattern::covers(&self.text, &other.text)
+    }
 }
 
 /// A text that is no glob over installed paths, or one that could match none.
@@ -61,7 +68,8 @@ impl FromStr for Glob {
             let remedy = format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
             return Err(error(format!("`**` has to be a whole segment, not part of `{segment}`"), Some(remedy)));
         }
-        Self::new(text).map_err(|e| error(e.kind().to_string(), None))
+        let glob = Self::new(text).map_err(|e| error(e.kind().to_string(), None))?;
+        pattern::impossible(text).map_or(Ok(glob), |(reason, remedy)| Err(error(reason, remedy)))
     }
 }
 

@@ -13,7 +13,7 @@ use kdl::{KdlDocument, KdlEntry, KdlNode};
 use miette::{Diagnostic, SourceSpan};
 
 use super::{Takes, Times, Word};
-use crate::source::{Place, Problem, Problems, Source, Spanned, nearest};
+use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
 
 mod block;
 mod syntax;
@@ -134,7 +134,7 @@ impl<'a> Node<'a> {
 
     /// Reports a fault of the node as a whole.
     pub fn fault(&self, message: impl Into<String>, label: impl Into<String>) {
-        self.faults.report(Problem::error(message).label(&self.place(), label).help(self.usage_help()));
+        self.faults.report(Problem::error(Code::MissingPart, message).label(&self.place(), label).help(self.usage_help()));
     }
 
     /// The next argument, which has to be there; `what` names it with its article.
@@ -227,7 +227,8 @@ impl<'a> Node<'a> {
         if let (false, Some(block)) = (self.block_asked, self.kdl.children()) {
             let place = self.faults.at(block.nodes().first().map_or(self.kdl.name().span(), |n| n.name().span()));
             let message = format!("`{}` has a block, but `{}` takes none", self.title(), self.kdl.name().value());
-            self.faults.report(Problem::error(message).label(&place, "this is in the block").help(self.usage_help()));
+            self.faults
+                .report(Problem::error(Code::UnexpectedBlock, message).label(&place, "this is in the block").help(self.usage_help()));
         }
     }
 
@@ -253,7 +254,8 @@ impl<'a> Node<'a> {
     fn refuse_annotations(&self) {
         let of_entries = self.kdl.entries().iter().filter_map(KdlEntry::ty);
         for annotation in self.kdl.ty().into_iter().chain(of_entries) {
-            let problem = Problem::error(format!("the type annotation `({})` means nothing here", annotation.value()));
+            let problem =
+                Problem::error(Code::TypeAnnotation, format!("the type annotation `({})` means nothing here", annotation.value()));
             self.faults.report(problem.label(&self.faults.at(annotation.span()), "take it away"));
         }
     }
@@ -266,7 +268,7 @@ impl<'a> Node<'a> {
         for entry in bare {
             self.exhausted = true;
             let text = self.faults.source.text().get(bytes(entry.span())).unwrap_or_default();
-            let problem = Problem::error(format!("`{text}` without quotes is a property called `{}`", key(entry)));
+            let problem = Problem::error(Code::UnquotedText, format!("`{text}` without quotes is a property called `{}`", key(entry)));
             self.faults.report(problem.label(&self.faults.at(entry.span()), format!("quote it: \"{text}\"")));
         }
     }
@@ -277,7 +279,7 @@ impl<'a> Node<'a> {
         for entry in std::mem::take(&mut self.properties) {
             match once.iter().find(|earlier| key(earlier) == key(entry)) {
                 Some(first) => self.faults.report(
-                    Problem::error(format!("`{}` has the property `{}` twice", self.title(), key(entry)))
+                    Problem::error(Code::GivenTwice, format!("`{}` has the property `{}` twice", self.title(), key(entry)))
                         .label(&self.faults.at(entry.span()), "given again here")
                         .label(&self.faults.at(first.span()), "first given here")
                         .help("keep one of them"),
@@ -293,14 +295,14 @@ impl<'a> Node<'a> {
         let text = entry.value().as_string();
         let meant = self.asked.iter().find(|name| Some(**name) == text);
         let help = meant.map_or_else(|| self.usage_help(), |name| format!("`{name}` is a property: write `{name}=…`"));
-        let problem = Problem::error(format!("`{}` has an argument too many", self.title()));
+        let problem = Problem::error(Code::UnreadArgument, format!("`{}` has an argument too many", self.title()));
         self.faults.report(problem.label(&self.faults.at(entry.span()), "nothing is read from this").help(help));
     }
 
     fn refuse_property(&self, entry: &KdlEntry) {
         let Some(name) = entry.name() else { return };
         let node = self.kdl.name().value();
-        let problem = Problem::error(format!("unknown property `{}` on `{node}`", name.value()));
+        let problem = Problem::error(Code::UnknownProperty, format!("unknown property `{}` on `{node}`", name.value()));
         let label = match nearest(name.value(), self.asked.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "nothing reads this".to_owned(),

@@ -1,20 +1,31 @@
 //! Names without a version that programs open: what the manifest's alias rules put there.
 
+use std::collections::BTreeSet;
+
 use super::Absent;
 use super::place::{Placed, Runtime, shared_library};
 use super::view::View;
 use crate::manifest::{AliasForm, AliasRule, Package};
-use crate::names::RelPath;
-use crate::source::{Problem, Problems, nearest};
+use crate::names::{ArtifactName, RelPath};
+use crate::source::{Code, Problem, Problems, nearest};
 
 /// Puts a library at every alias that a rule asks for; the names that none asks for are absent.
-pub(super) fn apply<'a>(package: &'a Package, runtime: &mut Runtime<'a>, view: &View<'a>, problems: &mut Problems) {
+/// `meant` are artifacts that the package tries to name.
+pub(super) fn apply<'a>(
+    package: &'a Package,
+    runtime: &mut Runtime<'a>,
+    view: &View<'a>,
+    meant: &BTreeSet<&ArtifactName>,
+    problems: &mut Problems,
+) {
     for rule in &package.aliases {
         if runtime.placed.contains_key(&*rule.path) {
             continue; // a real library of that name needs no help
         }
         let Some((alias, _)) = runtime.aliases.get(&*rule.path) else {
-            if rule.optional.is_none() {
+            // In an artifact whose name is mistaken it is not missed a second time.
+            let follows = view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
+            if rule.optional.is_none() && !follows {
                 problems.push(no_such_link(rule, package, runtime, view));
             }
             continue;
@@ -40,7 +51,7 @@ fn no_such_link(rule: &AliasRule, package: &Package, runtime: &Runtime<'_>, view
         (None, Some(near)) => format!("no library link is there; did you mean `{near}`?"),
         (None, None) => "no library link is there".to_owned(),
     };
-    Problem::error(format!("package `{}` has no library under `{}`", *package.name, *rule.path))
+    Problem::error(Code::MissingLibrary, format!("package `{}` has no library under `{}`", *package.name, *rule.path))
         .label(&rule.path.place, label)
         .help("correct the path, remove the line, or say why it can be absent: optional=\"…\"")
 }

@@ -2,33 +2,35 @@
 
 use std::collections::BTreeSet;
 
+use super::Distribution;
+use super::describe::pattern_in_vain;
 use super::instance::Instance;
-use super::targets::Targets;
-use super::view::Item;
-use super::{Distribution, Unowned};
-use crate::catalog::{ArtifactId, Catalog, Entry, EntryKind};
+use super::links::Filled;
+use crate::catalog::Catalog;
 use crate::elf::stub::StubMachine;
-use crate::manifest::{DropRule, Manifest, applies};
+use crate::manifest::{Library, Package};
 use crate::names::System;
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
-/// An rpath rule whose directory its package does not have: a warning.
-pub(super) fn rpaths(made: &[(Instance<'_>, Distribution)]) -> Problems {
+/// Directories that are searched and that their packages do not have: a warning for each line.
+pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     let paths: BTreeSet<&str> = made.iter().flat_map(|(_, d)| d.members.iter().map(|m| m.path.as_str())).collect();
     let there = |directory: &str| {
         let prefix = format!("{directory}/");
         paths.range(prefix.as_str()..).next().is_some_and(|p| p.starts_with(&prefix))
     };
-    let mut seen = BTreeSet::new();
     for (instance, _) in made {
-        for rule in &instance.package.rpaths {
+        let rpaths = instance.package.rpaths.iter().map(|rule| (rule, "libraries are searched there in vain"));
+        let environment = instance.package.environment.iter().flat_map(|e| &e.directories).map(|rule| (rule, "scripts name it in vain"));
+        for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
             let owner = made.iter().find(|(o, _)| o.package.name.value == *rule.package && instance.relies_on(o));
-            let Some((owner, _)) = owner else { continue };
-            if !there(&format!("{}/{}", owner.platform_dir, rule.directory)) && seen.insert(rule.package.place.to_string()) {
+            if owner.is_some_and(|(owner, _)| !there(&format!("{}/{}", owner.platform_dir, rule.directory))) {
                 problems.push(
-                    Problem::warning(format!("package `{}` has no directory `{}`", *rule.package, rule.directory))
-                        .label(&rule.package.place, "libraries are searched there in vain"),
+                    Problem::warning(Code::MissingDirectory, format!("package `{}` has no directory `{}`", *rule.package, rule.directory))
+                        .label(&rule.package.place, label)
+                        .of_fact(rule.package.place.to_string())
+                        .help("correct the directory, remove the line, or say why it can be absent: optional=\"…\""),
                 );
             }
         }
@@ -36,31 +38,38 @@ pub(super) fn rpaths(made: &[(Instance<'_>, Distribution)]) -> Problems {
     problems
 }
 
-/// Files that no package selects and no rule drops, of artifacts for anything that is built.
-pub(super) fn unowned(manifest: &Manifest, catalog: &Catalog, targets: &Targets, selected: &BTreeSet<*const Entry>) -> Vec<Unowned> {
-    let built = |id: &ArtifactId| id.family.is_generic() || targets.built.iter().any(|t| t == id.family.base());
-    let mut unowned = Vec::new();
-    for artifact in catalog.artifacts.iter().filter(|a| built(&a.id)) {
-        for entry in &artifact.entries {
-            let counts = !matches!(entry.kind, EntryKind::Directory) && !selected.contains(&std::ptr::from_ref(entry));
-            if counts && dropped(manifest, targets, &artifact.id, entry).next().is_none() {
-                unowned.push(Unowned { origin: Item { artifact, entry }.origin(), size: entry.size() });
-            }
+/// Libraries that the runtime shall find by name and that their packages do not have: a warning for each package.
+pub(super) fn libraries(filled: &[Filled<'_>], system: System) -> Problems {
+    let mut problems = Problems::new();
+    let mut packages: Vec<&Package> = filled.iter().map(|f| f.instance.package).collect();
+    packages.dedup_by_key(|package| &package.name.value);
+    for package in packages {
+        let of_package: Vec<&Filled<'_>> = filled.iter().filter(|f| f.instance.package.name.value == package.name.value).collect();
+        let needed = package.libraries.iter().filter(|library| library.optional.is_none());
+        let missing: Vec<(&Library, String)> = needed.filter_map(|l| Some((l, in_vain(l, &of_package, system)?))).collect();
+        let what = format!("package `{}` does not have {} that the runtime finds by name", *package.name, several(missing.len()));
+        let problem = Problem::warning(Code::MissingLibrary, what);
+        if !missing.is_empty() {
+            let labelled = missing.into_iter().fold(problem, |problem, (library, label)| problem.label(&library.name.place, label));
+            problems.push(labelled.help("correct the pattern, take the library, or say why it can be absent: optional=\"…\""));
         }
     }
-    unowned
+    problems
 }
 
-/// The rules that drop a file which no package takes, in their order.
-pub(super) fn dropped<'m>(manifest: &'m Manifest, targets: &Targets, id: &ArtifactId, entry: &Entry) -> impl Iterator<Item = &'m DropRule> {
-    manifest.drops.iter().filter(|rule| drops(rule, targets, id, entry))
+fn several(libraries: usize) -> String {
+    if libraries == 1 { "a library".to_owned() } else { format!("{libraries} libraries") }
 }
 
-fn drops(rule: &DropRule, targets: &Targets, id: &ArtifactId, entry: &Entry) -> bool {
-    applies(rule.mode, targets.mode)
-        && rule.artifact.as_ref().is_none_or(|a| *a == id.name)
-        && rule.component.is_none_or(|c| c == id.component)
-        && rule.glob.matches(&entry.path)
+/// What is said of a library that a distribution of its package does not have.
+fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<String> {
+    let without: Vec<_> = all.iter().filter_map(|f| Some((f, pattern_in_vain(library, system, &f.runtime.placed)?))).collect();
+    let (first, pattern) = without.first()?;
+    Some(match without.len() {
+        many if many == all.len() => format!("no file is `{pattern}`"),
+        1 => format!("no file of {} is `{pattern}`", first.instance.name),
+        many => format!("no file of {} and {} more is `{pattern}`", first.instance.name, many - 1),
+    })
 }
 
 /// The oldest glibc that everything shipped can run on, as a platform tag (PEP 600).

@@ -11,9 +11,9 @@ use super::links::below;
 use super::view::Item;
 use super::{Absent, Member, Metadata, Step, Templates, facts, python};
 use crate::catalog::{Catalog, EntryKind};
-use crate::manifest::{Glob, Manifest, Package, PackageKind, Script, ScriptTarget, applies};
+use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget, applies};
 use crate::names::{Mode, RelPath, System};
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 /// Who places what every package has.
 const EVERY: &str = "rockpack";
@@ -68,13 +68,19 @@ pub(super) fn missing<P>(package: &Package, system: System, placed: &BTreeMap<Re
         ScriptTarget::Function(_) => None,
     });
     let libraries = package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
-        let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
-        let glob = pattern.parse::<Glob>().ok()?;
-        let found = placed.keys().any(|path| glob.matches(path));
-        let reason = || format!("not there: the runtime will not find library `{}`", *library.name);
-        if found { None } else { Some((pattern.parse().ok()?, reason(), &library.name.place)) }
+        let pattern = pattern_in_vain(library, system, placed)?;
+        let reason = format!("not there: the runtime will not find library `{}`", *library.name);
+        Some((pattern.parse().ok()?, reason, &library.name.place))
     });
     programs.chain(libraries).map(|(path, reason, place)| Absent { path, reason, rule: place.to_string() }).collect()
+}
+
+/// Where a library has to be, when nothing is there.
+pub(super) fn pattern_in_vain<'l, P>(library: &'l Library, system: System, placed: &BTreeMap<RelPath, P>) -> Option<&'l str> {
+    let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
+    let glob = pattern.parse::<Glob>().ok()?;
+    let found = placed.keys().any(|path| glob.matches(path));
+    (!found).then_some(pattern)
 }
 
 /// Entry points: `name = module:function`.
@@ -123,8 +129,11 @@ fn template<'t>(
     let files = templates.get(&name.value);
     if files.is_none() {
         let known = templates.keys().cloned().collect::<Vec<_>>().join(", ");
-        problems
-            .push(Problem::error(format!("there is no template `{}`", name.value)).label(&name.place, format!("templates are: {known}")));
+        problems.push(
+            Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", name.value))
+                .label(&name.place, format!("templates are: {known}"))
+                .of_fact(name.place.to_string()),
+        );
     }
     files.into_iter().flatten().map(|(path, text)| (path, text))
 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::Instance;
 use super::links::{Filled, Shipped, below, installed, item_member, item_step};
+use super::place::named;
 use super::select::{Selected, Selection};
 use super::view::{Item, Target, View};
 use super::{Absent, Member, Step, rpath};
 use crate::catalog::EntryKind;
 use crate::names::RelPath;
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 mod order;
 
@@ -85,7 +86,10 @@ fn member(
         if matches!(view.follow(path, target), Target::Outside) {
             let what = format!("the link `{path}` of artifact `{}` leads outside the installation: `{target}`", selected.item.artifact.id);
             problems.push(
-                Problem::error(what).label(selected.rule, "takes it").help("make it relative and within the installation in the build"),
+                Problem::error(Code::LinkOutside, what)
+                    .label(selected.rule, "takes it")
+                    .of_fact(named(&selected.item))
+                    .help("make it relative and within the installation in the build"),
             );
             return None;
         }

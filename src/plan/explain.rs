@@ -274,7 +274,10 @@ impl<'a> Explainer<'a> {
     /// When the request itself is at fault. That there is no plan is part of an explanation.
     pub fn new(manifest: &'a Manifest, catalog: &'a Catalog, templates: &Templates, request: &Request) -> Result<Self, Problems> {
         let first = targets::mode(catalog, request);
-        resolve::check_only(manifest, first, request)?;
+        let unknown = resolve::check_only(manifest, first, request);
+        if !unknown.is_empty() {
+            return Err(unknown);
+        }
         let others = Mode::ALL.into_iter().filter(|mode| *mode != first && request.mode.is_none());
         let mut modes = Vec::new();
         for mode in std::iter::once(first).chain(others) {
@@ -382,7 +385,7 @@ impl<'a> Explainer<'a> {
 
 /// What is built, when that much is known.
 fn scope<'a>(manifest: &'a Manifest, catalog: &Catalog, request: &Request) -> Option<(Targets, Vec<Instance<'a>>)> {
-    let targets = targets::resolve(manifest, catalog, request).ok()?;
-    let all = instances(manifest, &targets, &request.suffix).ok()?;
-    Some((targets, all))
+    let (targets, problems) = targets::resolve(manifest, catalog, request);
+    let all = instances(manifest, &targets, targets::suffix(request)).ok()?;
+    (!problems.has_errors()).then_some((targets, all))
 }

@@ -141,5 +141,5 @@ pub(super) fn device_links<'p>(targets: &Targets, instance: &Instance<'_>, links
 
 /// Whether a catalog entry is a licence text by the project's globs.
 pub(super) fn is_license(manifest: &Manifest, entry: &Entry) -> bool {
-    manifest.project.license_texts.iter().any(|glob| glob.matches(&entry.path))
+    manifest.project.license_texts.iter().any(|text| text.glob.matches(&entry.path))
 }

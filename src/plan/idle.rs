@@ -1,51 +1,122 @@
 //! Rules that match nothing: each is a mistake, unless the manifest says why it can be so.
 
+use std::collections::BTreeSet;
+
 use super::select::Matched;
-use crate::catalog::{Artifact, Catalog};
+use crate::catalog::{Artifact, Catalog, EntryKind};
 use crate::manifest::{ArtifactRule, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode};
-use crate::source::{Place, Problem, Problems, nearest};
+use crate::source::{Code, Problem, Problems, nearest};
 
 /// What to do about a rule that says it has to match.
 const REMEDY: &str = "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
+/// The same for a rule over paths.
+const GLOB_REMEDY: &str = "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
 
 /// The rules of a package that match nothing in any of its distributions.
-pub(super) fn rules(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode, matched: &Matched<'_>) -> Problems {
+pub(super) fn rules(catalog: &Catalog, package: &Package, mode: Mode, matched: &Matched<'_>) -> Problems {
     let mut problems = Problems::new();
     for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none()) {
         artifact(catalog, rule, matched, &mut problems);
     }
-    for without in package.without_artifacts.iter().filter(|w| !names(manifest, package).any(|name| *name == w.value)) {
-        problems.push(left_out_in_vain(manifest, package, without, &without.place));
-    }
+    let meant = meant(catalog, package, mode);
     let globs = package.includes.iter().map(|r| ("includes", r)).chain(package.excludes.iter().map(|r| ("excludes", r)));
     for (what, rule) in globs.filter(|(_, r)| applies(r.mode, mode) && r.optional.is_none() && !matched.used(r)) {
-        problems.push(
-            Problem::error(format!("`{}` of package `{}` {what} nothing", rule.glob.as_str(), *package.name))
-                .label(&rule.glob.place, why_no_path(catalog, rule, matched))
-                .help("correct the glob, remove the line, or say why it can be so: optional=\"…\""),
-        );
+        // Where an artifact's name is mistaken, what is in the artifact is not missed a second time.
+        let follows = catalog.artifacts.iter().any(|a| meant.contains(&a.id.name) && a.entries.iter().any(|e| rule.glob.matches(&e.path)));
+        if !follows {
+            problems.push(
+                Problem::error(Code::MatchesNothing, format!("`{}` of package `{}` {what} nothing", rule.glob.as_str(), *package.name))
+                    .label(&rule.glob.place, why_no_path(catalog, rule, matched))
+                    .help(GLOB_REMEDY),
+            );
+        }
+    }
+    problems
+}
+
+/// The artifacts that are probably meant by names that no artifact has.
+pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package, mode: Mode) -> BTreeSet<&'a ArtifactName> {
+    let unknown =
+        package.artifacts.iter().filter(|rule| applies(rule.mode, mode) && catalog.artifacts.iter().all(|a| a.id.name != *rule.name));
+    let near = unknown.filter_map(|rule| nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str())));
+    near.filter_map(|name| catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).map(|a| &a.id.name)).collect()
+}
+
+/// Whether a package that another inherits from names an artifact that has to be there and is not.
+pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode) -> bool {
+    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value)).flat_map(|other| &other.artifacts);
+    let mut needed = inherited.filter(|rule| applies(rule.mode, mode) && rule.optional.is_none());
+    needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
+}
+
+/// Whether the package names something that has to be there and is not.
+pub(super) fn lacks_artifact(package: &Package, mode: Mode, matched: &Matched<'_>) -> bool {
+    let needed = package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none());
+    let took = |rule: &ArtifactRule, c: Component| matched.took(&rule.name, c);
+    needed.into_iter().any(|rule| match rule.components.as_slice() {
+        [] => Component::ALL.iter().all(|c| !took(rule, *c)),
+        components => components.iter().any(|c| !took(rule, c.value)),
+    })
+}
+
+/// Rules of the whole file that match nothing: licence texts, and components left out of devel packages.
+pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Problems {
+    let mut problems = Problems::new();
+    let entries = || catalog.artifacts.iter().flat_map(|a| &a.entries).filter(|e| !matches!(e.kind, EntryKind::Directory));
+    for text in manifest.project.license_texts.iter().filter(|text| text.optional.is_none()) {
+        if !entries().any(|entry| text.glob.matches(&entry.path)) {
+            let near = nearest(text.glob.as_str(), entries().map(|e| e.path.as_str()));
+            problems.push(
+                Problem::error(Code::MatchesNothing, format!("`{}` is the path of no licence text", text.glob.as_str()))
+                    .label(&text.glob.place, no_path(near))
+                    .help(GLOB_REMEDY),
+            );
+        }
+    }
+    for package in manifest.packages.values().filter(|p| p.distribution(mode).is_some()) {
+        problems.extend(components(manifest, catalog, package, mode));
+    }
+    problems
+}
+
+fn components(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode) -> Problems {
+    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value)).flat_map(|other| &other.artifacts);
+    let names: BTreeSet<&ArtifactName> =
+        inherited.chain(&package.artifacts).filter(|rule| applies(rule.mode, mode)).map(|rule| &rule.name.value).collect();
+    let mut problems = Problems::new();
+    for rule in package.without_components.iter().filter(|rule| applies(rule.mode, mode) && rule.optional.is_none()) {
+        if !catalog.artifacts.iter().any(|a| a.id.component == *rule.component && names.contains(&a.id.name)) {
+            problems.push(
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!("package `{}` leaves out component `{}` in vain", *package.name, *rule.component),
+                )
+                .label(&rule.component.place, "no artifact that it takes has this component")
+                .help(REMEDY),
+            );
+        }
     }
     problems
 }
 
 fn artifact(catalog: &Catalog, rule: &ArtifactRule, matched: &Matched<'_>, problems: &mut Problems) {
     let name = &*rule.name;
+    let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
     let there: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| a.id.name == *name).collect();
     if there.is_empty() {
         let hint = nearest(name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()));
         let label = hint.map_or_else(|| "no such artifact".to_owned(), |n| format!("no such artifact; did you mean `{n}`?"));
-        problems.push(Problem::error(format!("artifact `{name}` is not there")).label(&rule.name.place, label).help(REMEDY));
+        problems.push(missing(format!("artifact `{name}` is not there")).label(&rule.name.place, label));
         return;
     }
     let label = format!("takes nothing; there are {}", some(&there));
     if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
-        let what = format!("artifact `{name}` has nothing that this package can take");
-        problems.push(Problem::error(what).label(&rule.name.place, &*label).help(REMEDY));
+        problems.push(missing(format!("artifact `{name}` has nothing that this package can take")).label(&rule.name.place, &*label));
     }
     for component in rule.components.iter().filter(|c| !matched.took(name, c.value)) {
         let what = format!("artifact `{name}` has no component `{}` that this package can take", **component);
-        problems.push(Problem::error(what).label(&component.place, &*label).help(REMEDY));
+        problems.push(missing(what).label(&component.place, &*label));
     }
 }
 
@@ -65,20 +136,12 @@ fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> Str
         return format!("only artifacts that this package does not take have such paths: {}", some(&elsewhere));
     }
     let taken = catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
-    let near = nearest(rule.glob.as_str(), taken.flat_map(|a| &a.entries).map(|e| e.path.as_str()));
+    no_path(nearest(
+        rule.glob.as_str(),
+        taken.flat_map(|a| &a.entries).filter(|e| !matches!(e.kind, EntryKind::Directory)).map(|e| e.path.as_str()),
+    ))
+}
+
+fn no_path(near: Option<&str>) -> String {
     near.map_or_else(|| "no installed path matches".to_owned(), |path| format!("no installed path matches; the nearest is `{path}`"))
-}
-
-/// The artifacts that a devel package names or inherits, in any mode.
-fn names<'m>(manifest: &'m Manifest, package: &'m Package) -> impl Iterator<Item = &'m ArtifactName> {
-    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value)).flat_map(|other| &other.artifacts);
-    inherited.chain(&package.artifacts).map(|rule| &rule.name.value)
-}
-
-fn left_out_in_vain(manifest: &Manifest, package: &Package, name: &ArtifactName, place: &Place) -> Problem {
-    let hint = nearest(name.as_str(), names(manifest, package).map(ArtifactName::as_str));
-    let hint = hint.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-    Problem::error(format!("package `{}` does not take artifact `{name}` anyway", *package.name))
-        .label(place, format!("leaves out nothing{hint}"))
-        .help("correct the name, or remove the line")
 }

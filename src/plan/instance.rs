@@ -4,7 +4,7 @@ use super::targets::Targets;
 use crate::catalog::ArtifactId;
 use crate::manifest::{self, Manifest, Package, Split, Variant};
 use crate::names::{DistName, Mode, ModuleName, NameError, PackageName, RelPath};
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 /// One distribution of a package.
 #[derive(Debug, Clone)]
@@ -59,22 +59,23 @@ pub(super) fn instances<'a>(manifest: &'a Manifest, targets: &Targets, suffix: &
         for variant in variants(declared.split, targets) {
             match instance(manifest, targets, package, declared, variant, suffix) {
                 Ok(instance) => all.push(instance),
-                Err(e) => problems.push(Problem::error(e.to_string()).label(&declared.name.place, "of this distribution")),
+                Err(e) => {
+                    problems.push(Problem::error(Code::ImpossibleName, e.to_string()).label(&declared.name.place, "of this distribution"));
+                }
             }
         }
     }
-    problems.extend(without_families(manifest, targets));
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
 /// Packages that are made for each family are not made at all when there is none: most of the set would be missing.
-fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
+pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution(targets.mode));
     let lost: Vec<_> = declared.filter(|d| d.split == Split::Family && targets.built.is_empty()).collect();
     if lost.is_empty() {
         return Problems::new();
     }
-    let problem = Problem::error("there is no family to build for, so these packages would not be made");
+    let problem = Problem::error(Code::MissingTarget, "there is no family to build for, so these packages would not be made");
     let labelled = lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
     labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
 }

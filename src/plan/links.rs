@@ -8,7 +8,7 @@ use super::{Absent, Member, Step};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, exec_stub};
 use crate::names::RelPath;
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 /// A runtime distribution with what is placed in it.
 pub(super) struct Filled<'a> {
@@ -54,7 +54,7 @@ pub(super) fn members(
         match made {
             Ok(member) => members.push(Member { rule: rule.to_string(), ..member }),
             Err(reason) if has_to_be(filled, path) => problems.push(
-                Problem::error(format!("`{path}` of {} has nothing to stand for: {reason}", filled.instance.name))
+                Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.instance.name))
                     .label(rule, "asks for it")
                     .help("take the library in a runtime package, remove the line, or say why it can be absent: optional=\"…\""),
             ),

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::Instance;
 use super::links::Filled;
+use super::text::counted;
 use super::{Distribution, Form, Member, Step};
-use crate::names::RelPath;
-use crate::source::{Place, Problem, Problems};
+use crate::names::{RelPath, System};
+use crate::source::{Code, Place, Problem, Problems};
 
 /// A distribution's member, as the owner of its path.
 #[derive(Clone, Copy)]
@@ -42,7 +43,7 @@ impl Claim<'_, '_> {
 type Claims<'m, 'a> = BTreeMap<String, Vec<Claim<'m, 'a>>>;
 
 /// Checks that no path is installed twice, and none below a path that is a file or link.
-pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>]) -> Problems {
+pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>], system: System) -> Problems {
     let claims = claims(made);
     let mut problems = Problems::new();
     for rivals in claims.values() {
@@ -51,6 +52,7 @@ pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>]
             problems.push(same_path(one, other, filled));
         }
     }
+    problems.extend(alike(&claims, filled, system));
     let mut seen = BTreeSet::new();
     for (path, below) in &claims {
         for (parent, above) in parents(path).filter_map(|p| claims.get_key_value(p)) {
@@ -91,20 +93,51 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     } else {
         format!("{first} installs `{a}` and {second} `{b}`, which differ in case alone")
     };
-    labelled(Problem::error(what), one, other, filled)
-        .help("a path has one owner: exclude it from one of the packages, or take the artifact in one of them only")
+    let code = if a == b { Code::TwoOwners } else { Code::CaseClash };
+    let help = if one.index == other.index {
+        "a path has one content: exclude it, or mend the build"
+    } else {
+        "a path has one owner: exclude it from one of the packages, or take the artifact in one of them only"
+    };
+    labelled(Problem::error(code, what), one, other, filled).help(help)
+}
+
+/// Paths of one distribution that differ in case alone: one problem for each. Installed on Windows,
+/// one of two is lost; elsewhere that is so on few file systems.
+fn alike(claims: &Claims<'_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
+    let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
+    for rivals in claims.values().filter(|rivals| rivals.len() > 1) {
+        for (at, one) in rivals.iter().enumerate() {
+            let other = rivals[at + 1..].iter().find(|other| other.index == one.index && other.member.path != one.member.path);
+            pairs.entry(one.index).or_default().extend(other.map(|other| (one, other)));
+        }
+    }
+    let mut problems = Problems::new();
+    for (pairs, (one, other)) in pairs.values().filter_map(|pairs| Some((pairs, *pairs.first()?))) {
+        let more = if pairs.len() > 1 { format!(", and {}", counted(pairs.len() - 1, "more such pair")) } else { String::new() };
+        let what = format!("{} installs `{}` and `{}`, which differ in case alone{more}", one.by.name, one.member.path, other.member.path);
+        let severity = if system == System::Windows { Problem::error } else { Problem::warning };
+        problems.push(
+            labelled(severity(Code::CaseClash, what), one, other, filled)
+                .help("where the file system minds no case, one of them is lost: exclude one, or rename it in the build"),
+        );
+    }
+    problems
 }
 
 fn nested(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
     let who = if one.index == other.index { String::new() } else { format!("{} ", other.by.name) };
     let what = format!("{} installs `{}` as a file or link, and {who}`{}` below it", one.by.name, one.member.path, other.member.path);
-    labelled(Problem::error(what), one, other, filled)
+    labelled(Problem::error(Code::FileAndDirectory, what), one, other, filled)
         .help("the two disagree whether it is a directory: exclude one of them, or mend the build")
 }
 
 fn labelled(problem: Problem, one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
     let (a, b) = (place(one, filled), place(other, filled));
     let says = |claim: &Claim<'_, '_>| format!("{} takes it {}", claim.by.name, claim.source());
+    if one.index == other.index && a.to_string() == b.to_string() {
+        return problem.label(a, format!("takes one {}, and the other {}", one.source(), other.source()));
+    }
     if a.to_string() == b.to_string() {
         return problem.label(a, format!("{}, and {} {}", says(one), other.by.name, other.source()));
     }

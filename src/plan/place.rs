@@ -9,7 +9,7 @@ use crate::catalog::{Content, EntryKind};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind};
 use crate::names::RelPath;
-use crate::source::{Place, Problem, Problems};
+use crate::source::{Code, Place, Problem, Problems};
 
 /// What a path of a runtime wheel is.
 #[derive(Debug, Clone)]
@@ -73,8 +73,9 @@ impl<'a> Placing<'_, 'a> {
         if let EntryKind::File { content: Content::BrokenElf(reason), .. } = &selected.item.entry.kind {
             let what = format!("`{path}` of artifact `{}` starts like an ELF file and is none: {reason}", selected.item.artifact.id);
             self.problems.push(
-                Problem::error(what)
+                Problem::error(Code::BrokenElf, what)
                     .label(selected.rule, "takes it")
+                    .of_fact(named(&selected.item))
                     .help("exclude the file, or mend the build: it may have been cut short"),
             );
             return;
@@ -118,7 +119,9 @@ impl<'a> Placing<'_, 'a> {
     fn beside(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) -> Option<RelPath> {
         let real = path.with_file_name(soname);
         if let Err(e) = &real {
-            self.problems.push(Problem::error(format!("the SONAME of `{path}` is no file name: {e}")).label(selected.rule, "takes it"));
+            self.problems.push(
+                Problem::error(Code::SonameClash, format!("the SONAME of `{path}` is no file name: {e}")).label(selected.rule, "takes it"),
+            );
         }
         real.ok()
     }
@@ -206,31 +209,41 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
 }
 
 fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem {
-    Problem::error(format!("the link `{path}` of artifact `{}` leads outside the installation: `{text}`", selected.item.artifact.id))
-        .label(selected.rule, "takes it")
-        .help("exclude the link, or make it relative and within the installation in the build")
+    Problem::error(
+        Code::LinkOutside,
+        format!("the link `{path}` of artifact `{}` leads outside the installation: `{text}`", selected.item.artifact.id),
+    )
+    .label(selected.rule, "takes it")
+    .of_fact(named(&selected.item))
+    .help("exclude the link, or make it relative and within the installation in the build")
 }
 
 /// An entry as problems name it.
-fn named(item: &Item<'_>) -> String {
+pub(super) fn named(item: &Item<'_>) -> String {
     format!("`{}` of artifact `{}`", item.entry.path, item.artifact.id)
 }
 
 fn two_libraries(real: &RelPath, one: &Item<'_>, other: &Selected<'_>) -> Problem {
-    Problem::error(format!("{} and {} are both the library `{real}`, and no entry bears that name", named(one), named(&other.item)))
-        .label(other.rule, "takes both")
-        .help("exclude one of them, or add the SONAME link in the build, which says which one is meant")
+    Problem::error(
+        Code::SonameClash,
+        format!("{} and {} are both the library `{real}`, and no entry bears that name", named(one), named(&other.item)),
+    )
+    .label(other.rule, "takes both")
+    .of_fact(format!("{} {}", named(one), named(&other.item)))
+    .help("exclude one of them, or add the SONAME link in the build, which says which one is meant")
 }
 
 fn soname_taken(real: &RelPath, selected: &Selected<'_>) -> Problem {
-    Problem::error(format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)))
+    Problem::error(Code::SonameClash, format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)))
         .label(selected.rule, "takes both")
+        .of_fact(named(&selected.item))
         .help("exclude one of them, or mend the SONAME or the file names in the build")
 }
 
 fn soname_excluded(real: &RelPath, selected: &Selected<'_>, exclude: &Place) -> Problem {
-    Problem::error(format!("{} is the library `{real}`, which is excluded", named(&selected.item)))
+    Problem::error(Code::SonameExcluded, format!("{} is the library `{real}`, which is excluded", named(&selected.item)))
         .label(selected.rule, "takes the library")
         .label(exclude, "excludes the name that it is loaded by")
+        .of_fact(named(&selected.item))
         .help("exclude the library under all its names, or under none")
 }

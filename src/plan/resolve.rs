@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::instance::{Instance, instances};
+use super::instance::{Instance, instances, without_families};
+use super::leftover::Leftover;
 use super::links::{Filled, Shipped, below, members};
 use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
-use super::text::counted;
 use super::view::View;
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
-use super::{aliases, check, closure, describe, devel, facts, idle, notes, ownership, place, requires, rpath};
+use super::{aliases, check, closure, describe, devel, empty, facts, idle, leftover, notes, ownership, place, requires, rpath};
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine};
 use crate::manifest::{Manifest, Package, PackageKind, ScriptTarget};
 use crate::names::{Mode, NameError, PackageName, RelPath};
-use crate::source::{Problem, Problems, nearest};
+use crate::source::{Code, Problem, Problems, nearest};
 
 pub(super) fn plan(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
     let (plan, problems) = attempt(manifest, catalog, templates, request)?;
@@ -30,22 +30,35 @@ pub(super) fn attempt(
     request: &Request,
 ) -> Result<(Plan, Problems), Problems> {
     let catalog = &*catalog.in_order();
-    let targets = targets::resolve(manifest, catalog, request)?;
-    check_only(manifest, targets.mode, request)?;
-    let all = instances(manifest, &targets, &request.suffix)?;
+    let (targets, mut problems) = targets::resolve(manifest, catalog, request);
+    if !problems.has_errors() {
+        problems.extend(without_families(manifest, &targets));
+    }
+    problems.extend(check_only(manifest, targets.mode, request));
+    let all = match instances(manifest, &targets, targets::suffix(request)) {
+        Ok(all) => all,
+        Err(more) => {
+            problems.extend(more);
+            return Err(problems);
+        }
+    };
     let resolver = Resolver { manifest, catalog, templates, request, targets: &targets, all: &all, machine: machine(catalog) };
-    resolver.run()
+    resolver.run(problems)
 }
 
 /// `--only` names packages that are built.
-pub(super) fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Result<(), Problems> {
+pub(super) fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Problems {
     let built = |name: &PackageName| manifest.packages.get(name).is_some_and(|p| p.distribution(mode).is_some());
-    let Some(unknown) = request.only.iter().find(|name| !built(name)) else { return Ok(()) };
     let names: Vec<&str> = manifest.packages.keys().filter(|n| built(n)).map(PackageName::as_str).collect();
-    let hint = nearest(unknown.as_str(), names.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
-    Err(Problem::usage(format!("--only: there is no package `{unknown}` in {mode} mode"))
-        .help(format!("{hint}packages are: {}", names.join(", ")))
-        .into())
+    let mut problems = Problems::new();
+    for unknown in request.only.iter().filter(|name| !built(name)) {
+        let hint = nearest(unknown.as_str(), names.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
+        problems.push(
+            Problem::usage(Code::UnknownPackage, format!("--only: there is no package `{unknown}` in {mode} mode"))
+                .help(format!("{hint}packages are: {}", names.join(", "))),
+        );
+    }
+    problems
 }
 
 /// What the build's own programs run on: what most of its ELF files are for.
@@ -74,8 +87,9 @@ struct Resolver<'a> {
 type Registered = BTreeMap<String, (String, RelPath)>;
 
 impl<'a> Resolver<'a> {
-    fn run(&self) -> Result<(Plan, Problems), Problems> {
-        let mut found = Found { notes: notes::catalog(self.catalog, self.targets), ..Found::default() };
+    /// `problems` are those known before: with an error among them there will be no plan, but more to report.
+    fn run(&self, problems: Problems) -> Result<(Plan, Problems), Problems> {
+        let mut found = Found { problems, notes: notes::catalog(self.catalog, self.targets), ..Found::default() };
         found.notes.extend(notes::without_isas(self.manifest, self.targets));
         let filled = self.fill_runtime(&mut found);
         let shipped = Shipped::new(&filled);
@@ -88,7 +102,9 @@ impl<'a> Resolver<'a> {
             };
             match distribution {
                 Ok(distribution) => made.push((instance.clone(), distribution)),
-                Err(e) => found.problems.push(Problem::error(e.to_string()).label(&instance.declared.name.place, "of this distribution")),
+                Err(e) => found
+                    .problems
+                    .push(Problem::error(Code::ImpossibleName, e.to_string()).label(&instance.declared.name.place, "of this distribution")),
             }
         }
         self.check(made, &filled, found)
@@ -97,7 +113,7 @@ impl<'a> Resolver<'a> {
     /// Selection, ownership and placement of every runtime distribution.
     fn fill_runtime(&self, found: &mut Found) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
-        let mut filled = Vec::new();
+        let (mut filled, mut empties) = (Vec::new(), Vec::new());
         for instance in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
             let used = matched.entry(&instance.package.name).or_default();
             let selection = select::runtime(self.catalog, instance, self.targets.mode, used, &mut found.problems);
@@ -106,16 +122,21 @@ impl<'a> Resolver<'a> {
             let known = found.problems.iter().count();
             let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
             if runtime.placed.is_empty() && found.problems.iter().count() == known {
-                found.problems.push(empty(instance));
+                empties.push((instance, empty::problem(self.catalog, instance, self.targets.mode, &selection, Some(&runtime))));
             }
-            aliases::apply(instance.package, &mut runtime, &view, &mut found.problems);
+            let meant = idle::meant(self.catalog, instance.package, self.targets.mode);
+            aliases::apply(instance.package, &mut runtime, &view, &meant, &mut found.problems);
             filled.push(Filled { instance: instance.clone(), runtime });
         }
         for (name, used) in &matched {
             if let Some(package) = self.manifest.packages.get(*name) {
-                found.problems.extend(idle::rules(self.manifest, self.catalog, package, self.targets.mode, used));
+                found.problems.extend(idle::rules(self.catalog, package, self.targets.mode, used));
             }
         }
+        // A package that lacks an artifact is empty because of that.
+        let known =
+            |i: &Instance<'_>| matched.get(&i.package.name.value).is_some_and(|m| idle::lacks_artifact(i.package, self.targets.mode, m));
+        empties.into_iter().filter(|(instance, _)| !known(instance)).for_each(|(_, problem)| found.problems.push(problem));
         filled
     }
 
@@ -175,9 +196,11 @@ impl<'a> Resolver<'a> {
         let mut used = Matched::default();
         let selection = select::devel(self.manifest, self.catalog, instance, self.targets.mode, &mut used, &mut found.problems);
         found.remember(instance, &selection);
-        found.problems.extend(idle::rules(self.manifest, self.catalog, instance.package, self.targets.mode, &used));
-        if selection.files.is_empty() {
-            found.problems.push(empty(instance));
+        found.problems.extend(idle::rules(self.catalog, instance.package, self.targets.mode, &used));
+        let lacks = idle::lacks_artifact(instance.package, self.targets.mode, &used)
+            || idle::inherits_missing(self.manifest, self.catalog, instance.package, self.targets.mode);
+        if selection.files.is_empty() && !lacks {
+            found.problems.push(empty::problem(self.catalog, instance, self.targets.mode, &selection, None));
         }
         let devel = devel::archive(instance, &selection, &self.view(instance), shipped, &mut found.problems);
         found.notes.extend(notes::keep_links(instance, &devel.members));
@@ -245,27 +268,34 @@ impl<'a> Resolver<'a> {
 
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
         let Found { mut problems, mut notes, selected } = found;
-        problems.extend(ownership::check(&made, filled));
-        problems.extend(check::rpaths(&made));
-        let (unresolved, excused) = closure::check(self.manifest, self.catalog, made.iter().map(|(_, d)| d));
-        problems.extend(unresolved);
-        notes.extend(excused);
-        let unowned = check::unowned(self.manifest, self.catalog, self.targets, &selected);
-        if self.request.deny_unowned && !unowned.is_empty() {
-            problems.push(denied(&unowned));
+        problems.extend(ownership::check(&made, filled, self.targets.system));
+        problems.extend(idle::elsewhere(self.manifest, self.catalog, self.targets.mode));
+        let Leftover { unowned, dropped, problems: idle } = leftover::find(self.manifest, self.catalog, self.targets, &selected);
+        problems.extend(idle);
+        if self.request.deny_unowned {
+            problems.extend(leftover::denied(self.manifest, self.catalog, self.targets.mode, &unowned));
+        }
+        if !problems.has_errors() {
+            // Of a plan that fails, these would tell consequences.
+            problems.extend(check::directories(&made));
+            problems.extend(check::libraries(filled, self.targets.system));
+            let (unresolved, excused) = closure::check(self.manifest, self.catalog, made.iter().map(|(_, d)| d));
+            problems.extend(unresolved);
+            notes.extend(excused);
         }
         let computed = || check::platform_tag(self.catalog, &made, self.machine, self.targets.system);
         let platform_tag = self.request.platform_tag.clone().or_else(computed);
-        if platform_tag.is_none() {
+        if platform_tag.is_none() && !problems.has_errors() {
             problems.push(
-                Problem::usage("no ELF file says which platform the wheels are for").help("give the tag: --platform-tag linux_x86_64"),
+                Problem::usage(Code::PlatformTag, "no ELF file says which platform the wheels are for")
+                    .help("give the tag: --platform-tag linux_x86_64"),
             );
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
         let wanted = |p: &Package| self.request.only.is_empty() || self.request.only.contains(&p.name);
         let distributions = made.into_iter().filter(|(i, _)| wanted(i.package)).map(|(_, d)| d).collect();
         let version = self.targets.version.clone();
-        Ok((Plan { format: FORMAT, mode: self.targets.mode, version, platform_tag, distributions, unowned, notes }, problems))
+        Ok((Plan { format: FORMAT, mode: self.targets.mode, version, platform_tag, distributions, dropped, unowned, notes }, problems))
     }
 }
 
@@ -315,19 +345,4 @@ fn forwards(selector: &Instance<'_>, filled: &[Filled<'_>]) -> BTreeMap<String, 
         }
     }
     forwards
-}
-
-fn empty(instance: &Instance<'_>) -> Problem {
-    Problem::error(format!("{} would be empty", instance.name))
-        .label(&instance.declared.name.place, "nothing is left of what its rules take")
-        .help("check its artifacts, includes and excludes, and that the artifacts for this target are there")
-}
-
-fn denied(unowned: &[super::Unowned]) -> Problem {
-    let bytes = super::human_size(unowned.iter().map(|u| u.size).sum());
-    let first: Vec<String> = unowned.iter().take(5).map(|u| format!("{} of {}", u.origin.path, u.origin.artifact)).collect();
-    let more = if unowned.len() > 5 { format!(" and {} more", unowned.len() - 5) } else { String::new() };
-    let (are, them) = if unowned.len() == 1 { ("is", "it") } else { ("are", "them") };
-    Problem::error(format!("{} ({bytes}) {are} in no package: {}{more}", counted(unowned.len(), "file"), first.join(", ")))
-        .help(format!("take {them} in a package, or drop {them} with a reason: drop \"…\" reason=\"…\""))
 }

@@ -8,7 +8,7 @@ use super::view::Item;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
 use crate::manifest::{ArtifactRule, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode, RelPath};
-use crate::source::{Place, Problem, Problems};
+use crate::source::{Code, Place, Problem, Problems};
 
 mod witness;
 
@@ -253,15 +253,20 @@ fn conflict(instance: &Instance<'_>, path: &RelPath, one: &Selected<'_>, other: 
     if a == b {
         let (from, and) = (&one.item.entry.base, &other.item.entry.base);
         let what = format!("artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content", instance.name);
-        return Problem::error(what)
+        return Problem::error(Code::PathConflict, what)
             .label(one.rule, "takes both")
+            .of_fact(format!("{a} {path}"))
             .help("one path can have one content: mend the build that installs it twice");
     }
-    let problem = Problem::error(format!("artifacts `{a}` and `{b}` supply `{path}` of {} with different content", instance.name));
+    let problem = Problem::error(
+        Code::PathConflict,
+        format!("artifacts `{a}` and `{b}` supply `{path}` of {} with different content", instance.name),
+    );
     let problem = if one.rule.to_string() == other.rule.to_string() {
         problem.label(one.rule, format!("takes it from `{a}` and from `{b}`"))
     } else {
         problem.label(one.rule, format!("takes it from `{a}`")).label(other.rule, format!("takes it from `{b}`"))
     };
+    let problem = problem.of_fact(format!("{a} {b} {path}"));
     problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")
 }

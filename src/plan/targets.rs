@@ -6,7 +6,7 @@ use super::Request;
 use crate::catalog::{ArtifactId, Catalog};
 use crate::manifest::{Manifest, Split};
 use crate::names::{Mode, System};
-use crate::source::{Problem, Problems, nearest};
+use crate::source::{Code, Problem, Problems, nearest};
 use crate::version::Version;
 
 /// What everything else in a plan depends on.
@@ -49,12 +49,17 @@ fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request) -> Result<Targets, Problems> {
+/// What is built, as far as it can be told, and what is wrong with what was asked for: planning
+/// goes on with the rest, so that other mistakes show in the same run.
+pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
     let windows = request.platform_tag.as_deref().is_some_and(|t| t.starts_with("win"));
     let system = if windows { System::Windows } else { System::Linux };
-    let version = version(catalog, request).map_err(|p| problems.push(p)).ok();
+    let version = version(catalog, request).unwrap_or_else(|p| {
+        problems.push(p);
+        Version::unknown()
+    });
     check_names(request, &mut problems);
     check_families(manifest, catalog, &mut problems);
     let there = targets_there(manifest, catalog, mode);
@@ -69,10 +74,16 @@ pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request)
     let built = built(mode, published.get(&system), &said, &there, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
-    match version {
-        Some(version) if !problems.has_errors() => Ok(Targets { mode, system, version, built, published, marked, said }),
-        _ => Err(problems),
-    }
+    (Targets { mode, system, version, built, published, marked, said }, problems)
+}
+
+/// The suffix of platform directories; none where the one asked for is impossible, which is reported by itself.
+pub(super) fn suffix(request: &Request) -> &str {
+    if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The mode that is asked for, else the one that the build says.
@@ -82,27 +93,26 @@ pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
 
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     let Some(text) = request.version.as_deref().or(catalog.build.version.as_deref()) else {
-        return Err(Problem::usage("the version of the packages is not known").help("give it: --version 7.2.0"));
+        return Err(Problem::usage(Code::ImpossibleVersion, "the version of the packages is not known").help("give it: --version 7.2.0"));
     };
     text.parse().map_err(|e: crate::version::VersionError| {
         let problem = if request.version.is_some() { Problem::usage } else { Problem::error };
-        problem(e.to_string()).help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+        problem(Code::ImpossibleVersion, e.to_string()).help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
     })
 }
 
 /// What becomes part of names has to fit into them.
 fn check_names(request: &Request, problems: &mut Problems) {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if !request.suffix.chars().all(word) {
+    if !request.suffix.chars().all(is_word) {
         problems.push(
-            Problem::usage(format!("--version-suffix: `{}` cannot end the name of a Python package", request.suffix))
+            Problem::usage(Code::ImpossibleName, format!("--version-suffix: `{}` cannot end the name of a Python package", request.suffix))
                 .help("use letters, digits and `_`"),
         );
     }
     // Dots join several tags in one (PEP 425).
-    if let Some(tag) = request.platform_tag.as_deref().filter(|tag| tag.is_empty() || !tag.chars().all(|c| word(c) || c == '.')) {
+    if let Some(tag) = request.platform_tag.as_deref().filter(|tag| tag.is_empty() || !tag.chars().all(|c| is_word(c) || c == '.')) {
         problems.push(
-            Problem::usage(format!("`{tag}` is not a platform tag"))
+            Problem::usage(Code::PlatformTag, format!("`{tag}` is not a platform tag"))
                 .help("tags are like manylinux_2_28_x86_64, linux_x86_64 or win_amd64: letters, digits and `_`"),
         );
     }
@@ -116,8 +126,11 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
         if seen.insert(family) && manifest.families.expand(family).is_empty() {
             let hint = nearest(family, manifest.families.names()).map(|n| format!(" (is it `{n}`?)")).unwrap_or_default();
             problems.push(
-                Problem::error(format!("artifact `{id}` is for `{family}`, which is no family and no ISA of families.kdl{hint}"))
-                    .help(format!("declare it there: isa \"{family}\" product=\"…\"")),
+                Problem::error(
+                    Code::UnknownTarget,
+                    format!("artifact `{id}` is for `{family}`, which is no family and no ISA of families.kdl{hint}"),
+                )
+                .help(format!("declare it there: isa \"{family}\" product=\"…\"")),
             );
         }
     }
@@ -149,7 +162,10 @@ fn expand(manifest: &Manifest, mode: Mode, of: System, list: &[String], there: &
                 || "families.kdl lists the families and ISAs there are".to_owned(),
                 |n| format!("did you mean `{n}`? families.kdl lists the families and ISAs there are"),
             );
-            problems.push(Problem::usage(format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str())).help(hint));
+            problems.push(
+                Problem::usage(Code::UnknownTarget, format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str()))
+                    .help(hint),
+            );
         } else if mode == Mode::Kpack {
             targets.extend(isas);
         } else if there.iter().any(|t| t == base) {
@@ -188,9 +204,9 @@ fn built(mode: Mode, asked: Option<&Vec<String>>, said: &[String], there: &[Stri
     if !missing.is_empty() {
         let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         problems
-            .push(Problem::error(format!("no artifact for {}, which is {who}", missing.join(", "))).help(format!(
+            .push(Problem::error(Code::MissingTarget, format!("no artifact for {}, which is {who}", missing.join(", "))).help(format!(
                 "device artifacts are there for: {found}; ask for those with --linux-amdgpu-families, or add the artifacts"
             )));
     }
-    wanted
+    wanted.into_iter().filter(|target| there.contains(target)).collect()
 }

@@ -61,6 +61,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     if verbose {
         absent(plan, &mut text);
     }
+    dropped(plan, &mut text);
     unowned(plan, verbose, &mut text);
     for note in &plan.notes {
         let _ = writeln!(text, "\nnote: {note}");
@@ -87,6 +88,18 @@ fn absent(plan: &Plan, text: &mut String) {
         for absent in &distribution.absent {
             let _ = writeln!(text, "  {:width$}  {}", absent.path, absent.reason);
         }
+    }
+}
+
+fn dropped(plan: &Plan, text: &mut String) {
+    if plan.dropped.is_empty() {
+        return;
+    }
+    let (files, bytes) = (plan.dropped.iter().map(|d| d.files).sum(), plan.dropped.iter().map(|d| d.size).sum());
+    let _ = writeln!(text, "\ndropped: {}, {}", counted(files, "file"), human_size(bytes));
+    let width = plan.dropped.iter().map(|d| d.rule.len()).max().unwrap_or(0);
+    for d in &plan.dropped {
+        let _ = writeln!(text, "  {:>8}  {:>11}  {:width$}  {}", human_size(d.size), counted(d.files, "file"), d.rule, d.reason);
     }
 }
 

@@ -39,8 +39,12 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
     let lines = format!(
         "{SCRIPTS}\nlibrary \"tool\" so=\"bin/to*\"\nlibrary \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\"\nlibrary \"y\" so=\"lib/y.so\" optional=\"why\""
     );
+    let (plan, warnings) = Case::new(&[runtime("core", &lines)], ENTRIES).plan_and_warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("package `core` does not have a library that the runtime finds by name\n"), "{warnings:?}");
+    assert!(warnings[0].contains("library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"), "{warnings:?}");
     assert_eq!(
-        absent(&Case::new(&[runtime("core", &lines)], ENTRIES).plan(), "x-core"),
+        absent(&plan, "x-core"),
         ["bin/gone: not there: no script `gone`", "lib/libx.so*: not there: the runtime will not find library `x`"]
     );
 }

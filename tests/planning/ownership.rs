@@ -102,7 +102,7 @@ fn a_file_and_a_directory_of_one_package_clash() {
 fn an_artifact_that_supplies_what_every_package_has_is_refused() {
     let problem = Case::new(&[libs("blas")], "blas_lib_generic __init__.py text a").problem();
     assert!(problem.starts_with("x-libs installs `_x_libs/__init__.py` twice\n"), "{problem}");
-    assert!(problem.contains("artifact \"blas\" \"lib\" <- x-libs takes it from `blas_lib_generic`, and x-libs by rockpack"), "{problem}");
+    assert!(problem.contains("artifact \"blas\" \"lib\" <- takes one from `blas_lib_generic`, and the other by rockpack"), "{problem}");
 }
 
 #[test]

@@ -48,7 +48,12 @@ fn elf_files_of_devel_only_turn_runpath_into_rpath() {
 #[test]
 fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
     let (_, warnings) = Case::new(&two("rpath \"core\" \"lib\"\nrpath \"core\" \"lib64\""), ENTRIES).plan_and_warnings();
-    assert_eq!(warnings, ["package `core` has no directory `lib64`\n  rpath \"core\" \"lib64\" <- libraries are searched there in vain\n"]);
+    assert_eq!(
+        warnings,
+        [
+            "package `core` has no directory `lib64`\n  rpath \"core\" \"lib64\" <- libraries are searched there in vain\n  help: correct the directory, remove the line, or say why it can be absent: optional=\"…\"\n"
+        ]
+    );
 }
 
 /// Each family's wheel searches its own platform directory, not that of the first family.

@@ -134,18 +134,6 @@ fn a_glob_over_paths_of_an_artifact_that_is_not_taken_says_which() {
     );
 }
 
-/// Defect 3.
-#[test]
-fn an_artifact_left_out_that_is_not_taken_anyway_is_an_error() {
-    let packages = [
-        runtime("core", "artifact \"base\" \"lib\"\nartifact \"profiler\" \"lib\""),
-        devel("artifacts-of \"core\"\nwithout-artifact \"profler\""),
-    ];
-    let problem = Case::new(&packages, "base_lib_generic b text b\nprofiler_lib_generic c text c").problem();
-    assert!(problem.starts_with("package `devel` does not take artifact `profler`"), "{problem}");
-    assert!(problem.contains("without-artifact \"profler\" <- leaves out nothing; did you mean `profiler`?"), "{problem}");
-}
-
 #[test]
 fn includes_narrow_and_excludes_win() {
     let lines = "artifact \"base\" \"lib\"\ninclude \"bin/**\"\ninclude \"lib/*\"\nexclude \"**/cmake/**\"";

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use fs_err::File;
 use rockpack::elf::{self, EditPlan, ElfFacts};
-use rockpack::source::Problem;
+use rockpack::source::{Code, Problem};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
@@ -56,7 +56,7 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
     let Ok(existing) = out.metadata() else { return Ok(()) };
     let source = old.metadata().map_err(|error| environment(error.to_string()))?;
     if (existing.dev(), existing.ino()) == (source.dev(), source.ino()) {
-        let problem = Problem::error(format!("{} is the same file as {}", out.display(), file.display()));
+        let problem = Problem::error(Code::Environment, format!("{} is the same file as {}", out.display(), file.display()));
         return Err(problem.help("an edit makes a new file; the old one is never written to").into());
     }
     if existing.is_file() { Ok(()) } else { Err(environment(format!("{} exists and is not a regular file", out.display()))) }

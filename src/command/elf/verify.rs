@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fs_err::File;
 use rockpack::elf::{self, EditPlan, Edits, ElfError, ElfFacts, Rename, RpathEdit, Violation};
-use rockpack::source::{Problem, Problems};
+use rockpack::source::{Code, Problem, Problems};
 
 use super::headers::{self, Headers};
 use super::{contents, environment, open, print, refused, show};
@@ -36,12 +36,14 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         found.push(Violation { invariant: "I13", detail: "the loader's name changed".to_owned() });
     }
     let inherited = elf::inherited(&old).map_err(|error| old_fault(&error))?;
-    ui::show_problems(&problems(&inherited, |it| Problem::warning(format!("{} breaks by itself {it}", args.old.display()))));
+    ui::show_problems(&problems(&inherited, |it| {
+        Problem::warning(Code::ElfViolation, format!("{} breaks by itself {it}", args.old.display()))
+    }));
     if found.is_empty() { print(&summary(&plan)) } else { Err(violated(&args.new, &found)) }
 }
 
 fn violated(new: &Path, found: &[Violation]) -> Failure {
-    Failure::Problems(problems(found, |violation| Problem::error(format!("{} violates {violation}", new.display()))))
+    Failure::Problems(problems(found, |violation| Problem::error(Code::ElfViolation, format!("{} violates {violation}", new.display()))))
 }
 
 fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -> Problems {

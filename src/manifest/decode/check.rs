@@ -3,8 +3,15 @@
 use super::Faults;
 use super::distribution::check_extra;
 use crate::manifest::{Distribution, Extra, applies};
-use crate::names::{Mode, PackageName};
-use crate::source::{Place, Problem, Spanned};
+use crate::names::{ArtifactName, Mode, PackageName, RelPath};
+use crate::source::{Code, Problem, Spanned, nearest};
+
+mod circle;
+mod names;
+mod reliance;
+
+pub(super) use names::colliding as colliding_names;
+use reliance::{check_modes, check_offered, check_targets};
 
 /// What a package says of others. It is kept of every package that has a name, so that a
 /// mistake elsewhere in the package does not hide one between packages.
@@ -19,39 +26,58 @@ pub(super) struct Outline {
     pub extras: Vec<Extra>,
     /// Packages in whose platform directories something is looked for.
     pub searched: Vec<Spanned<PackageName>>,
+    pub template: Option<Spanned<RelPath>>,
+    pub artifacts: Vec<ArtifactName>,
+    /// Whether every `artifact` line was decoded.
+    pub all_artifacts: bool,
+    pub artifacts_of: Vec<Spanned<PackageName>>,
+    pub without_artifacts: Vec<Spanned<ArtifactName>>,
 }
 
 impl Outline {
+    fn in_mode(&self, mode: Mode) -> Option<&Distribution> {
+        self.distributions.iter().find(|d| applies(d.mode, mode))
+    }
+
     fn is_built(&self, mode: Mode) -> bool {
-        self.distributions.iter().any(|d| applies(d.mode, mode))
+        self.in_mode(mode).is_some()
     }
 }
 
-/// Checks packages against each other.
-pub(super) fn packages(faults: &Faults, outlines: &[Outline]) {
+/// Checks packages against each other, and against the templates where those are known.
+pub(super) fn packages(faults: &Faults, outlines: &[Outline], templates: Option<&[&str]>) {
     let find = |name: &PackageName| outlines.iter().find(|o| o.name.value == *name);
     for outline in outlines {
         for extra in &outline.extras {
             find(&extra.package.value).inspect(|target| check_extra(faults, extra, &target.distributions));
+            find(&extra.package.value).inspect(|target| check_offered(faults, outline, extra, target));
         }
         for required in &outline.requires {
             find(&required.value).inspect(|target| check_required(faults, outline, required, target));
         }
-        for searched in &outline.searched {
-            find(&searched.value).inspect(|target| check_searched(faults, searched, target));
+        for searched in first_each(&outline.searched) {
+            find(&searched.value).inspect(|target| check_searched(faults, outline, searched, target));
         }
         if let Some(overlay) = &outline.overlay {
             find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
         }
+        check_left_out(faults, outline, outlines);
+        templates.inspect(|templates| check_template(faults, outline, templates));
     }
+    circle::check(faults, outlines);
+}
+
+/// Where each package is named first: what is wrong with it need not be said for every line.
+fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<PackageName>> {
+    names.iter().enumerate().filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value)).map(|(_, name)| name)
 }
 
 fn check_required(faults: &Faults, outline: &Outline, required: &Spanned<PackageName>, target: &Outline) {
     if outline.name.value == target.name.value {
-        let problem = Problem::error(format!("package `{}` requires itself", outline.name.value));
+        let problem = Problem::error(Code::RequiresCycle, format!("package `{}` requires itself", outline.name.value));
         faults.report(problem.label(&required.place, "name another package here, or take the line away"));
-    } else {
-        check_modes(faults, outline, "requires", &required.place, target);
+    } else if !check_modes(faults, outline, "requires", &required.place, target) {
+        check_targets(faults, outline, "requires", &required.place, target);
     }
 }
 
@@ -59,17 +85,17 @@ fn check_required(faults: &Faults, outline: &Outline, required: &Spanned<Package
 fn check_overlay(faults: &Faults, outline: &Outline, overlay: &Spanned<PackageName>, target: &Outline) {
     let (name, under) = (&outline.name.value, &target.name.value);
     if name == under {
-        let problem = Problem::error(format!("package `{name}` overlays itself"));
+        let problem = Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
         faults.report(problem.label(&overlay.place, "name the package whose platform directory the files go into"));
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
         // Both packages come by here; the first says it for both.
         if overlay.place.line() <= further.place.line() {
-            let problem = Problem::error(format!("packages `{name}` and `{under}` overlay each other"));
+            let problem = Problem::error(Code::ImpossibleOverlay, format!("packages `{name}` and `{under}` overlay each other"));
             let problem = problem.label(&overlay.place, "this way").label(&further.place, "and back");
             faults.report(problem.help("one of them has to have a platform directory: take its `overlay` away"));
         }
     } else if let Some(further) = &target.overlay {
-        let problem = Problem::error(format!("package `{name}` overlays `{under}`, which is an overlay itself"));
+        let problem = Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays `{under}`, which is an overlay itself"));
         let problem = problem.label(&overlay.place, "this package has no platform directory").label(&further.place, "because of this line");
         faults.report(problem.help(format!("overlay `{}` instead", further.value)));
     } else {
@@ -77,22 +103,43 @@ fn check_overlay(faults: &Faults, outline: &Outline, overlay: &Spanned<PackageNa
     }
 }
 
-fn check_searched(faults: &Faults, searched: &Spanned<PackageName>, target: &Outline) {
+fn check_searched(faults: &Faults, outline: &Outline, searched: &Spanned<PackageName>, target: &Outline) {
+    if outline.name.value == target.name.value && target.overlay.is_none() {
+        return;
+    }
     if let Some(overlay) = &target.overlay {
-        let problem = Problem::error(format!("package `{}` has no platform directory of its own", searched.value));
+        let problem =
+            Problem::error(Code::NoPlatformDirectory, format!("package `{}` has no platform directory of its own", searched.value));
         let problem = problem.label(&searched.place, "nothing can be found there").label(&overlay.place, "its files go there");
         faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
+    } else if !check_modes(faults, outline, "searches", &searched.place, target) {
+        check_targets(faults, outline, "searches", &searched.place, target);
     }
 }
 
-/// What a package relies on has to be built whenever it is built itself.
-fn check_modes(faults: &Faults, outline: &Outline, verb: &str, place: &Place, target: &Outline) {
-    let lacks = |mode: &Mode| outline.is_built(*mode) && !target.is_built(*mode);
-    let Some(mode) = Mode::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole) else { return };
-    let (name, other) = (&outline.name.value, &target.name.value);
-    let problem = Problem::error(format!("package `{name}` {verb} `{other}`, which is not built in mode {mode}"));
-    let problem = problem
-        .label(place, format!("there is no `{other}` in mode {mode}"))
-        .label(&target.name.place, format!("no distribution here counts in mode {mode}"));
-    faults.report(problem.help(format!("give `{other}` a distribution for mode {mode}, or let `{name}` have none in it")));
+/// What is left out has to be among what is taken, in whatever mode.
+fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
+    let inherited = outline.artifacts_of.iter().filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
+    let sources: Vec<&Outline> = inherited.chain([outline]).collect();
+    let unknown = sources.len() <= outline.artifacts_of.len() || sources.iter().any(|source| !source.all_artifacts);
+    let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
+    for name in outline.without_artifacts.iter().filter(|name| !unknown && !taken.contains(&&name.value)) {
+        let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str())).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+        let problem = Problem::error(
+            Code::LeavesOutNothing,
+            format!("package `{}` does not take artifact `{}` anyway", outline.name.value, name.value),
+        );
+        faults.report(problem.label(&name.place, format!("leaves out nothing{hint}")).help("correct the name, or remove the line"));
+    }
+}
+
+fn check_template(faults: &Faults, outline: &Outline, templates: &[&str]) {
+    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str())) else { return };
+    let label = match nearest(template.as_str(), templates.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "nothing is called so".to_owned(),
+    };
+    let known = super::super::reader::listed(templates.iter().copied());
+    let problem = Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", template.value));
+    faults.report(problem.label(&template.place, label).help(format!("templates are {known}")));
 }

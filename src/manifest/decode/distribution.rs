@@ -7,7 +7,7 @@ use super::text::Choice;
 use super::{Context, Node};
 use crate::manifest::{Distribution, Extra, PackageKind, Pick, Split, Template, applies};
 use crate::names::{DistName, Mode, ModuleName, NameError};
-use crate::source::{Problem, Spanned};
+use crate::source::{Code, Problem, Spanned};
 
 pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Distribution> {
     let name = node.argument::<Template>("a name");
@@ -43,7 +43,10 @@ fn check_placeholders(context: &Context<'_>, template: &Spanned<Template>, split
     let fills = placeholder(split.value);
     let word = split.value.word();
     if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
-        let problem = Problem::error(format!("`{}` has `{{{extra}}}`, which split=\"{word}\" does not fill", template.value));
+        let problem = Problem::error(
+            Code::PlaceholderNotFilled,
+            format!("`{}` has `{{{extra}}}`, which split=\"{word}\" does not fill", template.value),
+        );
         let help = match fills {
             None => format!("take the placeholder away, or write split=\"{extra}\""),
             Some(filled) => format!("write `{{{filled}}}`, or split=\"{extra}\""),
@@ -52,8 +55,10 @@ fn check_placeholders(context: &Context<'_>, template: &Spanned<Template>, split
     }
     let needed = split.value == Split::Isa || (split.value == Split::Family && kind == Some(PackageKind::Runtime));
     if let (true, Some(fills), false) = (needed, fills, template.has_placeholder()) {
-        let problem =
-            Problem::error(format!("`{}` lacks `{{{fills}}}`, so that all its distributions would share one name", template.value));
+        let problem = Problem::error(
+            Code::PlaceholderMissing,
+            format!("`{}` lacks `{{{fills}}}`, so that all its distributions would share one name", template.value),
+        );
         let label = format!("`{{{fills}}}` has to be in here");
         context.faults.report(problem.label(&template.place, label).label(&split.place, format!("split=\"{word}\" makes several")));
     }
@@ -62,7 +67,7 @@ fn check_placeholders(context: &Context<'_>, template: &Spanned<Template>, split
 /// Checks the name as it is with a target filled in; any will do.
 fn check_name<T: FromStr<Err = NameError>>(context: &Context<'_>, template: &Spanned<Template>, kind: &str) {
     if let Err(error) = filled(template).parse::<T>() {
-        let problem = Problem::error(format!("`{}` is not {kind}", template.value));
+        let problem = Problem::error(Code::InvalidText, format!("`{}` is not {kind}", template.value));
         context.faults.report(problem.label(&template.place, error.reason));
     }
 }
@@ -100,14 +105,20 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
     let each = pick.filter(|p| p.value == Pick::Each);
     match each {
         Some(each) if !name.has_placeholder() => context.faults.report(
-            Problem::error(format!("extra `{}` lacks a placeholder, so that all it makes would share one name", name.value))
-                .label(&name.place, "`{isa}` or `{family}` has to be in here")
-                .label(&each.place, "makes an extra for each distribution"),
+            Problem::error(
+                Code::PlaceholderMissing,
+                format!("extra `{}` lacks a placeholder, so that all it makes would share one name", name.value),
+            )
+            .label(&name.place, "`{isa}` or `{family}` has to be in here")
+            .label(&each.place, "makes an extra for each distribution"),
         ),
         None if name.has_placeholder() => context.faults.report(
-            Problem::error(format!("extra `{}` has a placeholder, but there is only one such extra", name.value))
-                .label(&name.place, "nothing fills the placeholder")
-                .help("write pick=\"each\" to make an extra for each distribution"),
+            Problem::error(
+                Code::PlaceholderNotFilled,
+                format!("extra `{}` has a placeholder, but there is only one such extra", name.value),
+            )
+            .label(&name.place, "nothing fills the placeholder")
+            .help("write pick=\"each\" to make an extra for each distribution"),
         ),
         _ => {}
     }
@@ -118,7 +129,7 @@ pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution])
     let meets = |a: &Distribution, b: &Distribution| Mode::ALL.into_iter().find(|m| applies(a.mode, *m) && applies(b.mode, *m));
     for (index, again) in distributions.iter().enumerate() {
         let Some((first, mode)) = distributions[..index].iter().find_map(|d| Some((d, meets(d, again)?))) else { continue };
-        let problem = Problem::error(format!("the package has two distributions in mode {mode}"));
+        let problem = Problem::error(Code::TwoDistributions, format!("the package has two distributions in mode {mode}"));
         let problem = problem.label(&again.name.place, "a second one").label(&first.name.place, "the first one");
         context.faults.report(problem.help("give each a mode=\"…\" of its own, or keep one"));
     }
@@ -128,7 +139,8 @@ pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution])
 pub(super) fn check_summary(context: &Context<'_>, summary: &Spanned<Template>, distributions: &[Distribution]) {
     for named in summary.placeholders() {
         if let Some(other) = distributions.iter().find(|d| placeholder(d.split) != Some(named)) {
-            let problem = Problem::error(format!("the summary has `{{{named}}}`, which not every distribution fills"));
+            let problem =
+                Problem::error(Code::PlaceholderNotFilled, format!("the summary has `{{{named}}}`, which not every distribution fills"));
             let label = format!("split=\"{}\" does not fill it", other.split.word());
             context.faults.report(problem.label(&summary.place, "this placeholder").label(&other.name.place, label));
             return;
@@ -146,7 +158,10 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
         let fills = placeholder(distribution.split);
         if extra.name.placeholders().any(|p| Some(p) != fills) {
             let split = distribution.split.word();
-            let problem = Problem::error(format!("extra `{}` has a placeholder that its package does not fill", extra.name.value));
+            let problem = Problem::error(
+                Code::PlaceholderNotFilled,
+                format!("extra `{}` has a placeholder that its package does not fill", extra.name.value),
+            );
             let labelled =
                 problem.label(&extra.name.place, "this placeholder").label(&distribution.name.place, format!("split=\"{split}\" here"));
             faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));

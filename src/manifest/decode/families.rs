@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::{Block, Faults, FromText, Node, Once, vocabulary};
 use crate::manifest::{Families, IsaFacts};
 use crate::names::{Family, Isa};
-use crate::source::{Place, Problem, Spanned};
+use crate::source::{Code, Place, Problem, Spanned};
 
 /// One `isa` as it stands there: checked against the others before it becomes a fact.
 struct Line {
@@ -61,11 +61,12 @@ fn refuse_taken_names(faults: &Faults, lines: &[Line]) {
     let isas: IndexMap<&str, &Place> = lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
     for family in lines.iter().flat_map(|line| &line.families) {
         if family.is_generic() {
-            let problem = Problem::error(format!("`{}` is the family of all that is made for no particular ISA", family.value));
+            let problem =
+                Problem::error(Code::FamilyName, format!("`{}` is the family of all that is made for no particular ISA", family.value));
             faults.report(problem.label(&family.place, "another name has to stand here"));
         }
         if let Some(place) = isas.get(family.as_str()) {
-            let problem = Problem::error(format!("`{}` is the name of a family and of an ISA", family.value));
+            let problem = Problem::error(Code::FamilyName, format!("`{}` is the name of a family and of an ISA", family.value));
             let problem = problem.label(&family.place, "a family here").label(place, "an ISA here");
             faults.report(problem.help("every ISA is also a family of its own: it needs no `family` for that"));
         }

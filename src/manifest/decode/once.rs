@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use indexmap::IndexMap;
 
 use super::Faults;
-use crate::source::{Place, Problem};
+use crate::source::{Code, Place, Problem};
 
 /// Names that may be given once each; again only where a limit keeps both apart.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Once {
         let first = before.iter().find(meets);
         let is_first = first.is_none();
         if let Some(first) = first {
-            let problem = Problem::error(format!("{what} `{name}` is given twice"));
+            let problem = Problem::error(Code::GivenTwice, format!("{what} `{name}` is given twice"));
             faults.report(problem.label(place, "given again here").label(&first.place, "first given here"));
         }
         before.push(Given { limit, place: place.clone() });

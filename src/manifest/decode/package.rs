@@ -4,7 +4,7 @@ use super::check::Outline;
 use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::text::Choice;
 use super::vocabulary;
-use super::{Block, Context, FromText, Node, Once, rules};
+use super::{Block, Context, FromText, Node, Once, rules, shadow};
 use crate::manifest::reader::either;
 use crate::manifest::{Environment, Package, PackageKind, RpathRule, Template};
 use crate::names::{PackageName, RelPath};
@@ -50,6 +50,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let requires = lines.every("requires", |n| scope.required(n));
     let extras = lines.every("extra", |n| extra(n, &scope));
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
+    let told_artifacts = lines.count("artifact");
     let artifacts = lines.every("artifact", |n| rules::artifact(n, &scope));
     let without_artifacts = lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
@@ -74,7 +75,13 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         requires: requires.clone(),
         extras: extras.clone(),
         searched: searched(&rpaths, &environment),
+        template: template.clone(),
+        artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
+        all_artifacts: artifacts.len() == told_artifacts,
+        artifacts_of: artifacts_of.clone().unwrap_or_default(),
+        without_artifacts: without_artifacts.clone(),
     }));
+    shadow::includes(context.faults, &includes, &excludes);
     Some(Package {
         name: name?,
         kind: kind?,

@@ -2,7 +2,7 @@
 
 use super::text::{Specifier, Variable, WebAddress};
 use super::{DropRule, Node, Project};
-use crate::manifest::Glob;
+use crate::manifest::{Glob, LicenseText};
 
 pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
     let mut lines = node.block();
@@ -10,15 +10,21 @@ pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
     let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag_env = lines.at_most_once("platform-tag", |n| n.required::<Variable>("env"));
-    let license_texts = lines.every("license-text", |n| n.argument::<Glob>("a glob"));
+    let license_texts = lines.every("license-text", license_text);
     lines.finish();
     Some(Project {
         author: author?.value,
         home_page: home_page.map(|address| address.value.0),
         requires_python: requires_python?.value.0,
         platform_tag_env: platform_tag_env.map(|variable| variable.value.0),
-        license_texts: license_texts.into_iter().map(|glob| glob.value).collect(),
+        license_texts,
     })
+}
+
+fn license_text(node: &mut Node<'_>) -> Option<LicenseText> {
+    let glob = node.argument::<Glob>("a glob");
+    let optional = node.property::<String>("optional");
+    Some(LicenseText { glob: glob?, optional: optional.map(|o| o.value) })
 }
 
 pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
@@ -27,11 +33,13 @@ pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
     let component = node.property("component");
     let mode = node.property("mode");
     let reason = node.required::<String>("reason");
+    let optional = node.property::<String>("optional");
     Some(DropRule {
         glob: glob?,
         artifact: artifact.map(|a| a.value),
         component: component.map(|c| c.value),
         mode: mode.map(|m| m.value),
         reason: reason?.value,
+        optional: optional.map(|o| o.value),
     })
 }

@@ -7,7 +7,7 @@ use crate::manifest::{
     AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule, RpathRule, Script, ScriptTarget,
 };
 use crate::names::{ArtifactName, Component, Mode, RelPath, System};
-use crate::source::{Place, Problem, Spanned};
+use crate::source::{Code, Place, Problem, Spanned};
 
 pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<ArtifactRule> {
     let name = node.argument::<ArtifactName>("an artifact");
@@ -37,10 +37,11 @@ fn give_components(scope: &Scope<'_, '_>, name: &Spanned<ArtifactName>, componen
 
 pub(super) fn component(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ComponentRule> {
     let component = node.argument::<Component>("a component");
+    let optional = node.property::<String>("optional").map(|o| o.value);
     let mode = node.property::<Mode>("mode").map(|m| m.value);
     let component = component?;
     scope.give("without-component", component.as_str(), mode.map(Mode::as_str), &component.place);
-    Some(ComponentRule { component, mode })
+    Some(ComponentRule { component, optional, mode })
 }
 
 pub(super) fn path(node: &mut Node<'_>, scope: &Scope<'_, '_>, line: &'static str) -> Option<PathRule> {
@@ -62,7 +63,8 @@ pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Rp
 fn directory<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
     let package = scope.context.package(node, Some(PackageKind::Runtime));
     let directory = node.argument::<RelPath>("a directory");
-    Some(RpathRule { package: package?, directory: directory?.value })
+    let optional = node.property::<String>("optional").map(|o| o.value);
+    Some(RpathRule { package: package?, directory: directory?.value, optional })
 }
 
 pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<AliasRule> {
@@ -105,12 +107,12 @@ fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ScriptTar
         node.fault(format!("`{}` starts nothing", node.title()), "`program=…` or `function=…` has to follow");
     }
     if let (Some(program), Some(function)) = (&program, &function) {
-        let problem = Problem::error(format!("`{}` has a program and a function", node.title()));
+        let problem = Problem::error(Code::ScriptTarget, format!("`{}` has a program and a function", node.title()));
         let problem = problem.label(&program.place, "a program").label(&function.place, "a function");
         scope.context.faults.report(problem.help("a script starts one thing: keep one of them"));
     }
     if let (Some(program), Some(PackageKind::Selector)) = (&program, scope.kind) {
-        let problem = Problem::error(format!("`{}` names a program, but a selector ships none", node.title()));
+        let problem = Problem::error(Code::ScriptTarget, format!("`{}` names a program, but a selector ships none", node.title()));
         scope.context.faults.report(problem.label(&program.place, "no such file can be there").help("write function=\"MODULE:FUNCTION\""));
     }
     program.map(|p| ScriptTarget::Program(p.value)).or(function.map(|f| f.value.0))

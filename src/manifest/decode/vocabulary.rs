@@ -38,6 +38,9 @@ const fn optional(name: &'static str, says: &'static str) -> Part {
     part(Takes::Optional, name, says)
 }
 
+/// What rules have that may match nothing.
+const WHY: Part = optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
+
 /// What many rules have: they count in one mode only.
 const MODE: Part = optional("mode", "Counts in this mode only: kpack or legacy.");
 
@@ -80,7 +83,7 @@ pub(super) const FILE: &[Word] = &[
     Word::new(
         "drop",
         Times::Any,
-        r#"drop "GLOB" component="…" artifact="…" mode="…" reason="WHY""#,
+        r#"drop "GLOB" component="…" artifact="…" mode="…" reason="WHY" optional="WHY""#,
         "Says that files are in no package on purpose, so that the plan doesn't list them as unowned.",
     )
     .with(&[
@@ -89,6 +92,7 @@ pub(super) const FILE: &[Word] = &[
         optional("artifact", "Of this artifact only."),
         MODE,
         required("reason", "Why they are shipped nowhere."),
+        WHY,
     ])
     .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
     Word::new(
@@ -147,18 +151,22 @@ const PROJECT: &[Word] = &[
     Word::new(
         "license-text",
         Times::Any,
-        r#"license-text "GLOB""#,
+        r#"license-text "GLOB" optional="WHY""#,
         "Says where artifacts install licence texts; those of the artifacts that a package names go into its metadata.",
     )
-    .with(&[argument("GLOB", "Installed paths.")])
+    .with(&[argument("GLOB", "Installed paths."), WHY])
     .example(r#"license-text "share/doc/*/LICENSE*""#),
 ];
 
 /// In `environment`.
-const ENVIRONMENT: &[Word] =
-    &[Word::new("directory", Times::AtLeastOnce, r#"directory "PACKAGE" "DIRECTORY""#, "Adds a directory to the search path.")
-        .with(&[argument("PACKAGE", "The runtime package whose platform directory has it."), argument("DIRECTORY", "The directory in it.")])
-        .example(r#"directory "core" "lib""#)];
+const ENVIRONMENT: &[Word] = &[Word::new(
+    "directory",
+    Times::AtLeastOnce,
+    r#"directory "PACKAGE" "DIRECTORY" optional="WHY""#,
+    "Adds a directory to the search path.",
+)
+.with(&[argument("PACKAGE", "The runtime package whose platform directory has it."), argument("DIRECTORY", "The directory in it."), WHY])
+.example(r#"directory "core" "lib""#)];
 
 /// At the top of the families' file.
 pub(super) const FAMILIES: &[Word] = &[Word::new(

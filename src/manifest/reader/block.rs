@@ -3,7 +3,7 @@
 use kdl::KdlNode;
 
 use super::{Asked, Faults, Node, Times, Word, title};
-use crate::source::{Place, Problem, nearest};
+use crate::source::{Code, Place, Problem, nearest};
 
 /// The nodes inside one node, or of a whole file, partly taken.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl<'a> Block<'a> {
         let (named, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
         self.nodes = rest;
         for kdl in named {
-            let problem = Problem::error(format!("`{}` {message}", title(kdl)));
+            let problem = Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
             self.faults.report(problem.label(&self.faults.at(kdl.name().span()), "out of place").help(help));
         }
     }
@@ -81,7 +81,7 @@ impl<'a> Block<'a> {
         for kdl in &self.nodes {
             let name = kdl.name();
             let known = || self.words.iter().map(|w| w.name);
-            let problem = Problem::error(format!("unknown node `{}` in {}", name.value(), self.owner));
+            let problem = Problem::error(Code::UnknownNode, format!("unknown node `{}` in {}", name.value(), self.owner));
             let (label, help) = match nearest(name.value(), known()) {
                 Some(near) => (format!("did you mean `{near}`?"), self.usage_help(near)),
                 None => ("nothing reads this".to_owned(), format!("{} takes {}", self.owner, listed(known()))),
@@ -99,7 +99,7 @@ impl<'a> Block<'a> {
 
     fn expect(&self, name: &str) {
         if self.count(name) == 0 {
-            let problem = Problem::error(format!("{} lacks `{name}`", self.owner));
+            let problem = Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(
                 problem.label(&self.place, format!("`{name}` is missing here")).help(format!("add the line `{}`", self.usage(name))),
             );
@@ -110,7 +110,7 @@ impl<'a> Block<'a> {
         let mut named = self.nodes.iter().filter(|n| n.name().value() == name);
         let Some(first) = named.next() else { return };
         for again in named {
-            let problem = Problem::error(format!("{} has `{name}` twice", self.owner))
+            let problem = Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
                 .label(&self.faults.at(again.name().span()), "given again here")
                 .label(&self.faults.at(first.name().span()), "first given here")
                 .help("keep one of them");

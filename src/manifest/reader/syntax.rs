@@ -5,7 +5,7 @@ use std::ops::Range;
 use kdl::{KdlDiagnostic, KdlError};
 
 use super::bytes;
-use crate::source::{Problem, Source};
+use crate::source::{Code, Problem, Source};
 
 /// The parser goes on after a mistake and then trips over its consequences: only what it says first is of use.
 const SHOWN: usize = 2;
@@ -38,7 +38,7 @@ fn written<'a>(source: &'a Source, diagnostic: &KdlDiagnostic) -> &'a str {
 
 fn problem(source: &Source, diagnostic: &KdlDiagnostic) -> Problem {
     let text = written(source, diagnostic);
-    let error = |message: &str, label: &str| Problem::error(message).label(&source.at(bytes(diagnostic.span)), label);
+    let error = |message: &str, label: &str| Problem::error(Code::NotKdl, message).label(&source.at(bytes(diagnostic.span)), label);
     if matches!(text, "true" | "false" | "null" | "inf" | "-inf" | "nan") {
         let problem = error(&format!("`{text}` alone is neither a text nor a value"), &format!("write `#{text}`"));
         return problem.help(format!("or, when the text is meant, \"{text}\""));
@@ -68,11 +68,14 @@ fn with_help(problem: Problem, diagnostic: &KdlDiagnostic) -> Problem {
 /// A fault for which the parser names the whole file: looks for what stops it.
 fn where_it_stopped(source: &Source, diagnostic: &KdlDiagnostic) -> Problem {
     if let Some((range, message, label)) = dead_end(source.text()) {
-        return Problem::error(message).label(&source.at(range), label);
+        return Problem::error(Code::NotKdl, message).label(&source.at(range), label);
     }
     let start = diagnostic.span.offset();
     let message = diagnostic.message.as_deref().unwrap_or("no meaning can be made of it");
-    with_help(Problem::error(format!("this is not KDL: {message}")).label(&source.at(start..start), "from here on"), diagnostic)
+    with_help(
+        Problem::error(Code::NotKdl, format!("this is not KDL: {message}")).label(&source.at(start..start), "from here on"),
+        diagnostic,
+    )
 }
 
 /// The first comment without an end or `=` without a value, outside texts in quotes.

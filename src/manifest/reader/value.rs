@@ -7,7 +7,7 @@ use kdl::{KdlEntry, KdlValue};
 
 use super::{Faults, bytes};
 use crate::names::{NameError, PathError};
-use crate::source::{Place, Problem, Spanned};
+use crate::source::{Code, Place, Problem, Spanned};
 
 /// Why a text is not what was meant: the sentence, what stands at the text, and the remedy.
 pub(in super::super) trait Reason {
@@ -60,7 +60,7 @@ pub(super) fn read<T: FromText>(faults: &Faults, entry: &KdlEntry, owner: &str) 
     match text.parse::<T>() {
         Ok(value) => Some(Spanned::new(value, place)),
         Err(reason) => {
-            let problem = Problem::error(reason.message()).label(&place, reason.label());
+            let problem = Problem::error(Code::InvalidText, reason.message()).label(&place, reason.label());
             faults.report(match reason.help() {
                 Some(help) => problem.help(help),
                 None => problem,
@@ -90,7 +90,7 @@ fn text<'a>(faults: &Faults, entry: &'a KdlEntry, place: &Place, owner: &str) ->
         Some(name) => format!("`{}` of `{owner}`", name.value()),
         None => format!("an argument of `{owner}`"),
     };
-    faults.report(Problem::error(format!("{subject} {}", fault.0)).label(place, fault.1));
+    faults.report(Problem::error(Code::WrongType, format!("{subject} {}", fault.0)).label(place, fault.1));
     None
 }
 
@@ -98,7 +98,7 @@ fn text<'a>(faults: &Faults, entry: &'a KdlEntry, place: &Place, owner: &str) ->
 pub(super) fn flag(faults: &Faults, entry: &KdlEntry) -> Option<bool> {
     let value = entry.value().as_bool();
     if value.is_none() {
-        let problem = Problem::error(format!("`{}` is `{}`, but a switch is meant", super::key(entry), written(entry)));
+        let problem = Problem::error(Code::WrongType, format!("`{}` is `{}`, but a switch is meant", super::key(entry), written(entry)));
         faults.report(problem.label(&value_place(faults, entry), "write `#true`, or leave it out"));
     }
     value
@@ -112,7 +112,7 @@ pub(super) fn count(faults: &Faults, entry: &KdlEntry) -> Option<usize> {
             KdlValue::String(_) => "write a number, without quotes",
             _ => "write a whole number, 1 or more",
         };
-        let problem = Problem::error(format!("`{}` is `{}`, but a count is meant", super::key(entry), written(entry)));
+        let problem = Problem::error(Code::WrongType, format!("`{}` is `{}`, but a count is meant", super::key(entry), written(entry)));
         faults.report(problem.label(&value_place(faults, entry), label));
     }
     value

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::manifest::{LibraryRule, Manifest, PackageKind};
 use crate::names::PackageName;
 use crate::plan::Distribution;
-use crate::source::{Problem, Problems};
+use crate::source::{Code, Problem, Problems};
 
 /// Checks that every library that is needed is found; the notes are of those that rules excuse.
 pub(in crate::plan) fn check<'a>(
@@ -157,7 +157,7 @@ impl<'a> Twins<'a> {
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
         let [one, other] = order.map(|at| words::file(&self.pair[at]));
         let what = format!("`{}` is found twice: {one} and {other} are different files", self.library);
-        let problem = Problem::warning(what).help("exclude one of them, or give it a SONAME of its own in the build");
+        let problem = Problem::warning(Code::LibraryTwice, what).help("exclude one of them, or give it a SONAME of its own in the build");
         let labelled = order.iter().filter_map(|&at| Some((places.of(&self.pair[at])?, words::loaded_by(&self.load[at]))));
         labelled.fold(problem, |problem, (place, text)| problem.label(place, text))
     }

@@ -7,7 +7,7 @@ use crate::manifest::{Manifest, Package, PackageKind};
 use crate::names::PackageName;
 use crate::plan::Distribution;
 use crate::plan::text::counted;
-use crate::source::Problem;
+use crate::source::{Code, Problem};
 
 /// How many files are named before the rest is counted.
 const SHOWN: usize = 3;
@@ -82,21 +82,30 @@ pub(super) fn unresolved(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>
     let (who, library) = (Subject::new(all), need.library);
     let needs = who.with("need");
     let problem = if library.contains('/') {
-        Problem::error(format!("{needs} `{library}`, a path of the machine that built it"))
+        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, a path of the machine that built it"))
             .help("link by the library's SONAME in the build: packages are installed elsewhere")
     } else if let Some(other) = in_the_way {
-        Problem::error(format!("{needs} `{library}`, and the first file of that name, {}, is no library", file(other)))
-            .help("the loader gives up there: exclude that file, or mend the build")
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, and the first file of that name, {}, is no library", file(other)),
+        )
+        .help("the loader gives up there: exclude that file, or mend the build")
     } else if let Some(other) = shipped.first() {
-        Problem::error(format!("{} not find `{library}`, which {} has as `{}`", who.with("do"), other.distribution.name, path(other)))
-            .help(search_there(manifest, all, other))
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{} not find `{library}`, which {} has as `{}`", who.with("do"), other.distribution.name, path(other)),
+        )
+        .help(search_there(manifest, all, other))
     } else if let Some(other) = artifacts.first() {
-        Problem::error(format!("{needs} `{library}`, which no package ships; {}", having(artifacts))).help(take_it(all, other))
+        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which no package ships; {}", having(artifacts)))
+            .help(take_it(all, other))
     } else {
-        Problem::error(format!("{needs} `{library}`, which is in no artifact and no library of the system")).help(format!(
-            "add it to the build; where every system has it, write system-library \"{library}\"; \
+        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which is in no artifact and no library of the system")).help(
+            format!(
+                "add it to the build; where every system has it, write system-library \"{library}\"; \
              where some builds leave it out, missing-library \"{library}\" reason=\"…\""
-        ))
+            ),
+        )
     };
     Some(problem)
 }
@@ -131,8 +140,11 @@ fn take_it(all: &[Found<'_>], other: &InArtifact<'_>) -> String {
 pub(super) fn devel(all: &[Found<'_>], libraries: &BTreeSet<&str>) -> Problem {
     let names: Vec<String> = libraries.iter().map(|library| format!("`{library}`")).collect();
     let find = Subject::new(all).with("do");
-    Problem::warning(format!("{find} not find {}, which the tree has in directories that are not searched", names.join(", ")))
-        .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
+    Problem::warning(
+        Code::UnresolvedLibrary,
+        format!("{find} not find {}, which the tree has in directories that are not searched", names.join(", ")),
+    )
+    .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
 }
 
 /// The line that lets files search the directory of a library.
@@ -156,7 +168,7 @@ pub(super) fn luck(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>, ever
     let message = format!("{} `{}` only where {other} is installed too", Subject::new(all).with("find"), need.library);
     // Who wrote an rpath line counts on the other package; who did not cannot know of it.
     let meant = everywhere || package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
-    let problem = if meant { Problem::warning(message) } else { Problem::error(message) };
+    let problem = if meant { Problem::warning(Code::LibraryByLuck, message) } else { Problem::error(Code::LibraryByLuck, message) };
     Some(problem.help(installed_with(manifest, package, library)))
 }
 
@@ -180,5 +192,5 @@ pub(super) fn through_loader(manifest: &Manifest, all: &[Found<'_>], need: &Need
     let message = format!("{find} `{}` only when {} loads it, and cannot be opened alone", need.library, file(loader));
     let devel = all.first().and_then(|f| manifest.packages.get(&f.distribution.package)).is_some_and(|p| p.kind == PackageKind::Devel);
     let help = if devel { "set its rpath in the build".to_owned() } else { search_there(manifest, all, found) };
-    Some(Problem::warning(message).help(help))
+    Some(Problem::warning(Code::LibraryByLuck, message).help(help))
 }

@@ -9,7 +9,7 @@ use crate::names::{Mode, RelPath};
 use crate::plan::instance::Instance;
 use crate::plan::select::{self, Said, Selected, Why, Witness};
 use crate::plan::targets::Targets;
-use crate::plan::{check, view::Item};
+use crate::plan::{leftover, view::Item};
 use crate::source::{Place, Problems};
 
 /// What was heard of a path while a distribution selected it.
@@ -111,10 +111,9 @@ fn left<'h>(here: &'h Catalog, owned: &BTreeSet<*const Entry>) -> impl Iterator<
 
 /// Drop rules that count: those for entries that no distribution takes.
 pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &BTreeSet<*const Entry>) -> Vec<Heard> {
-    let rules = left(here, owned).flat_map(|item| {
-        let id = &item.artifact.id;
-        check::dropped(manifest, targets, id, item.entry).map(move |rule| Heard {
-            artifact: Some(id.clone()),
+    let rules = left(here, owned).filter_map(|item| {
+        leftover::dropping(manifest, targets.mode, &item).map(|rule| Heard {
+            artifact: Some(item.artifact.id.clone()),
             says: Says::Drops(rule.reason.clone()),
             rule: Some(Rule::at(&rule.glob.place)),
         })
@@ -124,5 +123,5 @@ pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, ow
 
 /// Artifacts whose entry no distribution takes and no rule drops.
 pub(super) fn unowned(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &BTreeSet<*const Entry>) -> Vec<ArtifactId> {
-    check::unowned(manifest, here, targets, owned).into_iter().map(|u| u.origin.artifact).collect()
+    leftover::find(manifest, here, targets, owned).unowned.into_iter().map(|u| u.origin.artifact).collect()
 }

@@ -1,13 +1,10 @@
 //! The nodes in `package`.
 
-use super::{ENVIRONMENT, MODE, argument, optional, part, required};
+use super::{ENVIRONMENT, MODE, WHY, argument, optional, part, required};
 use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
 use crate::manifest::word::{Part, Takes, Times, Word};
 
 const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
-
-/// What rules have that would be mistakes if they matched nothing.
-const WHY: Part = optional("optional", "Why it is no mistake when nothing matches; without it, that is an error.");
 
 const GLOB: Part = argument("GLOB", "Installed paths; `*` stays in one directory, `**` spans them, `a/**` is also `a` itself.");
 
@@ -111,9 +108,9 @@ pub const PACKAGE: &[Word] = &[
     .of(&[Devel])
     .with(&[argument("NAME", "The artifact.")])
     .example(r#"without-artifact "profiler""#),
-    Word::new("without-component", Times::Any, r#"without-component "test" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
+    Word::new("without-component", Times::Any, r#"without-component "test" optional="WHY" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
         .of(&[Devel])
-        .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), MODE])
+        .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), WHY, MODE])
         .example(r#"without-component "test" mode="kpack""#),
     Word::new(
         "include",
@@ -136,13 +133,14 @@ pub const PACKAGE: &[Word] = &[
     Word::new(
         "rpath",
         Times::Any,
-        r#"rpath "PACKAGE" "DIRECTORY""#,
+        r#"rpath "PACKAGE" "DIRECTORY" optional="WHY""#,
         "Lets the package's ELF files look for libraries in a directory; the order of the lines is the order of the search.",
     )
     .of(&[Runtime])
     .with(&[
         argument("PACKAGE", "The runtime package whose platform directory has it; its own name for its own."),
         argument("DIRECTORY", "The directory in it."),
+        WHY,
     ])
     .example(r#"rpath "core" "lib""#),
     Word::new(
@@ -194,7 +192,7 @@ pub const PACKAGE: &[Word] = &[
     Word::new(
         "environment",
         Times::Any,
-        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
+        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY" optional="WHY"; }"#,
         "Puts directories first in a search path of what the package's console scripts start.",
     )
     .of(&[Runtime])

@@ -78,7 +78,7 @@ impl Sample {
     /// What was asked for while it was decoded, which has to go well.
     fn asked(&self) -> Vec<Asked> {
         let faults = Faults::noting(&Source::new("sample.kdl", self.text.as_str()));
-        let sound = if self.of_packages { packages_file(&faults).is_some() } else { families::file(&faults).is_some() };
+        let sound = if self.of_packages { packages_file(&faults, None).is_some() } else { families::file(&faults).is_some() };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
         assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);

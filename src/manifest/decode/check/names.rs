@@ -1,0 +1,60 @@
+//! Names that are different in the file and the same when a target is filled in.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use crate::manifest::{Distribution, Families, Package, Split, Variant};
+use crate::names::{DistName, Mode, PackageName};
+use crate::source::{Code, Problem, Problems};
+
+/// What a name belongs to.
+type Owner<'p> = (&'p PackageName, &'p Distribution);
+
+/// Distributions of two packages with one name, or one import package, in one mode.
+pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, families: &Families) -> Problems {
+    let mut problems = Problems::new();
+    for mode in Mode::ALL {
+        let (mut names, mut modules) = (BTreeMap::new(), BTreeMap::new());
+        for package in packages.values() {
+            let Some(declared) = package.distribution(mode) else { continue };
+            let owner: Owner<'_> = (&package.name.value, declared);
+            for variant in variants(declared, families) {
+                let name = declared.name.fill(&variant);
+                let normal = name.parse::<DistName>().map_or_else(|_| name.clone(), |name| name.normalized());
+                let first = *names.entry(normal).or_insert(owner);
+                problems.extend(clash("distribution", &name, first, owner));
+                let module = declared.module.fill_identifier(&variant);
+                let first = *modules.entry(module.clone()).or_insert(owner);
+                problems.extend(clash("import package", &module, first, owner));
+            }
+        }
+    }
+    problems
+}
+
+fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
+    let isas = families.isas.keys().map(|isa| isa.as_str().to_owned());
+    match declared.split {
+        Split::Isa => isas.map(Variant::Isa).collect(),
+        Split::Family if declared.name.has_placeholder() => families.names().map(|name| Variant::Family(name.to_owned())).collect(),
+        Split::Generic | Split::Family => vec![Variant::None],
+    }
+}
+
+/// One problem for two packages, however many names they share.
+fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems {
+    if first.0 == again.0 {
+        return Problems::new();
+    }
+    Problem::error(Code::CollidingNames, format!("packages `{}` and `{}` would both make the {what} `{name}`", first.0, again.0))
+        .label(&again.1.name.place, way(again.1))
+        .label(&first.1.name.place, way(first.1))
+        .help("give one of them another name")
+        .of_fact(format!("{} {}", first.0, again.0))
+        .into()
+}
+
+fn way(declared: &Distribution) -> &'static str {
+    if declared.name.has_placeholder() { "when a target of families.kdl is filled in" } else { "as it stands" }
+}

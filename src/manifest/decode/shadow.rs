@@ -1,0 +1,41 @@
+//! Rules over paths that can never count, because of others.
+
+use super::Faults;
+use crate::manifest::{DropRule, PathRule, applies};
+use crate::names::Mode;
+use crate::source::{Code, Problem};
+
+/// Include rules of which an exclude rule, which wins, leaves nothing.
+pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &[PathRule]) {
+    for include in includes {
+        let swallows = |exclude: &&PathRule| counts_where(exclude.mode, include.mode) && exclude.glob.covers(&include.glob);
+        let Some(exclude) = excludes.iter().find(swallows) else { continue };
+        let (kept, out) = (include.glob.as_str(), exclude.glob.as_str());
+        let problem = Problem::error(Code::SwallowedInclude, format!("nothing of `{kept}` is taken: `{out}` is excluded"))
+            .label(&include.glob.place, "takes what the other rule keeps out")
+            .label(&exclude.glob.place, "excludes win over includes");
+        faults.report(problem.help("narrow the exclude rule, or remove one of the two lines"));
+    }
+}
+
+/// Drop rules after one that drops all that they can.
+pub(super) fn drops(faults: &Faults, drops: &[DropRule]) {
+    for (index, rule) in drops.iter().enumerate() {
+        let Some(earlier) = drops[..index].iter().find(|earlier| drops_all_of(earlier, rule)) else { continue };
+        let problem = Problem::error(Code::ShadowedDrop, "nothing is left for this drop rule")
+            .label(&rule.glob.place, "all that it could drop is dropped already")
+            .label(&earlier.glob.place, "by this rule");
+        faults.report(problem.help("a file is dropped for the reason of the first rule: remove this one, or put it before the other"));
+    }
+}
+
+fn drops_all_of(earlier: &DropRule, rule: &DropRule) -> bool {
+    let artifact = earlier.artifact.is_none() || earlier.artifact == rule.artifact;
+    let component = earlier.component.is_none() || earlier.component == rule.component;
+    artifact && component && counts_where(earlier.mode, rule.mode) && earlier.glob.covers(&rule.glob)
+}
+
+/// Whether a rule counts in every mode that the other counts in.
+fn counts_where(rule: Option<Mode>, other: Option<Mode>) -> bool {
+    Mode::ALL.into_iter().all(|mode| applies(rule, mode) || !applies(other, mode))
+}

@@ -1,0 +1,212 @@
+//! What a glob says, taken apart: to tell that it can match nothing, or that another matches all it does.
+
+/// The globs without braces that a glob stands for; `None` when they are too many to look at.
+pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
+    const MOST: usize = 256;
+    let mut open = vec![text.to_owned()];
+    let mut done = Vec::new();
+    while let Some(glob) = open.pop() {
+        if open.len() + done.len() > MOST {
+            return None;
+        }
+        match first_braces(&glob) {
+            Some((start, end)) => {
+                let choices = choices(&glob[start + 1..end]);
+                open.extend(choices.into_iter().rev().map(|choice| format!("{}{choice}{}", &glob[..start], &glob[end + 1..])));
+            }
+            None => done.push(glob),
+        }
+    }
+    Some(done)
+}
+
+/// Where the first `{` and its `}` are.
+fn first_braces(glob: &str) -> Option<(usize, usize)> {
+    let start = outside_classes(glob).find(|(_, c)| *c == '{')?.0;
+    let mut depth = 0_usize;
+    for (at, c) in outside_classes(&glob[start..]) {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Some((start, start + at)),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `a,{b,c}` is `a` and `{b,c}`.
+fn choices(inside: &str) -> Vec<&str> {
+    let (mut found, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, c) in outside_classes(inside) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                found.push(&inside[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&inside[start..]);
+    found
+}
+
+/// Characters that are not in `[…]`, where braces and commas stand for themselves.
+fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut until = 0;
+    glob.char_indices().filter(move |(at, c)| {
+        if *at < until {
+            return false;
+        }
+        if *c == '[' {
+            until = at + class_length(&glob[*at..]);
+        }
+        true
+    })
+}
+
+/// How many bytes the class takes that `text` begins with; a `]` that comes first belongs to it.
+fn class_length(text: &str) -> usize {
+    let negated = usize::from(text[1..].starts_with(['!', '^']));
+    let inside = 1 + negated;
+    let skip = usize::from(text[inside..].starts_with(']'));
+    text[inside + skip..].find(']').map_or(text.len(), |end| inside + skip + end + 1)
+}
+
+/// Whether `wide` matches every path that `narrow` matches. It says no where it cannot tell.
+pub(super) fn covers(wide: &str, narrow: &str) -> bool {
+    let (Some(wides), Some(narrows)) = (alternatives(wide), alternatives(narrow)) else { return wide == narrow };
+    // `a/**/**` matches `a/b` and not `a`: one `**` more is not the same as one.
+    let odd = wide.contains("**/**");
+    let fits = |wide: &str, narrow: &str| wide == narrow || !odd && covers_segments(&segments(wide), &segments(narrow));
+    narrows.iter().all(|narrow| wides.iter().any(|wide| fits(wide, narrow)))
+}
+
+fn segments(glob: &str) -> Vec<&str> {
+    glob.split('/').collect()
+}
+
+/// `**` stands for any number of segments, none included (`a/**` also matches `a`).
+fn covers_segments(wide: &[&str], narrow: &[&str]) -> bool {
+    match (wide, narrow) {
+        ([], []) => true,
+        (["**", rest @ ..], _) => covers_segments(rest, narrow) || matches!(narrow, [_, fewer @ ..] if covers_segments(wide, fewer)),
+        ([first, rest @ ..], [segment, fewer @ ..]) => {
+            *segment != "**" && covers_tokens(&tokens(first), &tokens(segment)) && covers_segments(rest, fewer)
+        }
+        _ => false,
+    }
+}
+
+/// Characters, `*`, `?` and whole classes of one segment.
+fn tokens(segment: &str) -> Vec<&str> {
+    let (mut tokens, mut rest) = (Vec::new(), segment);
+    while let Some(first) = rest.chars().next() {
+        let length = if first == '[' { class_length(rest) } else { first.len_utf8() };
+        tokens.push(&rest[..length]);
+        rest = &rest[length..];
+    }
+    tokens
+}
+
+fn covers_tokens(wide: &[&str], narrow: &[&str]) -> bool {
+    match (wide, narrow) {
+        ([], []) => true,
+        (["*", rest @ ..], _) => covers_tokens(rest, narrow) || matches!(narrow, [_, fewer @ ..] if covers_tokens(wide, fewer)),
+        ([first, rest @ ..], [token, fewer @ ..]) => {
+            let one = first == token || *first == "?" && *token != "*";
+            *token != "*" && one && covers_tokens(rest, fewer)
+        }
+        _ => false,
+    }
+}
+
+/// What in a glob no installed path can have, with the way out.
+pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
+    if let Some((_, class)) = classes(text).find(|(_, class)| class.contains('/')) {
+        return Some((format!("`{class}` stands inside one segment, where there is no `/`"), None));
+    }
+    for alternative in alternatives(text)? {
+        let odd = alternative.split('/').find(|s| matches!(*s, "" | "." | ".."));
+        if odd.is_some() && alternative != text {
+            let what = format!("one of its alternatives is `{alternative}`, which no installed path is like");
+            return Some((what, Some("write paths below the installation, with one `/` between segments".to_owned())));
+        }
+    }
+    None
+}
+
+fn classes(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    outside_classes(text).filter(|(_, c)| *c == '[').map(|(at, _)| (at, &text[at..at + class_length(&text[at..])]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Glob;
+    use super::*;
+
+    #[test]
+    fn braces_are_alternatives() {
+        let all = |text: &str| alternatives(text).unwrap();
+        assert_eq!(all("lib/{a,b{c,d}}x"), ["lib/ax", "lib/bcx", "lib/bdx"]);
+        assert_eq!(all("a[{,}]b"), ["a[{,}]b"], "in a class they stand for themselves");
+        assert_eq!(all("{a,}/[]{]"), ["a/[]{]", "/[]{]"]);
+        assert!(alternatives(&"{a,b}".repeat(20)).is_none(), "a million of them");
+    }
+
+    #[test]
+    fn what_covers_what() {
+        for (wide, narrow) in [
+            ("**", "lib/a"),
+            ("lib/**", "lib"),
+            ("lib/**", "lib/*/x"),
+            ("**/cmake/**", "lib/cmake/**"),
+            ("lib/*", "lib/lib*.so"),
+            ("bin/rocprof-*", "bin/rocprof-sys-*"),
+            ("lib/lib?.so", "lib/lib[ab].so"),
+            ("{lib,bin}/*", "{bin,lib}/x"),
+            ("**/x", "a/**/x"),
+        ] {
+            assert!(covers(wide, narrow), "{wide} covers {narrow}");
+        }
+        for (wide, narrow) in [
+            ("lib/*", "lib/**"),
+            ("bin/rocprof-sys-*", "bin/rocprof-*"),
+            ("lib/?", "lib/*"),
+            ("*/x", "**/x"),
+            ("lib/[ab]", "lib/[abc]"),
+            ("lib/x", "{lib,bin}/x"),
+        ] {
+            assert!(!covers(wide, narrow), "{wide} does not cover {narrow}");
+        }
+    }
+
+    fn glob() -> impl Strategy<Value = String> {
+        let segment = prop_oneof![
+            Just("**".to_owned()),
+            Just("*".to_owned()),
+            proptest::collection::vec(prop::sample::select(vec!["a", "b", "*", "?", "[ab]", "{a,b}", "{b,*}"]), 1..4)
+                .prop_map(|tokens| tokens.concat())
+                .prop_filter("`**` has to be a whole segment", |s| !s.contains("**") && !s.contains("*{b,*}") && !s.contains("{b,*}*")),
+        ];
+        proptest::collection::vec(segment, 1..4).prop_map(|segments| segments.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        /// Whatever the narrow glob matches, one that covers it matches too.
+        #[test]
+        fn a_glob_that_covers_another_matches_all_it_does(wide in glob(), narrow in glob(), path in "[ab]{1,3}(/[ab]{1,3}){0,3}") {
+            let (Ok(wide), Ok(narrow)) = (wide.parse::<Glob>(), narrow.parse::<Glob>()) else { return Ok(()) };
+            let path = path.parse().unwrap();
+            if wide.covers(&narrow) && narrow.matches(&path) {
+                prop_assert!(wide.matches(&path), "{} covers {} and does not match {path}", wide.as_str(), narrow.as_str());
+            }
+        }
+    }
+}

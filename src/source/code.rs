@@ -1,0 +1,136 @@
+//! What can be wrong: a stable name for each kind of problem.
+//!
+//! Messages are for people and may be worded better one day; scripts and annotations go by
+//! these names. A name is never given to another kind of problem, and goes only with its kind.
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $means:literal)+) => {
+        /// The kind of a problem.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $means] $variant,)+
+        }
+
+        impl Code {
+            /// Every code, grouped by the stage that finds it.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The stable name: lower-case words with `-` between.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// What is wrong, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $means,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    // Reading a KDL file.
+    NotKdl "not-kdl" "The file is not KDL."
+    UnknownNode "unknown-node" "No node of this name can stand here."
+    UnknownProperty "unknown-property" "The node has no property of this name."
+    MissingPart "missing-part" "An argument, a property or a line that has to be there is not."
+    UnreadArgument "unread-argument" "The node has more arguments than it takes."
+    UnexpectedBlock "unexpected-block" "The node has a block and takes none."
+    TypeAnnotation "type-annotation" "Type annotations mean nothing here."
+    UnquotedText "unquoted-text" "Without quotes, KDL reads this as something else."
+    GivenTwice "given-twice" "What can be said once is said twice."
+    WrongType "wrong-type" "A text, a number or a switch stands where another is meant, or an empty text."
+    InvalidText "invalid-text" "The text breaks the rules of what it is: a name, a path, a glob, a version specifier or a word of a fixed choice."
+    MisplacedNode "misplaced-node" "The line means nothing in a package of this kind."
+
+    // The manifest by itself.
+    UnknownPackage "unknown-package" "No package has this name."
+    WrongKind "wrong-kind" "A package of another kind has to stand here."
+    PlaceholderNotFilled "placeholder-not-filled" "Nothing fills the placeholder."
+    PlaceholderMissing "placeholder-missing" "Several distributions or extras would share one name."
+    TwoDistributions "two-distributions" "The package has two distributions in one mode."
+    CollidingNames "colliding-names" "Two distributions have one name or one import package for some target."
+    ScriptTarget "script-target" "The script starts nothing, or more than one thing, or what is not there."
+    FamilyName "family-name" "The name is no family's."
+    RequiresCycle "requires-cycle" "Packages require each other in a circle."
+    ImpossibleOverlay "impossible-overlay" "The package that is overlaid has no platform directory of its own."
+    NoPlatformDirectory "no-platform-directory" "Something is searched in a package that has no platform directory of its own."
+    NotBuiltInMode "not-built-in-mode" "A package relies on one that is not built in every mode that it is built in."
+    OtherTarget "other-target" "A package relies on one that is made for each target, and is not made for each itself."
+    ExtraNeverOffered "extra-never-offered" "The extra is offered in no mode."
+    UnknownTemplate "unknown-template" "There is no template of this name."
+    SwallowedInclude "swallowed-include" "An exclude rule keeps out all that the include rule takes."
+    ShadowedDrop "shadowed-drop" "An earlier drop rule drops all that this one could."
+    LeavesOutNothing "leaves-out-nothing" "What is left out is not taken anyway."
+    NotALibraryDirectory "not-a-library-directory" "Libraries are looked for where none is usually installed."
+    OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
+
+    // The artifact directory.
+    UnreadableArtifact "unreadable-artifact" "Something in the artifact directory cannot be read."
+    NoArtifacts "no-artifacts" "The directory holds no artifact."
+    ArtifactTwice "artifact-twice" "An artifact is there as a directory and as an archive, or as two archives."
+    BrokenArchive "broken-archive" "An artifact's archive cannot be unpacked."
+    BaseDirectory "base-directory" "A base directory is not listed, leads outside or through a link."
+    AbsentBase "absent-base" "A base directory is listed and not there."
+    UnpackableFile "unpackable-file" "No package can hold a file of this name or kind."
+    BuildFacts "build-facts" "What the build says of itself cannot be understood."
+
+    BrokenCatalog "broken-catalog" "The file is no saved catalog, or one of another format."
+
+    // The plan.
+    ImpossibleVersion "impossible-version" "The version is not known, or is none (PEP 440)."
+    PlatformTag "platform-tag" "The platform tag is not known, or is none (PEP 425)."
+    ImpossibleName "impossible-name" "A name becomes impossible with what is filled in."
+    UnknownTarget "unknown-target" "No family or ISA has this name."
+    MissingTarget "missing-target" "There is no artifact for a family or ISA that is wanted."
+    MissingArtifact "missing-artifact" "The artifact, or this component of it, is not there for the package to take."
+    MatchesNothing "matches-nothing" "The rule matches nothing."
+    EmptyPackage "empty-package" "Nothing is left of what the package takes."
+    PathConflict "path-conflict" "Two artifacts supply one path with different content."
+    TwoOwners "two-owners" "Two packages install one path."
+    CaseClash "case-clash" "Two paths differ in case alone."
+    FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another."
+    BrokenElf "broken-elf" "The file starts like an ELF file and is none."
+    SonameClash "soname-clash" "Two files are to be installed under one SONAME."
+    SonameExcluded "soname-excluded" "The library is taken and the name it is loaded by is excluded."
+    LinkOutside "link-outside" "A link leads out of the installation."
+    MissingLibrary "missing-library" "A library that a line names is in no package."
+    MissingDirectory "missing-directory" "A directory that is searched is not there."
+    UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed."
+    LibraryByLuck "library-by-luck" "A library is found only where another package is installed, or when another file loads it."
+    LibraryTwice "library-twice" "Two different files are loaded under one name."
+    UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
+
+    // Building, explaining and ELF files.
+    UnknownPath "unknown-path" "No artifact and no package has this path."
+    BuildFailed "build-failed" "The artifacts cannot be made into what the plan says."
+    ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."
+    ElfViolation "elf-violation" "An edit broke what it had to keep."
+    Environment "environment" "The command line or the machine is at fault."
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kebab_case_and_unique_and_meanings_are_sentences() {
+        let names: std::collections::BTreeSet<&str> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
+        for code in Code::ALL {
+            let words = code.as_str().split('-').all(|w| !w.is_empty() && w.chars().all(|c| c.is_ascii_lowercase()));
+            assert!(words, "{code}");
+            assert!(code.meaning().ends_with('.') && code.meaning().starts_with(char::is_uppercase), "{code}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Lines and columns, as editors and machines count them.
+
+/// A place between two characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Counted from 1.
+    pub line: usize,
+    /// Characters (Unicode scalar values) before it on its line, plus 1.
+    pub column: usize,
+}
+
+/// From the first character to the place behind the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Where the first character is.
+    pub start: Position,
+    /// Behind the last character; where `start` is when there is none.
+    pub end: Position,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::source::{Position, Source};
+
+    #[test]
+    fn columns_count_characters_and_ends_lie_behind() {
+        let source = Source::new("a", "eins\nzw\u{f6}lf \u{1f980}x\n\ndrei");
+        let span = |text: &str| {
+            let at = source.text().find(text).unwrap();
+            source.at(at..at + text.len()).span()
+        };
+        assert_eq!(span("eins"), super::Span { start: Position { line: 1, column: 1 }, end: Position { line: 1, column: 5 } });
+        assert_eq!(span("x"), super::Span { start: Position { line: 2, column: 8 }, end: Position { line: 2, column: 9 } });
+        assert_eq!(span("x\n\nd").end, Position { line: 4, column: 2 });
+        let end = source.text().len();
+        assert_eq!(source.at(end..end).span().start, Position { line: 4, column: 5 });
+    }
+}

@@ -1,0 +1,20 @@
+//! Where a file is in its repository: what annotations go by.
+
+use std::path::{Path, PathBuf};
+
+/// The path of `file` below its repository's root, with `/` between segments; of a file that is
+/// in none, the path as it was given.
+pub fn path_in(file: &str) -> String {
+    let inside = fs_err::canonicalize(file).ok().and_then(|path| {
+        let root = root(&path)?;
+        Some(path.strip_prefix(root).ok()?.to_str()?.to_owned())
+    });
+    inside.unwrap_or_else(|| file.trim_start_matches("./").to_owned()).replace('\\', "/")
+}
+
+/// The runner says where it checked the repository out; by hand, it is where `.git` is.
+fn root(path: &Path) -> Option<PathBuf> {
+    let workspace = std::env::var_os("GITHUB_WORKSPACE").and_then(|dir| fs_err::canonicalize(PathBuf::from(dir)).ok());
+    let below = workspace.filter(|dir| path.starts_with(dir));
+    below.or_else(|| path.ancestors().skip(1).find(|dir| dir.join(".git").exists()).map(Path::to_path_buf))
+}

@@ -1,0 +1,46 @@
+//! Every kind of problem is used, and documented in `schema/problems.md`, which
+//! `UPDATE_EXPECT=1 cargo test --test problem_codes` writes anew.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rockpack::source::Code;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The page: a row a code.
+fn page() -> String {
+    let mut page = "# Problems\n\n\
+        Every problem that rockpack shows has a code: a stable name that `--message-format json`, `github` and\n\
+        `sarif` tell. Messages may be worded better one day; a code stays with its kind of problem. This page is\n\
+        written from the program.\n\n| code | what is wrong |\n|---|---|\n"
+        .to_owned();
+    for code in Code::ALL {
+        writeln!(page, "| `{code}` | {} |", code.meaning()).unwrap();
+    }
+    page
+}
+
+#[test]
+fn every_code_is_documented() {
+    let file = root().join("schema/problems.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(&file, page()).unwrap();
+    }
+    assert_eq!(fs_err::read_to_string(&file).unwrap(), page(), "{} is old", file.display());
+}
+
+#[test]
+fn every_code_is_used() {
+    let files = walkdir::WalkDir::new(root().join("src")).into_iter().map(Result::unwrap);
+    let files = files.filter(|e| e.path().extension().is_some_and(|e| e == "rs") && !e.path().ends_with("source/code.rs"));
+    let text: String = files.map(|e| fs_err::read_to_string(e.path()).unwrap()).collect();
+    let is_used = |code: &&Code| text.split(&format!("Code::{code:?}")).skip(1).any(|rest| !rest.starts_with(char::is_alphanumeric));
+    let unused: Vec<&Code> = Code::ALL.iter().filter(|code| !is_used(code)).collect();
+    assert!(unused.is_empty(), "nothing reports {unused:?}");
+}
