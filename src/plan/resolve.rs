@@ -269,12 +269,6 @@ impl<'a> Resolver<'a> {
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
         let Found { mut problems, mut notes, selected } = found;
         problems.extend(ownership::check(&made, filled, self.targets.system));
-        problems.extend(idle::elsewhere(self.manifest, self.catalog, self.targets.mode));
-        let Leftover { unowned, dropped, problems: idle } = leftover::find(self.manifest, self.catalog, self.targets, &selected);
-        problems.extend(idle);
-        if self.request.deny_unowned {
-            problems.extend(leftover::denied(self.manifest, self.catalog, self.targets.mode, &unowned));
-        }
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));
@@ -282,6 +276,12 @@ impl<'a> Resolver<'a> {
             let (unresolved, excused) = closure::check(self.manifest, self.catalog, made.iter().map(|(_, d)| d));
             problems.extend(unresolved);
             notes.extend(excused);
+        }
+        problems.extend(idle::elsewhere(self.manifest, self.catalog, self.targets.mode));
+        let Leftover { unowned, dropped, problems: idle } = leftover::find(self.manifest, self.catalog, self.targets, &selected);
+        problems.extend(idle);
+        if self.request.deny_unowned {
+            problems.extend(leftover::denied(self.manifest, self.catalog, self.targets.mode, &unowned));
         }
         let computed = || check::platform_tag(self.catalog, &made, self.machine, self.targets.system);
         let platform_tag = self.request.platform_tag.clone().or_else(computed);

@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from check_closure import Closure
 from check_devel import DevelCheck
 from check_runtime import RuntimeCheck
 from facts import Facts
@@ -52,28 +53,33 @@ def wheels_below(dist):
     return found
 
 
-def checks(plan, facts):
-    """Each expected wheel: its key, and the check to make of its path."""
+def checks(plan, facts, closure):
+    """Each expected wheel: its key, the check to make of its path, and one after all wheels."""
     for package in plan.runtime:
-        yield wheel_key("", package.distribution), (
-            lambda path, package=package: RuntimeCheck(plan, facts, package, path).run())
+        yield (wheel_key("", package.distribution),
+               lambda path, package=package: RuntimeCheck(
+                   plan, facts, package, path, closure).run(),
+               lambda package=package: closure.differences(plan, package))
     top = plan.dir_of("rocm-sdk-devel")
     for folder, members in plan.devel.items():
-        yield wheel_key(folder, "rocm-sdk-devel"), (
-            lambda path, members=members: DevelCheck(members, top, path).run())
+        yield (wheel_key(folder, "rocm-sdk-devel"),
+               lambda path, members=members: DevelCheck(members, top, path).run(),
+               lambda: ())
 
 
-def check_all(plan, facts, dist):
+def check_all(plan, facts, dist, closure=None):
     """Prints differences and summaries; gives the number of differences."""
     wheels = wheels_below(dist)
-    total = 0
-    for key, check in checks(plan, facts):
+    total, found = 0, []
+    for key, check, check_together in checks(plan, facts, closure or Closure()):
         paths = wheels.pop(key, [])
         if len(paths) == 1:
             differences = check(paths[0])
         else:
             differences = [("", f"{len(paths)} wheels, expected one")]
-        total += report("/".join(filter(None, key)), differences)
+        found.append((key, differences, check_together))
+    for key, differences, check_together in found:
+        total += report("/".join(filter(None, key)), [*differences, *check_together()])
     for key, paths in wheels.items():
         total += report("/".join(filter(None, key)), [(p.name, "unexpected wheel") for p in paths])
     return total

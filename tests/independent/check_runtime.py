@@ -17,8 +17,9 @@ STUB_LIMIT = 8192
 class RuntimeCheck:
     """Collects the differences of one package as (path, what) pairs."""
 
-    def __init__(self, plan, facts, package, wheel):
+    def __init__(self, plan, facts, package, wheel, closure):
         self.plan, self.package, self.wheel = plan, package, wheel
+        self.closure = closure
         self.wanted = rpath.wanted_directories(facts, plan, package)
         self.differences = []
         self.seen = set()
@@ -61,6 +62,7 @@ class RuntimeCheck:
 
     def faults(self, item, content):
         with content.data() as data:
+            self.closure.add(self.package, f"{self.package.platform_dir}/{item.path}", data)
             if item.form == COPY:
                 yield from self.copy_faults(item, data)
             elif item.form == STUB:

@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import rules
+from check_closure import Closure, excused
 from check_paths import check_all
 from elf_image import shared_object
 from facts import Facts
@@ -195,6 +196,35 @@ class WholeCheck(unittest.TestCase):
         image = shared_object(soname="libp.so", rpath=":".join(reversed(parts)))
         self.change("rocm-sdk-libraries", "_rocm_sdk_libraries/lib/libp.so", (image, 0o644))
         self.finds("lib/libp.so: DT_RPATH")
+
+    def test_library_that_is_not_found(self):
+        """libp.so finds what core has where it searches, and what the manifest lists."""
+        for needed, found in (("libhiprtc.so.7", True), ("libc.so.6", True), ("libz9.so.9", False)):
+            image = shared_object(soname="libp.so", needed=[needed], rpath=LIBRARIES_RPATH)
+            closure = Closure('system-library "libc.so.*" reason="x"\nmissing-library "libx.so.1"\n')
+            libraries = next(p for p in self.plan.runtime if p.logical == "libraries")
+            core = next(p for p in self.plan.runtime if p.logical == "core")
+            closure.add(libraries, "_rocm_sdk_libraries/lib/libp.so", image)
+            closure.add(core, "_rocm_sdk_core/lib/libhiprtc.so.7",
+                        shared_object(soname="libhiprtc.so.7"))
+            expected = [] if found else [("_rocm_sdk_libraries/lib/libp.so", f"does not find {needed}")]
+            self.assertEqual(list(closure.differences(self.plan, libraries)), expected)
+
+    def test_library_of_a_device_wheel_is_not_there_for_others(self):
+        libraries, device = (next(p for p in self.plan.runtime if p.logical == name)
+                             for name in ("libraries", "device"))
+        closure = Closure("")
+        needing = shared_object(soname="libp.so", needed=["libq.so"], rpath="$ORIGIN")
+        closure.add(libraries, "_rocm_sdk_libraries/lib/libp.so", needing)
+        closure.add(device, "_rocm_sdk_libraries/lib/libq.so", shared_object(soname="libq.so"))
+        self.assertEqual(len(list(closure.differences(self.plan, libraries))), 1)
+        closure.add(device, "_rocm_sdk_libraries/lib/libr.so", needing)
+        self.assertEqual(list(closure.differences(self.plan, device)), [])
+
+    def test_lists_of_the_manifest(self):
+        text = ('system-library "a.so" "b.so.*" reason="c.so"\n// system-library "d.so"\n'
+                'missing-library "e.so" reason="x"\n')
+        self.assertEqual(excused(text), ["a.so", "b.so.*", "e.so"])
 
     def test_stub_that_is_a_copy(self):
         data = b"x" * 9000

@@ -62,15 +62,17 @@ fn a_link_through_a_directory_link_finds_the_library_where_it_is() {
 /// The library is in the wheel of another package: that is where it has to be looked for.
 #[test]
 fn an_alias_of_another_packages_library_looks_for_it_there() {
-    let packages =
-        [runtime("libs", "artifact \"blas\" \"lib\""), runtime("core", "artifact \"base\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"")];
+    let core = |requires: &str| runtime("core", &format!("artifact \"base\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\n{requires}"));
+    let packages = |requires: &str| [runtime("libs", "artifact \"blas\" \"lib\""), core(requires)];
     let entries = "blas_lib_generic lib/libx.so.1 so libx.so.1
                    base_lib_generic lib/libx.so link libx.so.1
                    base_lib_generic lib/a text a";
     assert_eq!(
-        files(&Case::new(&packages, entries).plan(), "x-core")[1],
+        files(&Case::new(&packages("requires \"libs\""), entries).plan(), "x-core")[1],
         "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/../../_x_libs/lib"
     );
+    let (_, warnings) = Case::new(&packages(""), entries).plan_and_warnings();
+    assert!(warnings[0].starts_with("`lib/libx.so` of x-core finds `libx.so.1` only where x-libs is installed too\n"), "{warnings:?}");
 }
 
 #[test]

@@ -104,12 +104,28 @@ fn a_library_in_a_directory_that_is_not_searched_names_the_rpath_line() {
                    blas_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1";
     assert_eq!(
         Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"")], entries).problem(),
-        "`lib/libb.so.1` of x-libs does not find `liba.so.1`, which x-core has as `lib/deep/liba.so.1`\n\
+        "`lib/libb.so.1` of x-libs does not find `liba.so.1`, which x-core has in `lib/deep`\n\
          \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\
          \x20 help: let package `libs` search there: rpath \"core\" \"lib/deep\"\n"
     );
     let fixed = Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib/deep\"")], entries);
     assert_eq!(needs(&fixed, "x-libs", "_x_libs/lib/libb.so.1"), ["liba.so.1: _x_core/lib/deep/liba.so.1"]);
+}
+
+/// A line that is missing is one mistake, whatever is found through it.
+#[test]
+fn libraries_of_one_directory_that_is_not_searched_are_one_problem() {
+    let entries = "base_lib_generic lib/deep/liba.so.1 so liba.so.1
+                   base_lib_generic lib/deep/libz.so.1 so libz.so.1
+                   more_lib_generic bin/other exe needs=libz.so.1
+                   base_lib_generic bin/tool exe needs=libz.so.1,liba.so.1";
+    let lines = "artifact \"more\" \"lib\"";
+    assert_eq!(
+        Case::new(&[core(lines)], entries).problem(),
+        "`bin/other` of x-core and 1 more file do not find `liba.so.1`, `libz.so.1`, which x-core has in `lib/deep`\n\
+         \x20 artifact \"more\" \"lib\" <- takes `bin/other`; other lines take `bin/tool`\n\
+         \x20 help: let package `core` search there: rpath \"core\" \"lib/deep\"\n"
+    );
 }
 
 #[test]
@@ -118,6 +134,13 @@ fn one_library_is_one_problem_whatever_needs_what_needs_it() {
                    base_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1 rpath=$ORIGIN
                    base_lib_generic bin/tool exe needs=libb.so.1 rpath=$ORIGIN/../lib";
     assert!(Case::new(&[core("")], entries).problem().starts_with("`lib/liba.so.1` of x-core needs `libgone.so.1`"));
+}
+
+/// The library is missing because its artifact is: that is said once.
+#[test]
+fn what_is_missing_for_a_known_reason_is_no_problem_of_its_own() {
+    let packages = [core("artifact \"zlib\" \"lib\"")];
+    assert!(Case::new(&packages, "base_lib_generic bin/tool exe needs=libz.so.1").problem().starts_with("artifact `zlib` is not there"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What the loader finds through the files that load a file, where it does not find it by itself.
 //!
 //! `DT_RPATH` counts for everything that a file loads, and a library that is loaded already is
-//! found without a search. Both depend on what is loaded first, so whole loads are gone through:
-//! from each file that may lead to such a need, breadth first, as glibc does it.
+//! found without a search. Both depend on what is loaded first, so loads are gone through from
+//! each file that may lead to such a need, breadth first, as glibc does it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -18,10 +18,12 @@ type LoadedBy = HashMap<usize, Vec<usize>>;
 pub(super) struct Loads {
     /// By file and name: how the loads went that came by.
     outcomes: HashMap<(usize, usize), Outcome>,
+    /// How many files were gone through so far.
+    visits: usize,
 }
 
 /// How loads went.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Outcome {
     /// The library, and the file whose load found it.
     found: Option<(usize, usize)>,
@@ -29,14 +31,39 @@ struct Outcome {
     failed: bool,
 }
 
+/// Files gone through before the rest counts as not found. Where so many rely on what loads them,
+/// one line gives them an rpath of their own; it is the remedy anyway.
+const MOST_VISITS: usize = 200_000;
+
 impl Loads {
     pub fn new(closure: &Closure<'_>) -> Self {
         let (pending, loaded_by) = survey(closure);
         let mut loads = Self::default();
-        for root in roots(&pending, &loaded_by) {
-            Load::new(closure, root).run(&pending, &mut loads);
+        let mut asked: Vec<_> = pending.iter().copied().collect();
+        asked.sort_unstable();
+        for need in asked {
+            loads.ask(closure, &pending, &loaded_by, need);
         }
         loads
+    }
+
+    /// Goes through loads that may come by a need, the nearest first, until one fails.
+    fn ask(&mut self, closure: &Closure<'_>, pending: &Needs, loaded_by: &LoadedBy, need: (usize, usize)) {
+        let mut known = HashSet::from([need.0]);
+        let mut open = VecDeque::from([need.0]);
+        while let Some(at) = open.pop_front() {
+            for &root in loaded_by.get(&at).into_iter().flatten().filter(|loader| known.insert(**loader)) {
+                if self.outcomes.get(&need).is_some_and(|outcome| outcome.failed) {
+                    return;
+                }
+                if self.visits > MOST_VISITS {
+                    self.outcomes.entry(need).or_default().failed = true;
+                    return;
+                }
+                Load::new(closure, root).run(pending, need, self);
+                open.push_back(root);
+            }
+        }
     }
 
     /// The library that every load finds for this need, and the first file whose load does.
@@ -68,18 +95,6 @@ fn survey(closure: &Closure<'_>) -> (Needs, LoadedBy) {
     (pending, loaded_by)
 }
 
-/// The files whose loads may come by a pending need, other than those that have it, in order.
-fn roots(pending: &Needs, loaded_by: &LoadedBy) -> Vec<usize> {
-    let mut open: Vec<usize> = pending.iter().map(|(file, _)| *file).collect();
-    let mut found = HashSet::new();
-    while let Some(at) = open.pop() {
-        open.extend(loaded_by.get(&at).into_iter().flatten().copied().filter(|loader| found.insert(*loader)));
-    }
-    let mut roots: Vec<usize> = found.into_iter().collect();
-    roots.sort_unstable();
-    roots
-}
-
 /// One file being loaded, with all that it needs.
 struct Load<'c, 'a> {
     closure: &'c Closure<'a>,
@@ -99,14 +114,19 @@ impl<'c, 'a> Load<'c, 'a> {
         load
     }
 
-    fn run(mut self, pending: &Needs, loads: &mut Loads) {
+    /// Loads until it is known what becomes of the `asked` need; notes what becomes of others on the way.
+    fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
         while let Some(file) = self.queue.pop_front() {
+            loads.visits += 1;
             for &name in &self.closure.tree.files[file].needed {
                 let found = self.library(file, name);
                 if file != self.root && pending.contains(&(file, name)) {
                     let outcome = loads.outcomes.entry((file, name)).or_default();
                     outcome.failed |= found.is_none();
                     outcome.found = outcome.found.or(found.map(|library| (library, self.root)));
+                    if (file, name) == asked {
+                        return;
+                    }
                 }
                 if let Some(library) = found {
                     self.known.insert(name, library);

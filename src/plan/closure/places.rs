@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
-
 use super::Found;
 use super::words::files;
 use crate::manifest::Manifest;
@@ -11,9 +9,6 @@ use crate::source::{Place, Problem};
 
 /// Places of rules by their text (`packages.kdl:12`).
 pub(super) struct Places<'a>(BTreeMap<String, &'a Place>);
-
-/// How many lines are labelled.
-const SHOWN: usize = 3;
 
 impl<'a> Places<'a> {
     pub fn new(manifest: &'a Manifest) -> Self {
@@ -36,13 +31,11 @@ impl<'a> Places<'a> {
         self.0.get(&found.member.rule).copied()
     }
 
-    /// Points at the lines that placed these files.
+    /// Points at the line that placed the first of these files; what other lines placed is named there too.
     pub fn label(&self, problem: Problem, found: &[Found<'a>]) -> Problem {
-        let mut rules: IndexMap<&str, Vec<Found<'a>>> = IndexMap::new();
-        for one in found {
-            rules.entry(&one.member.rule).or_default().push(*one);
-        }
-        let known = rules.values().filter_map(|those| Some((self.of(&those[0])?, those)));
-        known.take(SHOWN).fold(problem, |problem, (place, those)| problem.label(place, format!("takes {}", files(those))))
+        let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else { return problem };
+        let (here, elsewhere): (Vec<Found<'a>>, Vec<Found<'a>>) = found.iter().partition(|one| one.member.rule == first.member.rule);
+        let others = if elsewhere.is_empty() { String::new() } else { format!("; other lines take {}", files(&elsewhere)) };
+        problem.label(place, format!("takes {}{others}", files(&here)))
     }
 }

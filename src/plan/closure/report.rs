@@ -20,8 +20,7 @@ pub(in crate::plan) fn check<'a>(
     distributions: impl IntoIterator<Item = &'a Distribution>,
 ) -> (Problems, Vec<String>) {
     let closure = Closure::new(manifest, catalog, distributions);
-    let mut report =
-        Report { closure: &closure, wrong: IndexMap::new(), devel: IndexMap::new(), twins: IndexMap::new(), excused: BTreeMap::new() };
+    let mut report = Report { closure: &closure, wrong: IndexMap::new(), twins: IndexMap::new(), excused: BTreeMap::new() };
     for (file, need) in closure.all() {
         report.add(closure.found(file), need);
     }
@@ -33,14 +32,35 @@ type Key<'a> = (&'a str, &'a str);
 
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
-    /// Needs that are not served as they should be, by package and library, with the files that have them.
-    wrong: IndexMap<(&'a PackageName, &'a str), (Need<'a>, Vec<Found<'a>>)>,
-    /// Files of devel packages that do not search where the tree has their libraries, and those libraries.
-    devel: IndexMap<&'a PackageName, (Vec<Found<'a>>, BTreeSet<&'a str>)>,
+    /// Needs that are not served as they should be, by package and by what has to be mended.
+    wrong: IndexMap<(&'a PackageName, Ground<'a>), Group<'a>>,
     /// Two files that are found as one library.
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
     /// Libraries that a rule excuses, with the files that need them: by the rule's place and the library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<Found<'a>>)>,
+}
+
+/// What has to be mended: needs of one package that share it are one problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Ground<'a> {
+    /// Nothing has this library.
+    Library(&'a str),
+    /// This directory of a distribution is not searched.
+    Directory(&'a str, &'a str),
+    /// This package is not installed for sure; with whether each of its wheels has the library.
+    Package(&'a PackageName, bool),
+    /// A devel tree's files have no rpath to its libraries.
+    Devel,
+}
+
+/// Needs of one package that share a ground.
+pub(super) struct Group<'a> {
+    /// The first of them.
+    pub need: Need<'a>,
+    /// The libraries that are needed.
+    pub libraries: BTreeSet<&'a str>,
+    /// The files that need them, each as often as it needs one.
+    pub files: Vec<Found<'a>>,
 }
 
 /// Two files of one name that are searched one after the other, and what loads the first or the second.
@@ -58,15 +78,25 @@ impl<'a> Report<'_, 'a> {
                 let key = (matches!(need.resolved, Resolved::Missing(_)), rule.name.place.line(), need.library);
                 self.excused.entry(key).or_insert_with(|| (rule, Vec::new())).1.push(file);
             }
-            Resolved::Unresolved { shipped, in_the_way: None, .. } if !shipped.is_empty() && self.is_devel(&file) => {
-                let (files, libraries) = self.devel.entry(&file.distribution.package).or_default();
-                files.push(file);
-                libraries.insert(need.library);
-            }
             Resolved::ThroughLoader { .. } | Resolved::Luck(_) | Resolved::Unresolved { .. } => {
-                let key = (&file.distribution.package, need.library);
-                self.wrong.entry(key).or_insert_with(|| (need, Vec::new())).1.push(file);
+                let key = (&file.distribution.package, self.ground(&file, &need));
+                let library = need.library;
+                let group = self.wrong.entry(key).or_insert_with(|| Group { need, libraries: BTreeSet::new(), files: Vec::new() });
+                group.libraries.insert(library);
+                group.files.push(file);
             }
+        }
+    }
+
+    fn ground(&self, file: &Found<'a>, need: &Need<'a>) -> Ground<'a> {
+        match &need.resolved {
+            Resolved::Luck(library) => Ground::Package(&library.distribution.package, self.is_everywhere(library, need)),
+            Resolved::Unresolved { shipped, in_the_way: None, .. } if !need.library.contains('/') => match shipped.first() {
+                Some(_) if self.is_devel(file) => Ground::Devel,
+                Some(library) => Ground::Directory(library.distribution.name.as_str(), words::directory(library)),
+                None => Ground::Library(need.library),
+            },
+            _ => Ground::Library(need.library),
         }
     }
 
@@ -89,13 +119,10 @@ impl<'a> Report<'_, 'a> {
     fn problems(&self) -> Problems {
         let mut problems = Problems::new();
         let places = Places::new(self.closure.manifest);
-        for (need, files) in self.wrong.values() {
-            if let Some(problem) = self.problem(need, files) {
-                problems.push(places.label(problem, files));
+        for ((_, ground), group) in &self.wrong {
+            if let Some(problem) = self.problem(*ground, group) {
+                problems.push(places.label(problem, &group.files));
             }
-        }
-        for (files, libraries) in self.devel.values() {
-            problems.push(places.label(words::devel(files, libraries), files));
         }
         for twins in self.twins.values() {
             problems.push(twins.problem(&places));
@@ -103,13 +130,14 @@ impl<'a> Report<'_, 'a> {
         problems
     }
 
-    fn problem(&self, need: &Need<'a>, files: &[Found<'a>]) -> Option<Problem> {
+    fn problem(&self, ground: Ground<'a>, group: &Group<'a>) -> Option<Problem> {
         let manifest = self.closure.manifest;
-        match &need.resolved {
-            Resolved::Unresolved { .. } => words::unresolved(manifest, files, need),
-            Resolved::ThroughLoader { .. } => words::through_loader(manifest, files, need),
-            Resolved::Luck(library) => words::luck(manifest, files, need, self.is_everywhere(library, need)),
-            Resolved::Member(_) | Resolved::System(_) | Resolved::Missing(_) => None,
+        match (ground, &group.need.resolved) {
+            (Ground::Devel, _) => Some(words::devel(group)),
+            (Ground::Package(_, everywhere), Resolved::Luck(library)) => words::luck(manifest, group, library, everywhere),
+            (_, Resolved::ThroughLoader { .. }) => words::through_loader(manifest, group),
+            (_, Resolved::Unresolved { .. }) => words::unresolved(manifest, group),
+            (_, Resolved::Member(_) | Resolved::System(_) | Resolved::Missing(_) | Resolved::Luck(_)) => None,
         }
     }
 

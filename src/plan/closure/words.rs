@@ -2,21 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, InArtifact, Need, Resolved};
+use super::report::Group;
+use super::tree::split;
+use super::{Found, InArtifact, Resolved};
 use crate::manifest::{Manifest, Package, PackageKind};
 use crate::names::PackageName;
-use crate::plan::Distribution;
 use crate::plan::text::counted;
+use crate::plan::{Distribution, Step};
 use crate::source::{Code, Problem};
 
 /// How many files are named before the rest is counted.
 const SHOWN: usize = 3;
+
+/// And how many libraries.
+const LIBRARIES_SHOWN: usize = 8;
 
 /// The path of a file below its platform directory, as the artifact installs it.
 pub(super) fn path<'a>(found: &Found<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
     root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
+}
+
+/// The directory of a file, likewise.
+pub(super) fn directory<'a>(found: &Found<'a>) -> &'a str {
+    split(path(found)).0
 }
 
 /// A file with the distribution that ships it.
@@ -76,10 +86,19 @@ impl Subject {
     }
 }
 
-/// A library that is not found by any of `all`.
-pub(super) fn unresolved(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>) -> Option<Problem> {
-    let Resolved::Unresolved { shipped, artifacts, in_the_way } = &need.resolved else { return None };
-    let (who, library) = (Subject::new(all), need.library);
+/// Libraries, the first few by name.
+fn names(libraries: &BTreeSet<&str>) -> String {
+    let first: Vec<String> = libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
+    match libraries.len().saturating_sub(LIBRARIES_SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Libraries that are not found.
+pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
+    let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else { return None };
+    let (who, library) = (Subject::new(&group.files), group.need.library);
     let needs = who.with("need");
     let problem = if library.contains('/') {
         Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, a path of the machine that built it"))
@@ -91,14 +110,16 @@ pub(super) fn unresolved(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>
         )
         .help("the loader gives up there: exclude that file, or mend the build")
     } else if let Some(other) = shipped.first() {
+        let (find, place) = (who.with("do"), directory(other));
+        let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{} not find `{library}`, which {} has as `{}`", who.with("do"), other.distribution.name, path(other)),
+            format!("{find} not find {}, which {} has{place}", names(&group.libraries), other.distribution.name),
         )
-        .help(search_there(manifest, all, other))
+        .help(search_there(manifest, &group.files, other))
     } else if let Some(other) = artifacts.first() {
         Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which no package ships; {}", having(artifacts)))
-            .help(take_it(all, other))
+            .help(take_it(&group.files, other))
     } else {
         Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which is in no artifact and no library of the system")).help(
             format!(
@@ -137,19 +158,18 @@ fn take_it(all: &[Found<'_>], other: &InArtifact<'_>) -> String {
 }
 
 /// Files of a devel package that do not find libraries of the tree: the build's rpath is all they have.
-pub(super) fn devel(all: &[Found<'_>], libraries: &BTreeSet<&str>) -> Problem {
-    let names: Vec<String> = libraries.iter().map(|library| format!("`{library}`")).collect();
-    let find = Subject::new(all).with("do");
+pub(super) fn devel(group: &Group<'_>) -> Problem {
+    let find = Subject::new(&group.files).with("do");
     Problem::warning(
         Code::UnresolvedLibrary,
-        format!("{find} not find {}, which the tree has in directories that are not searched", names.join(", ")),
+        format!("{find} not find {}, which the tree has in directories that are not searched", names(&group.libraries)),
     )
     .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
 }
 
 /// The line that lets files search the directory of a library.
 fn search_there(manifest: &Manifest, all: &[Found<'_>], library: &Found<'_>) -> String {
-    let directory = path(library).rsplit_once('/').map_or("", |(directory, _)| directory);
+    let directory = directory(library);
     let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
     format!("let package `{package}` search there: rpath \"{}\" \"{directory}\"", owner(manifest, library.distribution))
 }
@@ -160,14 +180,15 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// A library that is found by luck. `everywhere` says that each wheel of the package that has it has it.
-pub(super) fn luck(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>, everywhere: bool) -> Option<Problem> {
-    let Resolved::Luck(library) = &need.resolved else { return None };
+/// Libraries that are found by luck. `everywhere` says that each wheel of the package that has them has them.
+pub(super) fn luck(manifest: &Manifest, group: &Group<'_>, library: &Found<'_>, everywhere: bool) -> Option<Problem> {
+    let all = &group.files;
     let package = all.first().and_then(|f| manifest.packages.get(&f.distribution.package))?;
     let other = if everywhere { format!("a wheel of `{}`", library.distribution.package) } else { library.distribution.name.to_string() };
-    let message = format!("{} `{}` only where {other} is installed too", Subject::new(all).with("find"), need.library);
-    // Who wrote an rpath line counts on the other package; who did not cannot know of it.
-    let meant = everywhere || package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
+    let message = format!("{} {} only where {other} is installed too", Subject::new(all).with("find"), names(&group.libraries));
+    // Who wrote an rpath or alias line counts on the other package; who did not cannot know of it.
+    let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
+    let meant = everywhere || rpath || all.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
     let problem = if meant { Problem::warning(Code::LibraryByLuck, message) } else { Problem::error(Code::LibraryByLuck, message) };
     Some(problem.help(installed_with(manifest, package, library)))
 }
@@ -186,10 +207,10 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &Found<'_>) -
 }
 
 /// A library that only other files lead to.
-pub(super) fn through_loader(manifest: &Manifest, all: &[Found<'_>], need: &Need<'_>) -> Option<Problem> {
-    let Resolved::ThroughLoader { found, loader } = &need.resolved else { return None };
-    let find = Subject::new(all).with("find");
-    let message = format!("{find} `{}` only when {} loads it, and cannot be opened alone", need.library, file(loader));
+pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
+    let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
+    let (all, library) = (&group.files, group.need.library);
+    let message = format!("{} `{library}` only when {} loads it, and cannot be opened alone", Subject::new(all).with("find"), file(loader));
     let devel = all.first().and_then(|f| manifest.packages.get(&f.distribution.package)).is_some_and(|p| p.kind == PackageKind::Devel);
     let help = if devel { "set its rpath in the build".to_owned() } else { search_there(manifest, all, found) };
     Some(Problem::warning(Code::LibraryByLuck, message).help(help))
