@@ -236,3 +236,18 @@ fn plan_writes_nothing_and_says_the_same_twice() {
     assert!(!plan(&["--json"]).contains(dir.path().to_str().unwrap()), "no path of this machine is in a plan");
     assert_eq!(contents(dir.path()), before);
 }
+
+#[test]
+fn a_plan_is_printed_in_one_form() {
+    let dir = scratch(true);
+    let forms = ["--files", "--json", "--markdown", "--html"];
+    for (at, form) in forms.iter().enumerate() {
+        let output = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form]);
+        assert!(output.status.success() && output.stdout.ends_with(b"\n"), "{form}: {}", text(&output.stderr));
+        assert_eq!(output.stdout, rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--jobs", "1", form]).stdout, "{form}");
+        for other in &forms[at + 1..] {
+            let output = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form, other]);
+            assert_eq!(output.status.code(), Some(2), "{form} {other}");
+        }
+    }
+}

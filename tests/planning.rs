@@ -18,16 +18,22 @@ mod devel;
 mod explain;
 #[path = "planning/golden.rs"]
 mod golden;
+#[path = "planning/html.rs"]
+mod html;
 #[path = "planning/links.rs"]
 mod links;
 #[path = "planning/loader.rs"]
 mod loader;
+#[path = "planning/markdown.rs"]
+mod markdown;
 #[path = "planning/metadata.rs"]
 mod metadata;
 #[path = "planning/ownership.rs"]
 mod ownership;
 #[path = "planning/purity.rs"]
 mod purity;
+#[path = "planning/reports.rs"]
+mod reports;
 #[path = "planning/rpaths.rs"]
 mod rpaths;
 #[path = "planning/scan.rs"]

@@ -16,6 +16,7 @@ use super::{CatalogArgs, SetArgs};
 /// Exit status: 0 printed, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line; those of one form exclude each other")]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
     #[command(flatten)]
@@ -29,12 +30,21 @@ pub struct PlanArgs {
     pub dest_dir: Option<PathBuf>,
 
     /// List every file: step, size, path, the rule that placed it, and its source
-    #[arg(long)]
+    #[arg(long, group = "form")]
     pub files: bool,
 
     /// Print the whole plan as JSON, as schema/plan-1.schema.json describes it
-    #[arg(long, conflicts_with = "files")]
+    #[arg(long, group = "form")]
     pub json: bool,
+
+    /// Print a summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
+    #[arg(long, group = "form")]
+    pub markdown: bool,
+
+    /// Print a web page with a map of sizes and a search of every file: one file, for any browser,
+    /// that loads nothing from elsewhere
+    #[arg(long, group = "form")]
+    pub html: bool,
 }
 
 const PLAN_EXAMPLES: &str = "\
@@ -48,4 +58,8 @@ Examples:
   The same on a machine without the artifacts, from what was saved of them:
     rockpack scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst
+
+  On the summary of a GitHub job, and as a page to look around in:
+    rockpack plan --artifact-dir artifacts --markdown >> \"$GITHUB_STEP_SUMMARY\"
+    rockpack plan --artifact-dir artifacts --html > plan.html
 ";

@@ -1,4 +1,4 @@
-//! `rockpack plan`: what a build would make, as text or JSON.
+//! `rockpack plan`: what a build would make, as text, JSON, Markdown or a web page.
 
 use rockpack::plan::{self, Plan};
 
@@ -13,6 +13,10 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
         serde_json::to_string_pretty(&plan).map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))? + "\n"
     } else if args.files {
         plan::files_text(&plan)
+    } else if args.markdown {
+        plan::markdown_text(&plan)
+    } else if args.html {
+        plan::html_page(&plan)
     } else {
         plan::summary_text(&plan, args.set.verbose)
     };

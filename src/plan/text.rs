@@ -1,9 +1,10 @@
 //! The plan as text that people review: aligned, quiet, the same everywhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Distribution, Form, Member, Plan, Step};
-use crate::catalog::Origin;
+use super::{Distribution, Form, Member, Plan, Step, Unowned};
+use crate::catalog::{ArtifactId, Origin};
 use crate::names::{DistName, RelPath};
 
 /// Bytes for people: three digits and a decimal unit.
@@ -29,6 +30,19 @@ pub fn human_size(bytes: u64) -> String {
 /// How many of something: `1 file`, `2 files`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A count for people: `9,400`.
+pub(super) fn thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// One line for each distribution, and what needs a second look.
@@ -118,21 +132,25 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         }
         return;
     }
-    let mut artifacts: Vec<(u64, usize, String)> = Vec::new();
-    for u in &plan.unowned {
-        let name = u.origin.artifact.to_string();
-        match artifacts.iter_mut().find(|(_, _, n)| *n == name) {
-            Some((size, count, _)) => (*size, *count) = (*size + u.size, *count + 1),
-            None => artifacts.push((u.size, 1, name)),
-        }
-    }
-    artifacts.sort_by(|a, b| (b.0, &a.2).cmp(&(a.0, &b.2)));
+    let artifacts = by_artifact(&plan.unowned);
     for (size, count, name) in artifacts.iter().take(ARTIFACTS_SHOWN) {
         let _ = writeln!(text, "  {:>8}  {:>11}  {name}", human_size(*size), counted(*count, "file"));
     }
     if artifacts.len() > ARTIFACTS_SHOWN {
         let _ = writeln!(text, "  and {} more artifacts; -v lists every file", artifacts.len() - ARTIFACTS_SHOWN);
     }
+}
+
+/// The artifacts that unowned files are of, with bytes and files, the largest first.
+pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
+    let mut sums: BTreeMap<&ArtifactId, (u64, usize)> = BTreeMap::new();
+    for u in unowned {
+        let (size, count) = sums.entry(&u.origin.artifact).or_default();
+        (*size, *count) = (*size + u.size, *count + 1);
+    }
+    let mut artifacts: Vec<(u64, usize, String)> = sums.into_iter().map(|(id, (size, count))| (size, count, id.to_string())).collect();
+    artifacts.sort_by(|a, b| (b.0, &a.2).cmp(&(a.0, &b.2)));
+    artifacts
 }
 
 /// One line for each file: path, step, size, source and rule.
@@ -180,6 +198,11 @@ fn from(member: &Member, source: &Origin) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_in_groups_of_three() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn sizes_have_three_digits() {

@@ -1,0 +1,135 @@
+//! A text that never outgrows its limit: rows that do not fit are counted, not cut.
+
+use std::fmt::Write as _;
+
+/// What is kept free for the lines that say what was left out.
+const RESERVE: usize = 1000;
+
+/// The most that one line about left-out rows takes.
+const MORE: usize = 120;
+
+/// A Markdown page of sections with rows.
+pub(super) struct Page {
+    text: String,
+    limit: usize,
+    /// What had no room at all, and how much of it.
+    left_out: Vec<(usize, &'static str)>,
+}
+
+/// A part of the page: it comes with its head and foot and at least one row, or not at all.
+pub(super) struct Section<'a> {
+    /// Before the rows, such as the head of a table.
+    pub head: &'a str,
+    /// One line each, without its line end.
+    pub rows: &'a [String],
+    /// After the rows, such as the end of what is folded.
+    pub foot: &'a str,
+    /// What the rows are, in the plural.
+    pub what: &'static str,
+    /// What to say of sections without room, in the plural, and how many one is.
+    pub otherwise: (usize, &'static str),
+    /// The most bytes that it may take, however much is free.
+    pub share: usize,
+}
+
+impl Page {
+    /// An empty page of at most `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { text: String::new(), limit, left_out: Vec::new() }
+    }
+
+    /// Adds a section, as many of its rows as have room.
+    pub fn section(&mut self, section: &Section<'_>) {
+        let free = self.limit.saturating_sub(self.text.len() + RESERVE).min(section.share);
+        let mut room = free.saturating_sub(section.head.len() + section.foot.len() + MORE);
+        let fits = |row: &&String| {
+            let fits = row.len() < room;
+            room = room.saturating_sub(row.len() + 1);
+            fits
+        };
+        let shown = section.rows.iter().take_while(fits).count();
+        if shown == 0 && !section.rows.is_empty() {
+            let (count, what) = section.otherwise;
+            self.leave_out(count, what);
+            return;
+        }
+        self.text.push_str(section.head);
+        for row in &section.rows[..shown] {
+            self.text.push_str(row);
+            self.text.push('\n');
+        }
+        if shown < section.rows.len() {
+            let _ = writeln!(self.text, "\n… and {} more {}", section.rows.len() - shown, section.what);
+        }
+        self.text.push_str(section.foot);
+    }
+
+    /// Notes that `count` of `what` are not on the page.
+    fn leave_out(&mut self, count: usize, what: &'static str) {
+        match self.left_out.iter_mut().find(|(_, other)| *other == what) {
+            Some((sum, _)) => *sum += count,
+            None => self.left_out.push((count, what)),
+        }
+    }
+
+    /// The text, with a last line that says what had no room.
+    pub fn finish(mut self) -> String {
+        if !self.left_out.is_empty() {
+            let all: Vec<String> = self.left_out.iter().map(|(count, what)| format!("{count} {what}")).collect();
+            let _ = writeln!(
+                self.text,
+                "\nLeft out to stay below {} kB: {}. `rockpack plan --html` has all of it.",
+                self.limit / 1000,
+                all.join(", ")
+            );
+        }
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(limit: usize, rows: usize) -> String {
+        let rows: Vec<String> = (0..rows).map(|i| format!("{i:099}")).collect();
+        let mut page = Page::new(limit);
+        for what in ["first", "second"] {
+            let head = format!("{what}\n");
+            page.section(&Section {
+                head: &head,
+                rows: &rows,
+                foot: "end\n",
+                what: "rows",
+                otherwise: (rows.len(), "sections"),
+                share: 3000,
+            });
+        }
+        page.finish()
+    }
+
+    #[test]
+    fn everything_is_there_when_it_fits() {
+        let text = page(9000, 20);
+        assert!(!text.contains("more rows") && !text.contains("Left out"), "{text}");
+        assert_eq!(text.lines().count(), 44);
+    }
+
+    #[test]
+    fn rows_beyond_a_share_are_counted() {
+        let text = page(9000, 100);
+        let shown = text.lines().filter(|l| l.len() == 99).count() / 2;
+        assert!((20..30).contains(&shown), "{shown}");
+        assert_eq!(text.matches(&format!("… and {} more rows", 100 - shown)).count(), 2);
+    }
+
+    #[test]
+    fn sections_without_room_are_summed_up_at_the_end() {
+        for limit in [1000, 2000, 4000, 5000] {
+            let text = page(limit, 1000);
+            assert!(text.len() <= limit, "{} of {limit}", text.len());
+        }
+        let text = page(1000, 7);
+        assert_eq!(text, "\nLeft out to stay below 1 kB: 14 sections. `rockpack plan --html` has all of it.\n");
+    }
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""The pages to look at, and what has to be on them, counted anew from the plan's JSON."""
+
+import json
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+DATA = re.compile(r'(<script type="application/json" id="plan">)(.*?)(</script>)', re.DOTALL)
+
+
+def plan_and_page(rockpack, artifacts, more=()):
+    """The plan as JSON and as a page, by the program that is tested."""
+    command = [str(rockpack), "plan", "--artifact-dir", str(artifacts), *more]
+    text, page = (subprocess.run([*command, form], check=True, capture_output=True).stdout for form in ("--json", "--html"))
+    return json.loads(text), page.decode()
+
+
+def files(plan):
+    """Every file that is installed, with the title of its distribution."""
+    for distribution in plan["distributions"]:
+        family = distribution["directory"].removeprefix("dist").strip("/")
+        form = " (sdist)" if distribution["form"] == "sdist" else ""
+        title = f"{family}{'/' if family else ''}{distribution['name']}{form}"
+        archived = distribution.get("archive", {}).get("members", [])
+        for member in [*distribution["members"], *distribution["licenses"], *archived]:
+            if member["step"] != "directory":
+                yield title, member
+
+
+def totals(plan):
+    """Files, bytes, unowned and absent files; bytes of each package and of each artifact."""
+    packages, artifacts, count = Counter(), Counter(), 0
+    for title, member in files(plan):
+        count += 1
+        packages[title] += member["size"]
+        source = member.get("source")
+        artifacts[source["artifact"]["name"] if source else "made by rockpack"] += member["size"]
+    absent = sum(len(d["absent"]) for d in plan["distributions"])
+    return count, sum(packages.values()), len(plan["unowned"]), absent, packages, artifacts
+
+
+def hostile(page, names):
+    """The page with other names of files: each as JSON in the page, escaped as rockpack does."""
+
+    def renamed(match):
+        data = json.loads(match[2])
+        strings = data["strings"]
+        for at, name in zip(dict.fromkeys(_numbers(data["columns"]["name"])), names, strict=False):
+            strings[at] = name
+        data["notes"] = [*data["notes"], *names]
+        data["platform"] = names[0]
+        return match[1] + json.dumps(data).replace("<", "\\u003c") + match[3]
+
+    return DATA.sub(renamed, page)
+
+
+def multiplied(page, rows):
+    """The page with its files again and again, each time below another directory, up to so many rows."""
+
+    def many(match):
+        data = json.loads(match[2])
+        columns = {name: _numbers(column) for name, column in data["columns"].items()}
+        parents, names = _numbers(data["directories"]["parent"]), _numbers(data["directories"]["name"])
+        last = [data["steps"].index(s) for s in ("absent", "unowned") if s in data["steps"]]
+        count = next((at for at, step in enumerate(columns["step"]) if step in last), len(columns["step"]))
+        own, grown = len(parents), {name: column[:count] for name, column in columns.items()}
+        for copy in range(1, rows // count):
+            above = len(parents) + 1
+            data["strings"].append(f"copy-{copy}")
+            parents.append(0)
+            names.append(len(data["strings"]) - 1)
+            parents += [above + parent if parent else above for parent in parents[:own]]
+            names += names[:own]
+            for name, column in columns.items():
+                # What lies at the top stays there; the rest goes below the copy's directory.
+                moved = [above + value if value else above for value in column[:count]] if name == "directory" else column[:count]
+                grown[name] += [value + 1 for value in moved] if name == "strip" else moved
+        data["columns"], data["directories"] = grown, {"parent": parents, "name": names}
+        return match[1] + json.dumps(data, separators=(",", ":")).replace("<", "\\u003c") + match[3]
+
+    return DATA.sub(many, page)
+
+
+def _numbers(column):
+    if isinstance(column, list):
+        return column
+    runs = column["runs"]
+    return [value for at in range(0, len(runs), 2) for value in [runs[at]] * runs[at + 1]]
+
+
+def write(directory: Path, name, page):
+    file = directory / name
+    file.write_text(page, encoding="utf-8")
+    return file.as_uri()

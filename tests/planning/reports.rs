@@ -1,0 +1,86 @@
+//! Plans to report on: a small one with every step in it, one of hostile names, and large ones.
+
+use rockpack::plan::{Distribution, Member, Plan};
+
+use super::support::{Case, devel, package, runtime};
+
+/// Names that a page or a comment may take for markup. Paths hold no control characters.
+pub const HOSTILE: [&str; 9] = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<!--",
+    "a\"b'c`d",
+    "a|b",
+    "</details>*x*_y_[z](u)",
+    "🚀 \u{202e}x",
+    "@someone #1",
+    "{{script}}\u{2028}",
+];
+
+/// A plan with every step, something absent and something in no package.
+pub fn small() -> Plan {
+    let packages = [
+        package("meta", "selector", "\"x\" module=\"x_meta\" split=\"generic\"", "requires \"core\""),
+        runtime(
+            "core",
+            "artifact \"base\" \"lib\" \"run\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"",
+        ),
+        devel("artifacts-of \"core\""),
+    ];
+    let entries = "base_lib_generic lib/libx.so.1.0 so libx.so.1
+                   base_lib_generic lib/libx.so.1 link libx.so.1.0
+                   base_lib_generic lib/libx.so link libx.so.1
+                   base_lib_generic share/doc/base/LICENSE text a
+                   base_lib_generic share/data data 123456
+                   base_lib_generic share/out/a text a
+                   base_run_generic bin/tool exe
+                   base_run_generic bin/other link tool
+                   base_dev_generic include/x.h text x
+                   rest_dev_generic include/y.h data 4321
+                   rest_doc_generic doc/y text y";
+    let (mut plan, _) = Case::new(&packages, entries).plan_and_warnings();
+    plan.notes.push("ignored `x.txt`: not an artifact".to_owned());
+    plan
+}
+
+/// The small plan with hostile names in it, wherever a plan can hold them.
+pub fn hostile() -> Plan {
+    let mut plan = small();
+    plan.platform_tag = String::from("x\"><b>");
+    plan.notes = HOSTILE.iter().map(|name| format!("a note on {name}\nwith a second line")).collect();
+    let core = plan.distributions.iter_mut().find(|d| d.name.as_str() == "x-core").unwrap();
+    core.metadata.summary = HOSTILE.concat();
+    core.metadata.requires_dist = HOSTILE.map(str::to_owned).into();
+    let template = core.members[0].clone();
+    let hostile = HOSTILE.iter().map(|name| Member { path: format!("{name}/{name}").parse().unwrap(), size: 1 << 20, ..template.clone() });
+    core.members.extend(hostile);
+    for absent in &mut core.absent {
+        absent.reason = HOSTILE.join("\n");
+        absent.rule = String::from("</script>");
+    }
+    for (unowned, name) in plan.unowned.iter_mut().zip(HOSTILE) {
+        unowned.origin.path = name.parse().unwrap();
+    }
+    plan
+}
+
+/// A plan with so many distributions, files of each, unowned files and notes.
+pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -> Plan {
+    let mut plan = hostile();
+    let core = plan.distributions.iter().find(|d| d.name.as_str() == "x-core").unwrap().clone();
+    let copy = core.members.iter().find(|m| m.step.name() == "relink").unwrap().clone();
+    let members = (0..files).map(|i| Member { path: format!("lib/d{:04}/libraryfile{i}.so", i / 16).parse().unwrap(), ..copy.clone() });
+    let members: Vec<Member> = members.collect();
+    let many = |i: usize| Distribution { name: format!("x-core-{i}").parse().unwrap(), members: members.clone(), ..core.clone() };
+    plan.distributions = (0..distributions).map(many).collect();
+    let first = plan.unowned[0].clone();
+    plan.unowned = (0..unowned)
+        .map(|i| {
+            let mut one = first.clone();
+            one.origin.artifact.name = format!("artifact{i}").parse().unwrap();
+            one
+        })
+        .collect();
+    plan.notes = (0..notes).map(|i| format!("note {i}: `{}`", "<".repeat(1000))).collect();
+    plan
+}
