@@ -1,5 +1,6 @@
 //! What each command does: one module a command, arguments in, text and an exit status out.
 
+use rockpack::execute::ExecuteError;
 use rockpack::source::{Code, Problem, Problems};
 
 use crate::cli::Command;
@@ -58,4 +59,12 @@ fn print(text: &str) -> Result<(), Failure> {
 /// The command line or the machine is at fault (2).
 fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
+}
+
+/// The artifacts are at fault, or else the machine.
+fn not_executed(error: &ExecuteError) -> Failure {
+    match error {
+        ExecuteError::Files(_) => Failure::Problems(Problem::error(Code::BuildFailed, error.to_string()).into()),
+        ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(error.to_string()),
+    }
 }

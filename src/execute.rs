@@ -16,11 +16,15 @@ use crate::names::{DistName, RelPath};
 use crate::plan::{Distribution, Form, Plan};
 
 mod bytes;
+mod estimate;
 mod pack;
 mod prepare;
+mod sample;
 mod sdist;
 mod tar_image;
 mod wheel;
+
+pub use estimate::estimate;
 
 /// One file that was written.
 #[derive(Debug, Clone)]

@@ -121,6 +121,9 @@ pub struct Distribution {
     pub archive: Option<Archive>,
     /// What was selected and is not in it, with the reason.
     pub absent: Vec<Absent>,
+    /// About how many bytes the file will have, where somebody took a sample; no part of what is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<u64>,
 }
 
 /// What a distribution comes as.

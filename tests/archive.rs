@@ -10,7 +10,7 @@ use std::process::Command;
 
 use rockpack::archive::Timestamp;
 use rockpack::archive::checksum::Digest;
-use rockpack::archive::deflate::{BLOCK, Level, Method, Packed, WINDOW, deflate_block};
+use rockpack::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
 use rockpack::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, entry_points};
 use rockpack::archive::metadata::Metadata;
 use rockpack::archive::sdist::{SdistMember, write_sdist};
@@ -48,23 +48,21 @@ fn write_wheel(place: &Path) {
     let mut wheel = WheelWriter::new(sink, &dist, &version, Timestamp::EARLIEST).unwrap();
     let main = "import sys\ndef main():\n    print('it runs')\n";
     for (name, content) in [("test_dist/__init__.py", ""), ("test_dist/cli.py", main), ("test_dist/a, \"b\" ü.txt", "x")] {
-        wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::DEFAULT)).unwrap();
+        wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::Default)).unwrap();
     }
     let program: Vec<u8> = (0..u32::try_from(BLOCK).unwrap()).flat_map(u32::to_le_bytes).collect();
     let mut member = wheel.start(&path("test_dist/program"), true, Method::Deflate, program.len() as u64).unwrap();
     for start in (0..program.len()).step_by(BLOCK) {
         let end = start + BLOCK;
         let block = &program[start..end.min(program.len())];
-        wheel
-            .append(&mut member, &deflate_block(&program[start.saturating_sub(WINDOW)..start], block, end >= program.len(), Level::DEFAULT))
-            .unwrap();
+        wheel.append(&mut member, &Encoder::new(Level::Default).block(block, end >= program.len())).unwrap();
     }
     wheel.end(member, &Digest::of(&program)).unwrap();
     let metadata = Metadata { summary: Some("A test".into()), ..Metadata::new(dist, version) }.render().unwrap();
     let script = EntryPoint { group: CONSOLE_SCRIPTS.into(), name: "test-tool".into(), object: "test_dist.cli:main".into() };
     let scripts = entry_points(&[script]).unwrap();
     for (name, content) in [("METADATA", metadata), ("WHEEL", wheel_file("any")), ("entry_points.txt", scripts)] {
-        wheel.member(&info.join(&path(name)), false, &Packed::new(content.as_bytes(), Level::DEFAULT)).unwrap();
+        wheel.member(&info.join(&path(name)), false, &Packed::new(content.as_bytes(), Level::Default)).unwrap();
     }
     fs_err::write(place, wheel.finish().unwrap().into_inner()).unwrap();
 }

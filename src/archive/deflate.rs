@@ -1,36 +1,43 @@
 //! Raw deflate (RFC 1951) in blocks that join to one stream.
 //!
-//! A block is compressed on its own, with the 32 KiB before it as dictionary, so that blocks
-//! of one file can be made in any order by any number of threads and the bytes are always the
-//! same. Every block but the last ends with a sync flush, which aligns it to a byte.
+//! A block is compressed on its own, so that blocks of one file can be made in any order by any
+//! number of threads and the bytes are always the same. libdeflate makes them: it is the fastest
+//! encoder there is for its output's size, but knows whole streams only. So a block that another
+//! follows is opened at its end: the mark of the last block in it is taken away, and an empty
+//! stored block is added, which ends at a byte.
 
-use zlib_rs::{Deflate, DeflateFlush, Status};
+use libdeflater::{CompressionLvl, Compressor};
 
 use super::checksum::Digest;
+
+mod huffman;
+mod last_block;
+
+use last_block::{LastBlock, last_block};
 
 /// Bytes of input that make one block. Part of what decides the output's bytes.
 pub const BLOCK: usize = 1 << 20;
 
-/// How far back deflate can refer: longer dictionaries are of no use.
-pub const WINDOW: usize = 32 << 10;
-
-/// How hard deflate tries, from 1 (fast) to 9 (small).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level(u8);
-
-impl Level {
-    /// 6, what everybody means who names no level.
-    pub const DEFAULT: Self = Self(6);
-
-    /// The level of this number, if there is one.
-    pub fn new(level: u8) -> Option<Self> {
-        (1..=9).contains(&level).then_some(Self(level))
-    }
+/// How hard deflate tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// As fast as is of use.
+    Fast,
+    /// No larger than what zlib makes at its own default.
+    #[default]
+    Default,
+    /// As small as it goes, at a tenth of the speed.
+    Max,
 }
 
-impl Default for Level {
-    fn default() -> Self {
-        Self::DEFAULT
+impl Level {
+    fn number(self) -> CompressionLvl {
+        let number = match self {
+            Self::Fast => 1,
+            Self::Default => 6,
+            Self::Max => 12,
+        };
+        CompressionLvl::new(number).unwrap_or_default()
     }
 }
 
@@ -43,59 +50,80 @@ pub enum Method {
     Deflate,
 }
 
-/// Compresses `data`, one block of a stream.
-///
-/// `dictionary` is what comes right before it in the stream, of which the last [`WINDOW`]
-/// bytes count; empty for the first block. The results of all blocks, one after the other, are
-/// one deflate stream if `last` was set for the last of them alone. A stream has at least one
-/// block, even when it has no bytes.
-pub fn deflate_block(dictionary: &[u8], data: &[u8], last: bool, level: Level) -> Vec<u8> {
-    let flush = if last { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
-    encode(&mut encoder(dictionary, level), data, flush)
-}
+/// Compresses blocks; it keeps its tables from one to the next.
+pub struct Encoder(Compressor);
 
-/// An encoder of raw deflate that has just seen `dictionary`.
-fn encoder(dictionary: &[u8], level: Level) -> Deflate {
-    let mut encoder = Deflate::new(i32::from(level.0), false, 15);
-    if !dictionary.is_empty() {
-        let tail = &dictionary[dictionary.len().saturating_sub(WINDOW)..];
-        encoder.set_dictionary(tail).expect("a fresh raw encoder takes any dictionary");
+impl Encoder {
+    /// One of this level.
+    pub fn new(level: Level) -> Self {
+        Self(Compressor::new(level.number()))
     }
-    encoder
+
+    /// Compresses `data`, one block of a stream.
+    ///
+    /// The results of all blocks, one after the other, are one deflate stream if `last` was set
+    /// for the last of them alone. A stream has at least one block, even when it has no bytes.
+    /// What does not shrink is stored, at 5 bytes for each 64 KiB.
+    pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
+        let whole = self.whole(data).filter(|whole| whole.len() < data.len());
+        let opened = if last { whole } else { whole.and_then(open) };
+        opened.unwrap_or_else(|| stored(data, last))
+    }
+
+    /// A stream of its own.
+    fn whole(&mut self, data: &[u8]) -> Option<Vec<u8>> {
+        let mut out = vec![0; self.0.deflate_compress_bound(data.len())];
+        let length = self.0.deflate_compress(data, &mut out).ok()?;
+        out.truncate(length);
+        Some(out)
+    }
 }
 
-/// Runs `encoder` over `data` until everything has come out.
-fn encode(encoder: &mut Deflate, data: &[u8], flush: DeflateFlush) -> Vec<u8> {
-    let mut out = vec![0; zlib_rs::compress_bound(data.len()) + 16];
+/// Takes from a whole stream what makes it end, up to a byte's border.
+fn open(mut stream: Vec<u8>) -> Option<Vec<u8>> {
+    let LastBlock { mark, end } = last_block(&stream)?;
+    stream[mark / 8] &= !(1 << (mark % 8));
+    // Three bits of zero begin a stored block that is not the last, and the rest of the byte does not count.
+    if let Some(byte) = stream.get_mut(end / 8) {
+        *byte &= !(0xff << (end % 8));
+    }
+    stream.resize((end + 3).div_ceil(8), 0);
+    stream.extend_from_slice(&EMPTY);
+    Some(stream)
+}
+
+/// The length of a stored block without bytes, and its complement.
+const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// `data` in stored blocks (RFC 1951, section 3.2.4), one at least.
+fn stored(data: &[u8], last: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
+    let mut rest = data;
     loop {
-        let (taken, given) = (offset(encoder.total_in()), offset(encoder.total_out()));
-        let status = encoder.compress(&data[taken..], &mut out[given..], flush).expect("the encoder is in order");
-        let given = offset(encoder.total_out());
-        // A flush is complete once it leaves room: only then is nothing pending.
-        if status == Status::StreamEnd || (flush == DeflateFlush::SyncFlush && given < out.len()) {
-            out.truncate(given);
+        let (part, after) = rest.split_at(rest.len().min(0xffff));
+        let length = u16::try_from(part.len()).unwrap_or(u16::MAX);
+        out.push(u8::from(last && after.is_empty()));
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&(!length).to_le_bytes());
+        out.extend_from_slice(part);
+        if after.is_empty() {
             return out;
         }
-        out.resize(out.len() * 2, 0);
+        rest = after;
     }
-}
-
-/// A count of bytes that are in memory, as an index.
-fn offset(count: u64) -> usize {
-    usize::try_from(count).expect("what is in memory can be counted")
 }
 
 /// Compresses `data` as one stream, block after block.
 ///
-/// The same bytes as joining the results of [`deflate_block`] for each [`BLOCK`] of it.
+/// The same bytes as joining the results of [`Encoder::block`] for each [`BLOCK`] of it.
 pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
-    let blocks = data.len().div_ceil(BLOCK).max(1);
-    let mut out = Vec::new();
-    for i in 0..blocks {
-        let start = i * BLOCK;
-        let end = data.len().min(start + BLOCK);
-        out.extend_from_slice(&deflate_block(&data[..start], &data[start..end], i + 1 == blocks, level));
+    let (mut encoder, mut out, mut rest) = (Encoder::new(level), Vec::new(), data);
+    while rest.len() > BLOCK {
+        let (block, after) = rest.split_at(BLOCK);
+        out.extend(encoder.block(block, false));
+        rest = after;
     }
+    out.extend(encoder.block(rest, true));
     out
 }
 
@@ -162,60 +190,85 @@ mod tests {
         (0..size).map(|_| byte()).collect()
     }
 
+    /// Bytes of which the rare ones are so rare that their codes are long.
+    fn skewed(size: usize) -> Vec<u8> {
+        noise(size)
+            .iter()
+            .zip(noise(2 * size).iter().skip(size))
+            .map(|(&a, &b)| if b == 0 { a } else { 200 + (a.leading_zeros() & 7).to_le_bytes()[0] })
+            .collect()
+    }
+
     #[test]
     fn blocks_join_to_one_stream() {
-        for size in [0, 1, WINDOW, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 77] {
+        for size in [0, 1, 100, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 77] {
             for data in [text(size), noise(size), vec![0; size]] {
-                assert!(inflate(&deflate(&data, Level::DEFAULT)) == data, "{size}");
+                for level in [Level::Fast, Level::Default] {
+                    assert!(inflate(&deflate(&data, level)) == data, "{size} {level:?}");
+                }
             }
         }
     }
 
     #[test]
-    fn empty_blocks_join_too() {
-        let data = text(1000);
-        let blocks = [
-            deflate_block(&[], &[], false, Level::DEFAULT),
-            deflate_block(&[], &data, false, Level::DEFAULT),
-            deflate_block(&data, &[], false, Level::DEFAULT),
-            deflate_block(&data, &[], true, Level::DEFAULT),
-        ];
-        assert_eq!(inflate(&blocks.concat()), data);
+    fn blocks_of_every_size_join() {
+        // Whatever the bit is that a block ends at.
+        let (data, mut encoder, mut stream, mut expected) = (text(40_000), Encoder::new(Level::Default), Vec::new(), Vec::new());
+        for size in 0..300 {
+            stream.extend(encoder.block(&data[size..size + size * 100], false));
+            expected.extend_from_slice(&data[size..size + size * 100]);
+        }
+        stream.extend(encoder.block(&[], true));
+        assert!(inflate(&stream) == expected);
     }
 
     #[test]
-    fn the_dictionary_is_used_and_only_its_end_matters() {
-        let dictionary = text(WINDOW);
-        let data = &dictionary[WINDOW / 2..];
-        let alone = deflate_block(&[], data, true, Level::DEFAULT);
-        let repeated = deflate_block(&dictionary, data, true, Level::DEFAULT);
-        assert!(repeated.len() < alone.len() / 10, "{} of {}", repeated.len(), alone.len());
-        let longer = [vec![1; 500], dictionary.clone()].concat();
-        assert_eq!(deflate_block(&longer, data, true, Level::DEFAULT), repeated);
+    fn an_encoder_forgets_what_it_saw() {
+        let (words, mut used) = (text(50_000), Encoder::new(Level::Default));
+        used.block(&noise(70_000), false);
+        assert_eq!(used.block(&words, true), Encoder::new(Level::Default).block(&words, true));
+    }
+
+    #[test]
+    fn what_others_make_opens_too() {
+        // zlib-rs makes fixed, dynamic and stored blocks, and codes of every length.
+        for level in [0, 1, 6, 9] {
+            for data in [text(300_000), noise(100_000), text(7), skewed(200_000), [text(70_000), noise(70_000)].concat()] {
+                let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
+                std::io::Write::write_all(&mut encoder, &data).unwrap();
+                let opened = open(encoder.finish().unwrap()).unwrap();
+                let joined = [opened, deflate(b"end", Level::Default)].concat();
+                assert!(inflate(&joined) == [&data[..], b"end"].concat(), "{level} {}", data.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_does_not_open() {
+        let whole = deflate(&text(50_000), Level::Default);
+        for end in 0..whole.len() {
+            assert!(last_block(&whole[..end]).is_none(), "cut at {end} of {}", whole.len());
+        }
+        assert!(last_block(&[7]).is_none(), "there is no third kind of block");
+        assert!(last_block(&[1, 5, 0, 5, 0, 1, 2, 3, 4, 5]).is_none(), "the length's complement is wrong");
     }
 
     #[test]
     fn blocks_cost_less_than_one_percent() {
         let data = text(4 * BLOCK + 12_345);
-        for level in [1, 6, 9].map(|level| Level::new(level).unwrap()) {
-            let whole = encode(&mut encoder(&[], level), &data, DeflateFlush::Finish);
+        for level in [Level::Fast, Level::Default, Level::Max] {
+            let whole = Encoder::new(level).block(&data, true);
             let blocks = deflate(&data, level);
             assert!(blocks.len() * 100 <= whole.len() * 101, "{} against {} at {level:?}", blocks.len(), whole.len());
         }
     }
 
     #[test]
-    fn levels_are_1_to_9() {
-        assert_eq!(Level::new(6), Some(Level::DEFAULT));
-        assert_eq!((Level::new(0), Level::new(10)), (None, None));
-    }
-
-    #[test]
     fn what_does_not_shrink_is_stored() {
-        let (words, noise) = (Packed::new(&text(5000), Level::DEFAULT), Packed::new(&noise(5000), Level::DEFAULT));
+        let (words, noise) = (Packed::new(&text(5000), Level::Default), Packed::new(&noise(5000), Level::Default));
         assert_eq!((words.method, noise.method), (Method::Deflate, Method::Store));
         assert_eq!(inflate(&words.bytes), text(5000));
         assert_eq!((words.digest, noise.bytes.len()), (Digest::of(&text(5000)), 5000));
-        assert_eq!(Packed::new(b"", Level::DEFAULT).method, Method::Store);
+        assert_eq!(Packed::new(b"", Level::Default).method, Method::Store);
     }
 }

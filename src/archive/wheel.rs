@@ -174,7 +174,7 @@ impl<W: Write + Seek> WheelWriter<W> {
             }
         }
         let name = self.record_name()?;
-        let Packed { method, digest, bytes } = Packed::new(self.record.render(&name).as_bytes(), Level::DEFAULT);
+        let Packed { method, digest, bytes } = Packed::new(self.record.render(&name).as_bytes(), Level::Default);
         self.zip.entry(&name, false, method, digest.size, digest.crc, &bytes)?;
         Ok(self.zip.finish()?)
     }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn put(wheel: &mut WheelWriter<Cursor<Vec<u8>>>, name: &str, content: &str) -> Result<(), WheelError> {
-        wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::DEFAULT))
+        wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::Default))
     }
 
     const INFO: &str = "my_dist_x-1.0rc1+loc.al.dist-info";
@@ -285,7 +285,7 @@ mod tests {
     fn a_member_is_what_was_announced() {
         let mut wheel = writer();
         let mut member = wheel.start(&path("a"), false, Method::Deflate, 3).unwrap();
-        wheel.append(&mut member, &crate::archive::deflate::deflate(b"four", Level::DEFAULT)).unwrap();
+        wheel.append(&mut member, &crate::archive::deflate::deflate(b"four", Level::Default)).unwrap();
         let error = wheel.end(member, &Digest::of(b"four")).unwrap_err();
         assert_eq!(error.to_string(), "`a` was announced with 3 bytes, and its digest is of 4");
         assert!(matches!(put(&mut wheel, "b", ""), Err(WheelError::Zip(ZipError::Torn { .. }))));

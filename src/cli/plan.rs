@@ -29,6 +29,10 @@ pub struct PlanArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: Option<PathBuf>,
 
+    /// Add what each package comes to when it is compressed, by a sample of the artifacts' bytes
+    #[arg(long, conflicts_with = "catalog")]
+    pub estimate: bool,
+
     /// List every file: step, size, path, the rule that placed it, and its source
     #[arg(long, group = "form")]
     pub files: bool,

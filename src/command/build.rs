@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use rockpack::execute::{self, ExecuteError};
+use rockpack::execute;
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::Plan;
 use rockpack::source::{Code, Problem};
 
-use super::{Failure, environment, print};
+use super::{Failure, not_executed, print};
 use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
@@ -24,10 +24,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
     let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, &reporter));
     reporter.clear();
-    let outcome = done.map_err(|e| match e {
-        ExecuteError::Files(_) => Failure::Problems(Problem::error(Code::BuildFailed, e.to_string()).into()),
-        ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(e.to_string()),
-    })?;
+    let outcome = done.map_err(|e| not_executed(&e))?;
     print(&ui::closing_table(&plan, &outcome))
 }
 

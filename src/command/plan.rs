@@ -1,8 +1,9 @@
 //! `rockpack plan`: what a build would make, as text, JSON, Markdown or a web page.
 
+use rockpack::execute;
 use rockpack::plan::{self, Plan};
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, not_executed, print};
 use crate::cli::PlanArgs;
 use crate::inputs;
 
@@ -25,6 +26,15 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 fn made(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest(args.set.manifest.as_deref())?;
-    let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
-    inputs::plan(&manifest, &catalog, &args.set)
+    let Some(dir) = args.catalog.artifact_dir.as_deref().filter(|_| args.estimate) else {
+        let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
+        return inputs::plan(&manifest, &catalog, &args.set);
+    };
+    let (catalog, tree) = inputs::scan(dir, args.set.verbose)?;
+    let mut plan = inputs::plan(&manifest, &catalog, &args.set)?;
+    let sizes = execute::estimate(&plan, &tree).map_err(|e| not_executed(&e))?;
+    for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
+        distribution.estimate = Some(size);
+    }
+    Ok(plan)
 }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::bytes::Bytes;
 use crate::archive::checksum::{Checksum, Digest};
-use crate::archive::deflate::{BLOCK, Level, Method, WINDOW, deflate_block};
+use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
 use crate::event::{Event, Reporter};
 use crate::names::RelPath;
 
@@ -56,7 +56,8 @@ pub(super) fn pack<S: Sink>(entries: &[Entry<'_>], sink: &mut S, reporter: &dyn 
             return Ok(());
         }
         let finished = std::mem::take(&mut packed);
-        let pack_all = || window.par_iter().map(|block| block.pack(reporter)).collect::<Vec<_>>();
+        let encoder = || Encoder::new(Level::Default);
+        let pack_all = || window.par_iter().map_init(encoder, |encoder, block| block.pack(encoder, reporter)).collect::<Vec<_>>();
         let (written, results) = rayon::join(|| finished.iter().try_for_each(|p| joiner.take(p)), pack_all);
         written.map_err(PackError::Sink)?;
         for result in results {
@@ -113,24 +114,19 @@ struct Packed<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn pack<E>(&self, reporter: &dyn Reporter) -> Result<Packed<'a>, PackError<E>> {
-        let deflated = self.entry.method == Method::Deflate;
-        // A block is compressed as if the one before it had just been.
-        let before = if deflated { self.offset.min(WINDOW as u64) } else { 0 };
-        let split = usize::try_from(before).unwrap_or_default();
-        let mut buffer = vec![0; split + self.len];
-        let read = self.entry.bytes.read_exact_at(self.offset - before, &mut buffer);
+    fn pack<E>(&self, encoder: &mut Encoder, reporter: &dyn Reporter) -> Result<Packed<'a>, PackError<E>> {
+        let mut content = vec![0; self.len];
+        let read = self.entry.bytes.read_exact_at(self.offset, &mut content);
         read.map_err(|source| PackError::Read { name: self.entry.name.clone(), source })?;
         let (first, last) = (self.offset == 0, self.offset + self.len as u64 == self.entry.bytes.len());
-        let (dictionary, content) = buffer.split_at(split);
-        let checksum = Checksum::of(content);
+        let checksum = Checksum::of(&content);
         let whole = first && last;
-        let sha256 = whole.then(|| Sha256::digest(content).into());
-        let packed = deflated.then(|| deflate_block(dictionary, content, last, Level::DEFAULT));
+        let sha256 = whole.then(|| Sha256::digest(&content).into());
+        let packed = (self.entry.method == Method::Deflate).then(|| encoder.block(&content, last));
         reporter.report(Event::Progress { bytes: self.len as u64 });
         let (bytes, content) = match packed {
-            Some(packed) => (packed, (!whole).then(|| buffer.split_off(split))),
-            None => (buffer, None),
+            Some(packed) => (packed, (!whole).then_some(content)),
+            None => (content, None),
         };
         Ok(Packed { entry: self.entry, first, last, bytes, content, checksum, sha256, len: self.len as u64 })
     }

@@ -3,9 +3,12 @@
 use std::io::{self, BufWriter, Seek, Write};
 use std::num::NonZero;
 
+use rayon::prelude::*;
+
 use super::bytes::Bytes;
 use super::pack::{self, Entry, PackError, Sink};
 use super::prepare::{Content, Output, Ready, core_metadata};
+use super::sample::shrinks;
 use super::tar_image::TarImage;
 use crate::archive::checksum::{Digest, Hasher};
 use crate::archive::deflate::Method;
@@ -65,23 +68,30 @@ pub(super) fn write<W: Write + Seek + Send>(
 ) -> Result<u64, WriteError> {
     let method = if distribution.compress { Method::Deflate } else { Method::Store };
     let mut wheel = WheelWriter::new(BufWriter::with_capacity(BUFFER, file), &distribution.name, &plan.version, Timestamp::EARLIEST)?;
-    pack_into(&mut wheel, &entries(&output.members, method), reporter)?;
+    pack_into(&mut wheel, &entries(&output.members, method)?, reporter)?;
     if let Some(archive) = &distribution.archive {
         write_archive(archive, output.archive, method, &mut wheel, reporter)?;
     }
     let info = dist_info(plan, distribution, output.licenses)?;
-    pack_into(&mut wheel, &entries(&info, method), reporter)?;
+    pack_into(&mut wheel, &entries(&info, method)?, reporter)?;
     let mut file = wheel.finish()?;
     file.flush()?;
     Ok(file.stream_position()?)
 }
 
-fn entries(members: &[Ready], method: Method) -> Vec<Entry<'_>> {
-    let files = members.iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => Some(Entry { name: &member.path, executable: member.executable, bytes, method }),
+pub(super) fn entries(members: &[Ready], method: Method) -> Result<Vec<Entry<'_>>, WriteError> {
+    let made = members.par_iter().filter_map(|member| match &member.content {
+        Content::File(bytes) => Some(entry(member, bytes, method)),
         Content::Link(_) | Content::Directory => None,
     });
-    files.collect()
+    made.collect::<Vec<_>>().into_iter().collect()
+}
+
+/// A member, stored where compressing it would be in vain.
+fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, method: Method) -> Result<Entry<'a>, WriteError> {
+    let name = &member.path;
+    let in_vain = method == Method::Deflate && !shrinks(bytes).map_err(|source| WriteError::Read { name: name.clone(), source })?;
+    Ok(Entry { name, executable: member.executable, bytes, method: if in_vain { Method::Store } else { method } })
 }
 
 /// The members of the metadata directory, but RECORD.
@@ -128,7 +138,7 @@ fn write_archive<W: Write + Seek + Send>(
 }
 
 /// Where each member of the archive is.
-fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
+pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     let mut image = TarImage::default();
     for Ready { path, executable, content } in members {
         let time = Timestamp::EARLIEST;

@@ -259,6 +259,7 @@ impl<'a> Resolver<'a> {
             licenses: if form == Form::Wheel { self.licenses(instance) } else { Vec::new() },
             archive: None,
             absent: Vec::new(),
+            estimate: None,
         })
     }
 

@@ -48,30 +48,7 @@ pub(super) fn thousands(count: usize) -> String {
 /// One line for each distribution, and what needs a second look.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text = format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
-    let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
-    let head = ["files", "size", "copy", "relink", "stub", "alias", "link", "absent"];
-    let _ = writeln!(
-        text,
-        "{:width$}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>5}  {:>6}  {:>6}",
-        "", head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
-    );
-    for distribution in &plan.distributions {
-        let count = |name: &str| distribution.all_members().filter(|m| m.step.name() == name).count();
-        let shown = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>5}  {:>6}  {:>6}",
-            title(distribution),
-            distribution.file_count(),
-            human_size(distribution.size()),
-            shown(count("copy")),
-            shown(count("relink")),
-            shown(count("stub")),
-            shown(count("alias")),
-            shown(count("link")),
-            shown(distribution.absent.len())
-        );
-    }
+    table(plan, &mut text);
     if verbose {
         absent(plan, &mut text);
     }
@@ -81,6 +58,30 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
         let _ = writeln!(text, "\nnote: {note}");
     }
     text
+}
+
+/// A line for each distribution; what its file will come to, where that was estimated.
+fn table(plan: &Plan, text: &mut String) {
+    let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
+    let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
+    let mut row = |title: &str, cells: [&str; 9]| {
+        let [files, size, compressed, copy, relink, stub, alias, link, absent] = cells;
+        let compressed = if estimated { format!("  {compressed:>10}") } else { String::new() };
+        let _ = writeln!(
+            text,
+            "{title:width$}  {files:>6}  {size:>8}{compressed}  {copy:>6}  {relink:>6}  {stub:>5}  {alias:>5}  {link:>6}  {absent:>6}"
+        );
+    };
+    row("", ["files", "size", "compressed", "copy", "relink", "stub", "alias", "link", "absent"]);
+    for distribution in &plan.distributions {
+        let shown = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
+        let count = |name: &str| shown(distribution.all_members().filter(|m| m.step.name() == name).count());
+        let (files, size) = (distribution.file_count().to_string(), human_size(distribution.size()));
+        let compressed = distribution.estimate.map_or_else(|| "-".to_owned(), |bytes| format!("~{}", human_size(bytes)));
+        let steps = ["copy", "relink", "stub", "alias", "link"].map(count);
+        let [copy, relink, stub, alias, link] = steps.each_ref().map(String::as_str);
+        row(&title(distribution), [&files, &size, &compressed, copy, relink, stub, alias, link, &shown(distribution.absent.len())]);
+    }
 }
 
 /// The directory and name of what a distribution becomes.

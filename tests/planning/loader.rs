@@ -105,6 +105,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
         licenses: Vec::new(),
         archive: None,
         absent: Vec::new(),
+        estimate: None,
     }
 }
 

@@ -3,7 +3,7 @@ use std::io::{Cursor, Read};
 
 use super::*;
 use crate::archive::checksum::Checksum;
-use crate::archive::deflate::{Level, deflate, deflate_block};
+use crate::archive::deflate::{Encoder, Level, deflate};
 
 fn path(text: &str) -> RelPath {
     text.parse().unwrap()
@@ -72,11 +72,11 @@ fn whole_and_streamed_members_read_back() {
     let data = b"words and words and words ".repeat(10_000);
     let crc = Checksum::of(&data).value();
     let mut zip = writer();
-    zip.entry(&path("a/whole"), false, Method::Deflate, data.len() as u64, crc, &deflate(&data, Level::DEFAULT)).unwrap();
+    zip.entry(&path("a/whole"), false, Method::Deflate, data.len() as u64, crc, &deflate(&data, Level::Default)).unwrap();
     let mut entry = zip.start(&path("a/streamed ü"), true, Method::Deflate, data.len() as u64).unwrap();
     let (head, tail) = data.split_at(100_000);
-    zip.append(&mut entry, &deflate_block(&[], head, false, Level::DEFAULT)).unwrap();
-    zip.append(&mut entry, &deflate_block(head, tail, true, Level::DEFAULT)).unwrap();
+    zip.append(&mut entry, &Encoder::new(Level::Default).block(head, false)).unwrap();
+    zip.append(&mut entry, &Encoder::new(Level::Default).block(tail, true)).unwrap();
     zip.end(entry, crc).unwrap();
     put(&mut zip, "empty", b"").unwrap();
 

@@ -1,0 +1,145 @@
+//! What outputs would come to when they are compressed, from a sample of their bytes.
+
+use std::io;
+use std::num::NonZero;
+
+use rayon::prelude::*;
+
+use super::bytes::Bytes;
+use super::pack::Entry;
+use super::prepare::{self, Output, Ready};
+use super::wheel::{WriteError, entries, layout};
+use super::{ExecuteError, chain};
+use crate::archive::deflate::{Encoder, Level, Method};
+use crate::archive::tarball::{Preset, Xz};
+use crate::catalog::Tree;
+use crate::names::RelPath;
+use crate::plan::{Distribution, Form, Plan};
+
+/// The size in bytes that each distribution of `plan` would have as a file, in the plan's order.
+///
+/// A part of every large file is read and compressed, none is written. Runs on the current
+/// rayon pool.
+///
+/// # Errors
+/// When files cannot be read, or an ELF file cannot be edited as the plan says.
+pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
+    let outputs = prepare::all(plan, tree)?;
+    let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
+        let path = output.path.clone();
+        size(distribution, output).map_err(|e| ExecuteError::Output { output: path, reason: chain(&e) })
+    });
+    sizes.collect()
+}
+
+fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> {
+    let method = if distribution.compress { Method::Deflate } else { Method::Store };
+    let Output { path, members, licenses, archive } = output;
+    if distribution.form == Form::Sdist {
+        let tar = Bytes::Tar(layout(members)?);
+        return deflated(&[Entry { name: &path, executable: false, bytes: &tar, method: Method::Deflate }]);
+    }
+    let mut size = frame(members.iter().chain(&licenses));
+    size += deflated(&entries(&members, method)?)? + deflated(&entries(&licenses, method)?)?;
+    if let Some(packed) = &distribution.archive {
+        let image = Bytes::Tar(layout(archive)?);
+        let entry = Entry { name: &packed.path, executable: false, bytes: &image, method };
+        size += if packed.compress { xz(&entry)? } else { deflated(&[entry])? };
+    }
+    Ok(size)
+}
+
+/// What an archive needs for its members besides their content: two headers with the name in each
+/// (APPNOTE.TXT, 4.3), and a line of RECORD, of which the hash does not shrink.
+fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
+    members.map(|member| 30 + 46 + 2 * member.path.as_str().len() as u64 + 50).sum()
+}
+
+/// How a content is sampled.
+struct Sampling {
+    /// Bytes of a piece.
+    piece: u64,
+    /// One piece of so many is compressed.
+    every: u64,
+    /// Contents up to this size are compressed whole.
+    whole: u64,
+}
+
+const DEFLATE: Sampling = Sampling { piece: 128 << 10, every: 8, whole: 64 << 20 };
+/// xz finds more in larger pieces, and is twenty times slower.
+const XZ: Sampling = Sampling { piece: 4 << 20, every: 24, whole: 16 << 20 };
+
+/// A piece that stands for others.
+struct Piece<'a> {
+    name: &'a RelPath,
+    bytes: &'a Bytes,
+    offset: u64,
+    len: usize,
+}
+
+impl Piece<'_> {
+    fn read(&self) -> Result<Vec<u8>, WriteError> {
+        let mut content = vec![0; self.len];
+        let failed = |source| WriteError::Read { name: self.name.clone(), source };
+        self.bytes.read_exact_at(self.offset, &mut content).map_err(failed)?;
+        Ok(content)
+    }
+}
+
+impl Sampling {
+    /// Pieces at even distances over all the bytes of `entries`: each stands for as many bytes.
+    fn of<'a>(&self, entries: &[&Entry<'a>]) -> Vec<Piece<'a>> {
+        let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
+        let stride = if total <= self.whole { 1 } else { self.piece * self.every };
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        for entry in entries {
+            let len = entry.bytes.len();
+            for offset in (0..len.div_ceil(self.piece)).map(|index| index * self.piece) {
+                let piece = (len - offset).min(self.piece);
+                if (at + piece) / stride != at / stride {
+                    pieces.push(Piece { name: entry.name, bytes: entry.bytes, offset, len: usize::try_from(piece).unwrap_or_default() });
+                }
+                at += piece;
+            }
+        }
+        pieces
+    }
+}
+
+/// What the members come to: those that are stored as they are, the others by their sample.
+fn deflated(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
+    let (packed, stored): (Vec<_>, Vec<_>) = entries.iter().partition(|e| e.method == Method::Deflate);
+    let encoder = || Encoder::new(Level::Default);
+    let pieces = DEFLATE.of(&packed);
+    let sample =
+        pieces.par_iter().map_init(encoder, |encoder, piece| Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64)));
+    Ok(stored.iter().map(|e| e.bytes.len()).sum::<u64>() + scaled(&packed, sample.collect::<Vec<_>>())?)
+}
+
+/// What a content comes to as an xz archive.
+fn xz(entry: &Entry<'_>) -> Result<u64, WriteError> {
+    let pieces = XZ.of(&[entry]);
+    let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece)?, piece.len as u64)));
+    scaled(&[entry], sample.collect::<Vec<_>>())
+}
+
+fn xz_size(piece: &Piece<'_>) -> Result<u64, WriteError> {
+    let failed = |source| WriteError::Compress { name: piece.name.clone(), source };
+    let mut xz = Xz::new(Vec::new(), Preset::DEFAULT, NonZero::<u32>::MIN)?;
+    io::Write::write_all(&mut xz, &piece.read()?).map_err(failed)?;
+    Ok(xz.finish().map_err(failed)?.len() as u64)
+}
+
+/// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.
+fn scaled(entries: &[&Entry<'_>], sample: Vec<Result<(u64, u64), WriteError>>) -> Result<u64, WriteError> {
+    let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
+    let sample: Vec<(u64, u64)> = sample.into_iter().collect::<Result<_, _>>()?;
+    let seen: u64 = sample.iter().map(|(_, len)| len).sum();
+    if seen == total {
+        return Ok(sample.iter().map(|(packed, _)| packed).sum());
+    }
+    // In millionths, so that the same sample gives the same number everywhere.
+    let millionths: u64 = sample.iter().map(|(packed, len)| packed * 1_000_000 / len.max(&1)).sum();
+    let mean = millionths / (sample.len() as u64).max(1);
+    Ok(u64::try_from(u128::from(total) * u128::from(mean) / 1_000_000).unwrap_or(u64::MAX))
+}

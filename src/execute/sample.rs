@@ -1,0 +1,51 @@
+//! Whether compressing is worth its time: a look at a few places of a file.
+
+use std::io;
+
+use super::bytes::Bytes;
+use crate::archive::deflate::{BLOCK, Encoder, Level};
+
+/// Smaller files are compressed without a look: there is little time to save.
+const SMALLEST: u64 = BLOCK as u64;
+/// How many places are looked at, spread evenly over the file.
+const PLACES: u64 = 8;
+/// How many bytes at each.
+const PLACE: usize = 8 << 10;
+
+/// Whether deflate would take at least a fiftieth off the bytes, by a sample of a large file. What was
+/// compressed before would not.
+pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
+    if bytes.len() < SMALLEST {
+        return Ok(true);
+    }
+    let (mut encoder, mut place, mut packed) = (Encoder::new(Level::Fast), vec![0; PLACE], 0);
+    let step = (bytes.len() - PLACE as u64) / (PLACES - 1);
+    for index in 0..PLACES {
+        bytes.read_exact_at(index * step, &mut place)?;
+        packed += encoder.block(&place, true).len() as u64;
+    }
+    Ok(packed * 50 <= PLACES * PLACE as u64 * 49)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(size: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        };
+        (0..size).map(|_| byte()).collect()
+    }
+
+    #[test]
+    fn noise_does_not_shrink_and_the_rest_does() {
+        assert!(!shrinks(&Bytes::Memory(noise(BLOCK))).unwrap());
+        assert!(shrinks(&Bytes::Memory(noise(BLOCK - 1))).unwrap(), "too small to be worth a look");
+        assert!(shrinks(&Bytes::Memory(vec![0; 2 * BLOCK])).unwrap());
+        let half = [noise(BLOCK), vec![0; BLOCK]].concat();
+        assert!(shrinks(&Bytes::Memory(half)).unwrap(), "half of it does");
+    }
+}
