@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{by_artifact, counted, human_size, thousands, title};
-use super::{Distribution, Member, Plan, Step};
+use super::{Distribution, Dropped, Member, Plan, Step};
 
 mod escape;
 mod page;
@@ -32,6 +32,7 @@ pub fn markdown_text(plan: &Plan) -> String {
     page.section(&Section { head: &headline(plan), rows: &[], foot: "", what: "", otherwise: (0, ""), share: MARKDOWN_LIMIT });
     distributions(plan, &mut page);
     unowned(plan, &mut page);
+    dropped(plan, &mut page);
     notes(plan, &mut page);
     for distribution in &plan.distributions {
         directories(distribution, &mut page);
@@ -58,12 +59,14 @@ fn counted_with_thousands(count: usize, what: &str) -> String {
 }
 
 fn distributions(plan: &Plan, page: &mut Page) {
+    let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
+    let (compressed, line) = if estimated { (" compressed |", "--:|") } else { ("", "") };
     let head = format!(
-        "\n| distribution | files | installed | {} | absent |\n|:--|--:|--:|{}--:|\n",
+        "\n| distribution | files | installed |{compressed} {} | absent |\n|:--|--:|--:|{line}{}--:|\n",
         STEPS.join(" | "),
         "--:|".repeat(STEPS.len())
     );
-    let rows: Vec<String> = plan.distributions.iter().map(distribution).collect();
+    let rows: Vec<String> = plan.distributions.iter().map(|d| distribution(d, estimated)).collect();
     page.section(&Section {
         head: &head,
         rows: &rows,
@@ -74,7 +77,7 @@ fn distributions(plan: &Plan, page: &mut Page) {
     });
 }
 
-fn distribution(distribution: &Distribution) -> String {
+fn distribution(distribution: &Distribution, estimated: bool) -> String {
     let mut steps = [0; STEPS.len()];
     for member in distribution.all_members() {
         if let Some(at) = STEPS.iter().position(|name| *name == member.step.name()) {
@@ -83,7 +86,9 @@ fn distribution(distribution: &Distribution) -> String {
     }
     let steps: Vec<String> = steps.iter().chain([&distribution.absent.len()]).map(|n| shown(*n)).collect();
     let (files, size) = (thousands(distribution.file_count()), human_size(distribution.size()));
-    format!("| {} | {files} | {size} | {} |", code(&title(distribution)), steps.join(" | "))
+    let estimate = distribution.estimate.map_or_else(|| "–".to_owned(), |bytes| format!("~{}", human_size(bytes)));
+    let compressed = if estimated { format!(" {estimate} |") } else { String::new() };
+    format!("| {} | {files} | {size} |{compressed} {} |", code(&title(distribution)), steps.join(" | "))
 }
 
 fn shown(count: usize) -> String {
@@ -110,6 +115,16 @@ fn unowned(plan: &Plan, page: &mut Page) {
     }
     let otherwise = (plan.unowned.len(), "files in no package");
     page.section(&Section { head: &head, rows: &rows, foot: "", what: "rows", otherwise, share: MARKDOWN_LIMIT / 8 });
+}
+
+fn dropped(plan: &Plan, page: &mut Page) {
+    if plan.dropped.is_empty() {
+        return;
+    }
+    let row = |d: &Dropped| format!("| {} | {} | {} | {} |", code(&d.rule), prose(&d.reason), thousands(d.files), human_size(d.size));
+    let rows: Vec<String> = plan.dropped.iter().map(row).collect();
+    let head = "\n**Dropped on purpose**\n\n| rule | why | files | size |\n|:--|:--|--:|--:|\n";
+    page.section(&Section { head, rows: &rows, foot: "", what: "rules", otherwise: (rows.len(), "drop rules"), share: MARKDOWN_LIMIT / 8 });
 }
 
 fn notes(plan: &Plan, page: &mut Page) {

@@ -1,6 +1,7 @@
 //! What a glob says, taken apart: to tell that it can match nothing, or that another matches all it does.
 
-/// The globs without braces that a glob stands for; `None` when they are too many to look at.
+/// The globs without braces that a glob stands for; `None` when they are too many to look at, or
+/// cannot be written: what is two `*` in a row in `{b,*}{b,*}` stays in one segment, and `**` does not.
 pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
     const MOST: usize = 256;
     let mut open = vec![text.to_owned()];
@@ -11,13 +12,21 @@ pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
         }
         match first_braces(&glob) {
             Some((start, end)) => {
+                let (before, after) = (&glob[..start], &glob[end + 1..]);
                 let choices = choices(&glob[start + 1..end]);
-                open.extend(choices.into_iter().rev().map(|choice| format!("{}{choice}{}", &glob[..start], &glob[end + 1..])));
+                if choices.iter().any(|choice| joins_stars(before, choice) || joins_stars(&format!("{before}{choice}"), after)) {
+                    return None;
+                }
+                open.extend(choices.into_iter().rev().map(|choice| format!("{before}{choice}{after}")));
             }
             None => done.push(glob),
         }
     }
     Some(done)
+}
+
+fn joins_stars(before: &str, after: &str) -> bool {
+    before.ends_with('*') && after.starts_with('*')
 }
 
 /// Where the first `{` and its `}` are.

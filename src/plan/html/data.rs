@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::rows::{Part, Row, Rows};
 use crate::plan::text::title;
-use crate::plan::{Absent, Distribution, Form, Member, Plan, Step, Unowned};
+use crate::plan::{Absent, Distribution, Dropped, Form, Member, Plan, Step, Unowned};
 
 #[derive(Serialize)]
 struct Data<'p> {
@@ -15,6 +15,7 @@ struct Data<'p> {
     platform: &'p str,
     distributions: Vec<Head<'p>>,
     notes: &'p [String],
+    dropped: &'p [Dropped],
     #[serde(flatten)]
     rows: Rows<'p>,
 }
@@ -30,6 +31,7 @@ struct Head<'p> {
     requires: &'p [String],
     scripts: Vec<&'p str>,
     archive: Option<&'p str>,
+    estimate: Option<u64>,
 }
 
 /// The plan for the script. `<` stands as its escape, so that nothing in it ends the element.
@@ -40,6 +42,7 @@ pub(super) fn json(plan: &Plan) -> String {
         platform: &plan.platform_tag,
         distributions: plan.distributions.iter().map(head).collect(),
         notes: &plan.notes,
+        dropped: &plan.dropped,
         rows: rows(plan),
     };
     serde_json::to_string(&data).expect("texts and numbers can be written as JSON").replace('<', "\\u003c")
@@ -55,6 +58,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
         requires: &distribution.metadata.requires_dist,
         scripts: distribution.entry_points.keys().map(String::as_str).collect(),
         archive: distribution.archive.as_ref().map(|a| a.path.as_str()),
+        estimate: distribution.estimate,
     }
 }
 

@@ -192,7 +192,7 @@ pub const PACKAGE: &[Word] = &[
     Word::new(
         "environment",
         Times::Any,
-        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY" optional="WHY"; }"#,
+        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
         "Puts directories first in a search path of what the package's console scripts start.",
     )
     .of(&[Runtime])

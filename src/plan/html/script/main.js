@@ -77,6 +77,7 @@ drawHead();
 drawGroupings();
 drawPackages();
 drawUnowned();
+drawDropped();
 drawAbsent();
 drawNotes();
 draw();

@@ -80,18 +80,20 @@ function drawPackages() {
   const { root } = treeBy("package");
   const steps = [...STEPS, ...(ABSENT >= 0 ? [ABSENT] : [])];
   const counts = packageSteps();
-  const heads = [["Distribution"], ["Files", "number"], ["Installed", "number"], ["", "bar"], ...steps.map((step) => [plan.steps[step], "number"])];
+  const estimated = plan.distributions.some(({ estimate }) => estimate !== null);
+  const heads = [["Distribution"], ["Files", "number"], ["Installed", "number"], ...(estimated ? [["Compressed", "number"]] : []), ["", "bar"], ...steps.map((step) => [plan.steps[step], "number"])];
   const shown = document.getElementById("packages");
   const body = table(shown, heads);
   const largest = root.items.length ? sizeOf(root.items[0]) : 0;
   const order = new Map(plan.distributions.map((distribution, at) => [distribution.title, at]));
-  for (const [title, at] of order) body.append(packageRow(title, counts[at], steps, root.below.get(title), largest));
+  for (const [title, at] of order) body.append(packageRow(plan.distributions[at], counts[at], steps, root.below.get(title), largest, estimated));
   const sums = steps.map((step) => counts.reduce((sum, of) => sum + of[step], 0));
-  const cells = [thousands(root.count), humanSize(root.size), "", ...sums.map(thousands)];
+  const compressed = plan.distributions.reduce((sum, { estimate }) => sum + (estimate ?? 0), 0);
+  const cells = [thousands(root.count), humanSize(root.size), ...(estimated ? [`~${humanSize(compressed)}`] : []), "", ...sums.map(thousands)];
   shown.append(element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "all"), cells.map((text) => element("td", { class: "number" }, text)))));
 }
 
-function packageRow(title, counts, steps, node, largest) {
+function packageRow({ title, estimate }, counts, steps, node, largest, estimated) {
   const show = (change) => {
     go({ by: "package", file: undefined, ...change });
     document.querySelector(".explore").scrollIntoView({ block: "start" });
@@ -106,6 +108,7 @@ function packageRow(title, counts, steps, node, largest) {
     element("th", { scope: "row" }, element("button", { type: "button", class: "link", click: () => show({ place: [title], find: "" }) }, title)),
     element("td", { class: "number" }, thousands(node?.count ?? 0)),
     element("td", { class: "number" }, humanSize(node?.size ?? 0)),
+    estimated ? element("td", { class: "number" }, estimate === null ? "–" : `~${humanSize(estimate)}`) : "",
     element("td", { class: "bar" }, node ? measure(node.size / largest, hueOf(node)) : ""),
     steps.map((step) => element("td", { class: "number" }, number(step))),
   );
@@ -128,6 +131,18 @@ function drawUnowned() {
     element("td", { class: "number" }, humanSize(columns.size[row])),
   )));
   section.append(element("p", { class: "soft" }, `${counted(rows.length, "file")}, ${humanSize(bytes)}: no package takes them and no rule drops them.`), shown, more);
+}
+
+function drawDropped() {
+  const section = document.getElementById("dropped");
+  section.hidden = plan.dropped.length === 0;
+  const shown = element("table");
+  const body = table(shown, [["Rule"], ["Why"], ["Files", "number"], ["Size", "number"]], "Rules that drop files");
+  for (const { rule, reason, files, size } of plan.dropped) {
+    const cells = [element("td", {}, rule), element("td", {}, breakable(reason))];
+    body.append(element("tr", {}, cells, [thousands(files), humanSize(size)].map((text) => element("td", { class: "number" }, text))));
+  }
+  section.append(shown);
 }
 
 function drawAbsent() {
