@@ -1,9 +1,18 @@
 //! Runs the tests of the Python sources that go into the packages (`tests/runtime/`).
 //!
-//! They need Python 3.10 or newer as `python3`, and test with pip and uv where these
-//! are installed. `PYTHON` names another interpreter.
+//! They need Python 3.10 or newer as `python3`; what else they can use (a C compiler, CMake,
+//! shells, pip, uv, mypy, ruff, the rights to mount) they use where it is, and say so where it
+//! is not. `PYTHON` names another interpreter.
 
-use std::{path::Path, process::Command};
+#![expect(clippy::print_stderr, reason = "what is not tested is said")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
 
 const MINIMUM: &str = "3.10";
 
@@ -19,18 +28,23 @@ fn python() -> String {
     name
 }
 
-/// Runs test modules, with warnings as errors, and shows their report when one fails.
+/// Runs test modules, with warnings as errors; shows their report when one fails, and always
+/// what was not tested.
 fn run(modules: &[&str]) {
+    run_with(modules, None);
+}
+
+fn run_with(modules: &[&str], dist: Option<PathBuf>) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
-    let output = Command::new(python())
-        .args(["-B", "-W", "error", "-m", "unittest"])
-        .args(modules)
-        .current_dir(directory)
-        .output()
-        .expect("Python starts");
+    let mut command = Command::new(python());
+    command.args(["-B", "-W", "error", "-m", "unittest"]).args(modules).current_dir(directory);
+    let output = command.envs(dist.map(|dist| ("ROCKPACK_DIST", dist))).output().expect("Python starts");
     let report = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}");
     assert!(!report.contains("Ran 0 tests"), "{report}");
+    for line in report.lines().filter(|line| line.starts_with("***")) {
+        eprintln!("{line}");
+    }
 }
 
 #[test]
@@ -39,8 +53,28 @@ fn the_runtime_does_what_it_says() {
 }
 
 #[test]
+fn the_doctor_finds_each_fault() {
+    run(&["test_doctor", "test_doctor_files", "test_loader"]);
+}
+
+#[test]
+fn shells_and_cmake_get_what_they_need() {
+    run(&["test_env", "test_extension"]);
+}
+
+#[test]
 fn the_devel_tree_is_whole_or_absent() {
     run(&["test_devel"]);
+}
+
+#[test]
+fn init_survives_kills_full_disks_and_odd_file_systems() {
+    run(&["test_init"]);
+}
+
+#[test]
+fn the_sources_are_typed() {
+    run(&["test_types"]);
 }
 
 #[test]
@@ -51,4 +85,22 @@ fn the_backend_builds_what_installers_read() {
 #[test]
 fn installers_install_and_leave_nothing() {
     run(&["test_install"]);
+}
+
+/// With packages that rockpack has made, not the tests' own.
+#[test]
+fn real_packages_work_once_installed() {
+    let dir = TempDir::new().unwrap();
+    let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
+    let program = ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
+    demo_artifacts::make(&artifacts, true, &program).unwrap();
+    let build = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .arg("build")
+        .args(["--artifact-dir".as_ref(), artifacts.as_os_str(), "--dest-dir".as_ref(), out.as_os_str()])
+        .args(["--platform-tag", "linux_x86_64"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    run_with(&["test_packages"], Some(out.join("dist")));
 }

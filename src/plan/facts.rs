@@ -9,7 +9,7 @@ use super::requires::Extras;
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::Entry;
-use crate::manifest::{Manifest, PackageKind, ScriptTarget};
+use crate::manifest::{Manifest, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
 
 /// What is known of the set before the selector is described.
@@ -94,9 +94,19 @@ fn libraries(manifest: &Manifest) -> Value {
 }
 
 /// What a wheel knows of itself: its scripts, its search paths, its archive.
-pub(super) fn wheel(targets: &Targets, instance: &Instance<'_>, all: &[Instance<'_>], archive: Option<&str>) -> Value {
+///
+/// `registered` are the names of the console scripts that there is a program for: the runtime
+/// takes whatever else stood here for a program that has gone.
+pub(super) fn wheel(
+    targets: &Targets,
+    instance: &Instance<'_>,
+    all: &[Instance<'_>],
+    registered: &[(&str, &ScriptTarget)],
+    archive: Option<&str>,
+) -> Value {
     let package = instance.package;
-    let scripts = package.scripts.iter().filter_map(|script| match &script.target {
+    let is_registered = |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
+    let scripts = package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| match &script.target {
         ScriptTarget::Program(program) => {
             Some((script.name.value.clone(), json!({"program": program, "expand_devel": script.expand_devel})))
         }

@@ -167,7 +167,7 @@ impl<'a> Resolver<'a> {
             placed.extend(platform_marker(instance));
         }
         let scripts = describe::scripts(instance.package, self.targets.system, |p| filled.runtime.placed.contains_key(p));
-        let facts = facts::wheel(self.targets, instance, self.all, None);
+        let facts = facts::wheel(self.targets, instance, self.all, &scripts, None);
         placed.extend(describe::import_package(instance, self.templates, &facts, &scripts, &mut found.problems));
         distribution.entry_points = describe::entry_points(instance, &scripts);
         distribution.members = sorted(placed);
@@ -206,7 +206,7 @@ impl<'a> Resolver<'a> {
         found.notes.extend(notes::keep_links(instance, &devel.members));
         let compress = !self.request.plain_archive;
         let name = if compress { "_devel.tar.xz" } else { "_devel.tar" };
-        let facts = facts::wheel(self.targets, instance, self.all, Some(name));
+        let facts = facts::wheel(self.targets, instance, self.all, &[], Some(name));
         let mut archived = devel.members;
         archived.extend(platform_marker(instance));
         distribution.members = sorted(describe::import_package(instance, self.templates, &facts, &[], &mut found.problems));

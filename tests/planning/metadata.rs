@@ -32,6 +32,11 @@ fn a_script_whose_program_is_not_packaged_is_not_registered() {
     let cli = rendered(&plan, "x-core", "x_core/_cli.py");
     assert_eq!(cli.matches("def ").count(), 3);
     assert!(cli.contains("def c_2b__2b_tool() -> None:\n    start(\"c++tool\")\n"), "{cli}");
+    // The runtime takes every program that it is told of for one that has to be there.
+    let facts = rendered(&plan, "x-core", "x_core/_dist_info.py");
+    for (name, told) in [("tool", true), ("linux", true), ("gone", false), ("windows", false)] {
+        assert_eq!(facts.contains(&format!("\"{name}\": {{")), told, "{name}: {facts}");
+    }
 }
 
 #[test]

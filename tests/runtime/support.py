@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import copy
+import csv
 import gzip
 import hashlib
 import io
@@ -202,10 +203,13 @@ def _zip(path: Path, files: dict[str, bytes], record: str) -> None:
             member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             member.create_system, member.external_attr = 3, mode << 16
             archive.writestr(member, data)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             quoted = '"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name
-            rows.append(f"{quoted},sha256={digest},{len(data)}\n")
+            rows.append(f"{quoted},sha256={sha256(data)},{len(data)}\n")
         archive.writestr(record, "".join([*rows, f"{record},,\n"]))
+
+
+def sha256(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
 def literal(value: dict[str, Any]) -> bytes:
@@ -323,9 +327,11 @@ DEVEL_MEMBERS: Members = {
 }
 
 
-def tarball(members: Members, top: str = "_rocm_sdk_devel") -> bytes:
+def tarball(
+    members: Members, top: str = "_rocm_sdk_devel", form: int = tarfile.PAX_FORMAT
+) -> bytes:
     out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+    with tarfile.open(fileobj=out, mode="w", format=form) as tar:
         for name, content in members.items():
             executable = name.startswith("*")
             info = tarfile.TarInfo(f"{top}/{name.removeprefix('*')}".rstrip("/"))
@@ -437,13 +443,17 @@ class Layout:
     """A site-packages directory into which wheels are unpacked, with no installer."""
 
     def __init__(
-        self, test: unittest.TestCase, *wheels: Wheel, info: dict[str, Any] | None = None
+        self,
+        test: unittest.TestCase,
+        *wheels: Wheel,
+        info: dict[str, Any] | None = None,
+        name: str = "site",
     ) -> None:
         scratch = tempfile.TemporaryDirectory()
         test.addCleanup(scratch.cleanup)
         self.top = Path(scratch.name)
         self.top.chmod(0o755)
-        self.site = self.top / "site"
+        self.site = self.top / name
         self.site.mkdir()
         self._install_meta(info or DIST)
         for wheel in wheels:
@@ -499,11 +509,22 @@ class Layout:
         return self.run("-m", "rocm_sdk", *arguments, **variables)
 
     def record(self, distribution: str, version: str = VERSION) -> list[str]:
-        import csv
-
         name = f"{distribution.replace('-', '_')}-{version}.dist-info"
         with open(self.site / name / "RECORD", encoding="utf-8", newline="") as file:
             return [row[0] for row in csv.reader(file)]
+
+    def check_hashes(self, distribution: str) -> None:
+        """Compare every row of a RECORD with the file: nothing is there without hash and size."""
+        stem = f"{distribution.replace('-', '_')}-{VERSION}.dist-info"
+        with open(self.site / stem / "RECORD", encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        for path, digest, size in rows:
+            full = self.site / path
+            if full.is_symlink() or path == f"{stem}/RECORD":
+                assert (digest, size) == ("", ""), path
+            else:
+                data = full.read_bytes()
+                assert (digest, size) == (f"sha256={sha256(data)}", str(len(data))), path
 
     def files(self, directory: str = "") -> set[str]:
         """Return files and links below a directory of site-packages, relative to the latter."""

@@ -79,6 +79,43 @@ class Build(unittest.TestCase):
             metadata.get_all("Requires-Dist", []),
         )
 
+    def test_different_gpus_of_the_machine_get_a_package_each(self) -> None:
+        expected = [
+            'rocm-sdk-device-gfx1100==7.2.4 ; extra == "device"',
+            'rocm-sdk-device-gfx942==7.2.4 ; extra == "device"',
+        ]
+        nodes = support.kfd_nodes(self.top, 0, 110000, 90402, 90402, 90006)
+        for variables in (
+            {"ROCM_SDK_KFD_NODES": nodes},
+            {"ROCM_SDK_TARGET_FAMILY": "gfx1100;gfx942"},
+        ):
+            metadata = self.metadata(**variables)
+            requires = metadata.get_all("Requires-Dist", [])
+            self.assertEqual([r for r in requires if r.endswith('; extra == "device"')], expected)
+            self.assertEqual(self.said, "")
+
+    def test_no_requirement_refers_to_the_distribution_itself(self) -> None:
+        """An extra that names `rocm[...]` would make installers look for it again."""
+        metadata = self.metadata(ROCM_SDK_TARGET_FAMILY="gfx942")
+        for requirement in metadata.get_all("Requires-Dist", []):
+            self.assertNotRegex(requirement, r"^rocm(\[| |=)")
+
+    def test_building_needs_no_setuptools_and_no_network(self) -> None:
+        text = (self.source / "pyproject.toml").read_text()
+        self.assertIn("requires = []", text)
+        code = (
+            "import sys, socket\n"
+            "def refuse(*_): raise AssertionError('the network was asked')\n"
+            "socket.socket.connect = refuse\n"
+            "sys.modules['setuptools'] = sys.modules['pkg_resources'] = None\n"
+            "import rocm_build\n"
+            f"rocm_build.build_wheel({str(self.top)!r})\n"
+        )
+        environment = support.environment(PYTHONPATH=str(self.source / "backend"))
+        command = [sys.executable, "-B", "-W", "error", "-c", code]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_without_a_gpu_there_is_no_device_extra_and_it_is_said(self) -> None:
         for nodes, problem in (
             (support.NO_GPU, "no GPU was found on this machine"),

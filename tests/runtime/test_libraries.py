@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import unittest
 
+import compiled
 import support
 
 FIND = "import rocm_sdk; print(*[p.name for p in rocm_sdk.find_libraries({})])"
@@ -91,15 +94,130 @@ class Libraries(unittest.TestCase):
         )
         self.assertEqual(self.layout.code(code), "['hiprtc'] True True")
 
-    def test_importing_starts_nothing_and_is_quick(self) -> None:
-        code = (
-            "import sys, time\n"
-            "before = {*sys.modules, '__future__'}; start = time.perf_counter()\n"
-            "import rocm_sdk\n"
-            "took = time.perf_counter() - start\n"
-            "print(sorted(set(sys.modules) - before), took < 0.05)\n"
+
+SYMBOL = "import ctypes; print(hasattr(ctypes.CDLL(None), 'only_in_hiprtc'))"
+
+
+class RealLibraries(unittest.TestCase):
+    """Loading, with libraries that were compiled for it."""
+
+    def setUp(self) -> None:
+        self.layout = support.Layout(self, support.core(), support.libraries())
+        self.core = self.layout.site / "_rocm_sdk_core/lib"
+        self.hiprtc = compiled.library(
+            self.core / "libhiprtc.so.7", code="int only_in_hiprtc(void) { return 1; }"
         )
-        self.assertEqual(self.layout.code(code), "['rocm_sdk', 'rocm_sdk._dist_info'] True")
+
+    def test_global_symbols_serve_what_is_loaded_later(self) -> None:
+        for is_global in (True, False):
+            load = f"import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global={is_global})"
+            self.assertEqual(self.layout.code(f"{load}; {SYMBOL}"), str(is_global))
+
+    def test_later_libraries_find_it_by_its_soname(self) -> None:
+        user = compiled.library(
+            self.layout.top / "libuser.so.1",
+            code="int only_in_hiprtc(void); int user(void) { return only_in_hiprtc(); }",
+            needs=(self.hiprtc,),
+            rpath=None,
+        )
+        load = f"import ctypes; print(ctypes.CDLL({str(user)!r}).user())"
+        self.assertIn("libhiprtc.so.7", self.layout.error(load))
+        preload = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc'); "
+        self.assertEqual(self.layout.code(preload + load), "1")
+
+    def test_one_that_does_not_load_is_an_error_naming_what_it_lacks(self) -> None:
+        gone = compiled.library(self.layout.top / "libgone.so.1")
+        compiled.library(self.hiprtc, needs=(gone,))
+        code = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc')"
+        self.assertIn("OSError: libgone.so.1: cannot open", self.layout.error(code))
+        error = self.layout.error(
+            "import rocm_sdk; rocm_sdk.initialize_process()", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc"
+        )
+        self.assertIn("OSError: libgone.so.1: cannot open", error)
+        self.assertIn("(asked for by ROCM_SDK_PRELOAD_LIBRARIES=hiprtc)", error)
+
+    def test_those_before_a_failure_stay_loaded_and_a_repeat_goes_on(self) -> None:
+        compiled.library(self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3")
+        blas = self.layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3"
+        code = (
+            "import os, shutil, rocm_sdk; from rocm_sdk import _libraries as l\n"
+            f"os.rename({str(blas)!r}, 'away'); open({str(blas)!r}, 'w').close()\n"
+            "try: rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
+            "except OSError as error: print('hipblas' in str(error), list(l._loaded))\n"
+            f"os.replace('away', {str(blas)!r}); rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
+            "print(list(l._loaded))\n"
+        )
+        said = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
+        self.assertEqual(said, "True ['hiprtc']\n['hiprtc', 'hipblas']")
+
+    def test_nothing_is_asked_for(self) -> None:
+        code = "import rocm_sdk; rocm_sdk.preload_libraries(); print(rocm_sdk.find_libraries())"
+        self.assertEqual(self.layout.code(code), "[]")
+
+    def test_initialize_loads_in_the_order_that_was_asked_for(self) -> None:
+        code = (
+            "import rocm_sdk; from rocm_sdk import _libraries as l\n"
+            "rocm_sdk.initialize_process(preload_shortnames=iter(['hipblas', 'hiprtc']),"
+            " rtld_global=False)\n"
+            f"print(list(l._loaded)); {SYMBOL}\n"
+        )
+        self.assertEqual(self.layout.code(code), "['hipblas', 'hiprtc']\nFalse")
+
+
+class Import(unittest.TestCase):
+    def test_importing_loads_two_modules_and_starts_no_process(self) -> None:
+        """What is loaded counts, not the time: that is the machine's."""
+        code = (
+            "import sys\n"
+            "started = []\n"
+            "events = ('subprocess.Popen', 'os.fork', 'os.exec', 'os.posix_spawn', 'os.system')\n"
+            "sys.addaudithook(lambda event, _: started.append(event) if event in events else None)\n"
+            "before = set(sys.modules)\n"
+            "import rocm_sdk\n"
+            "print(sorted(set(sys.modules) - before), started)\n"
+        )
+        done = self.isolated(code)
+        self.assertEqual(done, "['__future__', 'rocm_sdk', 'rocm_sdk._dist_info'] []\n")
+
+    def test_the_version_asks_for_nothing_more(self) -> None:
+        code = "import sys, rocm_sdk; rocm_sdk.__version__; print('re' in sys.modules, 'pathlib' in sys.modules)"
+        self.assertEqual(self.isolated(code), "False False\n")
+
+    def isolated(self, code: str) -> str:
+        """Run code in a Python that has not loaded anything for its own site-packages."""
+        layout = support.Layout(self, support.core())
+        code = f"import sys; sys.path.insert(0, {str(layout.site)!r})\n{code}"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def test_public_names_are_these_and_documented(self) -> None:
+        layout = support.Layout(self)
+        code = (
+            "import inspect, rocm_sdk\n"
+            "public = [n for n in vars(rocm_sdk) if not n.startswith('_')]\n"
+            "print(sorted(rocm_sdk.__all__), sorted(set(public) - {'annotations', 'TYPE_CHECKING'}))\n"
+            "for name in ('find_libraries', 'preload_libraries', 'initialize_process'):\n"
+            "    function = getattr(rocm_sdk, name)\n"
+            "    print(name, len(inspect.getdoc(function)) > 80, inspect.signature(function))\n"
+        )
+        self.assertEqual(layout.code(code).splitlines(), PUBLIC)
+
+
+PUBLIC = [
+    "['__version__', 'find_libraries', 'initialize_process', 'preload_libraries'] "
+    "['find_libraries', 'initialize_process', 'preload_libraries']",
+    "find_libraries True (*shortnames: 'str') -> 'list[Path]'",
+    "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True) -> 'None'",
+    "initialize_process True (*, preload_shortnames: 'Iterable[str] | None' = None, "
+    "rtld_global: 'bool' = True, env_override: 'bool' = True, "
+    "check_version: 'str | re.Pattern[str] | None' = None, "
+    "fail_on_version_mismatch: 'bool' = False) -> 'None'",
+]
 
 
 class Process(unittest.TestCase):
@@ -160,33 +278,6 @@ class Command(unittest.TestCase):
         done = support.Layout(self).sdk("version")
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("7.2.4\n", "", 0))
 
-    def test_root_and_bin_work_with_core_alone_and_say_so(self) -> None:
-        layout = support.Layout(self, support.core())
-        root = layout.site / "_rocm_sdk_core"
-        for option, answer in (("--root", root), ("--bin", root / "bin")):
-            done = layout.sdk("path", option)
-            self.assertEqual(done.stdout, f"{answer}\n")
-            self.assertIn('devel is not installed (pip install "rocm[devel]")', done.stderr)
-
-    def test_cmake_needs_devel(self) -> None:
-        done = support.Layout(self, support.core()).sdk("path", "--cmake")
-        self.assertEqual((done.stdout, done.returncode), ("", 1))
-        self.assertIn(
-            'rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"', done.stderr
-        )
-
-    def test_paths_of_the_devel_tree(self) -> None:
-        layout = support.Layout(self, support.core(), support.libraries(), support.devel())
-        root = layout.site / "_rocm_sdk_devel"
-        for option, answer in (
-            ("--cmake", root / "lib/cmake"),
-            ("--bin", root / "bin"),
-            ("--root", root),
-        ):
-            done = layout.sdk("path", option)
-            self.assertEqual((done.stdout, done.returncode), (f"{answer}\n", 0))
-            self.assertTrue(answer.is_dir())
-
     def test_verbose_goes_to_standard_error(self) -> None:
         layout = support.Layout(self, support.core())
         done = layout.run("-c", FIND.format("'rocdxg'"), ROCM_SDK_VERBOSE="1")
@@ -195,7 +286,15 @@ class Command(unittest.TestCase):
 
     def test_wrong_usage(self) -> None:
         layout = support.Layout(self)
-        for arguments in ([], ["path"], ["path", "--bin", "--root"], ["nonsense"]):
+        for arguments in (
+            [],
+            ["path"],
+            ["path", "--bin", "--root"],
+            ["env", "--shell", "cmd"],
+            ["init", "--quiet", "--verbose"],
+            ["doctor", "--fix"],
+            ["nonsense"],
+        ):
             done = layout.sdk(*arguments)
             self.assertEqual((done.stdout, done.returncode), ("", 2))
 

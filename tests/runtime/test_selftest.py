@@ -114,10 +114,14 @@ class SelfTest(unittest.TestCase):
         failures = self.failures("--only", "layout:*")
         self.assertIn("is not a regular Python package", failures["layout:rocm-sdk-libraries"])
         self.assertEqual(
-            failures["layout:rocm-sdk-core"], "files are gone: _rocm_sdk_core/bin/amdclang"
+            failures["layout:rocm-sdk-core"],
+            "files are gone: _rocm_sdk_core/bin/amdclang; to mend: "
+            'pip install --force-reinstall --no-deps "rocm-sdk-core==7.2.4"',
         )
         self.assertEqual(
-            failures["layout:rocm-profiler"], "its version is 7.1.0, that of rocm is 7.2.4"
+            failures["layout:rocm-profiler"],
+            "its version is 7.1.0, that of rocm is 7.2.4; to mend: "
+            'pip install "rocm[profiler]==7.2.4"',
         )
 
     def test_scripts_that_do_not_start(self) -> None:
@@ -125,7 +129,9 @@ class SelfTest(unittest.TestCase):
         (self.layout.top / "rocminfo").unlink()
         self.add_script("offload-arch", "kill -SEGV $$")
         failures = self.failures("--only", "script:*")
-        self.assertIn("exit status 127: hipcc: ", failures["script:hipcc"])
+        self.assertIn(
+            "there is no program behind the console script hipcc", failures["script:hipcc"]
+        )
         self.assertEqual(failures["script:rocminfo"], "its file is not installed")
         self.assertIn("--version: SIGSEGV", failures["script:offload-arch"])
 

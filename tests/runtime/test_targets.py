@@ -50,6 +50,61 @@ class Targets(unittest.TestCase):
         self.assertIn("TargetError", error)
         self.assertIn("gfx942, gfx1100", error)
 
+    def test_several_targets_can_be_asked_for(self) -> None:
+        ask = "from rocm_sdk import _targets; print(*_targets.requested())"
+        for value in ("gfx1100,gfx942", " gfx1100 ; gfx94X-all;gfx942:sramecc+:xnack-,"):
+            with self.subTest(value):
+                self.assertEqual(
+                    self.layout.code(ask, ROCM_SDK_TARGET_FAMILY=value), "gfx1100 gfx942"
+                )
+                self.assertEqual(
+                    self.layout.code(DETERMINE, ROCM_SDK_TARGET_FAMILY=value), "gfx1100"
+                )
+        self.assertIn("for gfx1", self.layout.error(ask, ROCM_SDK_TARGET_FAMILY="gfx942,gfx1"))
+
+    def test_different_gpus_of_one_machine_are_all_served(self) -> None:
+        match = "from rocm_sdk import _targets as t; print(*t.match_machine(t.machine().isas))"
+        for versions, expected in (
+            ((0, 110000, 90402, 90402), "gfx1100 gfx942"),
+            ((0, 90402, 90006), "gfx942"),  # a small one without a package stops nobody
+        ):
+            nodes = self.nodes(*versions)
+            self.assertEqual(self.layout.code(match, ROCM_SDK_KFD_NODES=nodes), expected)
+
+    def test_who_says_which_gpu(self) -> None:
+        ask = "from rocm_sdk import _targets; g = _targets.machine(); print(g.source, *g.isas)"
+        self.assertEqual(self.layout.code(ask), "None")
+        self.layout.install(support.core())
+        self.assertEqual(self.layout.code(ask), "offload-arch gfx1100")
+        kernel = self.layout.code(ask, ROCM_SDK_KFD_NODES=self.nodes(0, 90402))
+        self.assertEqual(kernel, "kernel gfx942")
+
+    def test_features_that_offload_arch_adds_do_not_count(self) -> None:
+        files = support.core().files
+        name = "*_rocm_sdk_core/lib/llvm/bin/offload-arch"
+        says = support.script(
+            "echo gfx90a:sramecc+:xnack-; echo gfx942:sramecc+:xnack-; echo x >&2"
+        )
+        self.layout.install(support.core(files={**files, name: says}))
+        ask = "from rocm_sdk import _targets; print(*_targets.machine().isas)"
+        self.assertEqual(self.layout.code(ask), "gfx90a gfx942")
+        self.assertEqual(self.layout.code(DETERMINE), "gfx942")
+
+    def test_an_offload_arch_that_fails_is_no_answer(self) -> None:
+        files = support.core().files
+        name = "*_rocm_sdk_core/lib/llvm/bin/offload-arch"
+        for program in (support.script("exit 3"), b"not a program"):
+            self.layout.install(support.core(files={**files, name: program}))
+            self.assertEqual(self.layout.code(DETERMINE), "gfx942")  # the default
+
+    def test_files_of_the_kernel_that_say_nothing(self) -> None:
+        nodes = Path(self.nodes(0, 90402))
+        (nodes / "2").mkdir()  # without properties: hidden in a container
+        (nodes / "3").mkdir()
+        (nodes / "3/properties").write_text("gfx_target_version\ngfx_target_version x\n")
+        (nodes / "generation_id").write_text("7")
+        self.assertEqual(self.layout.code(DETERMINE, ROCM_SDK_KFD_NODES=str(nodes)), "gfx942")
+
     def test_unknown_target_is_an_error_naming_those_there_are(self) -> None:
         for name in ("gfx90a", "nonsense"):
             with self.subTest(name):

@@ -198,41 +198,42 @@ def for_extra(requirement: str, extra: str) -> str:
 
 
 def _machine_extras() -> dict[str, list[str]]:
-    """Return the extras that depend on the machine's GPU; none when there is no GPU.
+    """Return the extras that depend on the machine's GPUs; none when there is no GPU.
 
-    Without a target the extra is left out, not filled with some ISA: then pip and uv both
-    warn that there is no such extra, and install no package of another GPU. A name in
-    ROCM_SDK_TARGET_FAMILY that the distribution lacks ends the build.
+    Different GPUs in one machine get a package each. Without a target the extra is left
+    out, not filled with some ISA: then pip and uv both warn that there is no such extra,
+    and install no package of another GPU. A name in ROCM_SDK_TARGET_FAMILY that the
+    distribution lacks ends the build.
     """
     templates: dict[str, str] = _dist()["machine_extras"]
-    target = _target() if templates else None
-    if target is None:
+    targets = _machine_targets() if templates else []
+    if not targets:
         return {}
-    return {extra: [_filled(text, target)] for extra, text in templates.items()}
+    return {extra: [_filled(text, t) for t in targets] for extra, text in templates.items()}
 
 
 def _filled(text: str, target: str) -> str:
     return text.replace("{isa}", target).replace("{family}", target)
 
 
-def _target() -> str | None:
+def _machine_targets() -> list[str]:
     targets = _module("_targets")
     try:
-        requested: str | None = targets.requested()
-        if requested is not None:
+        requested: list[str] = targets.requested()
+        if requested:
             return requested
     except targets.TargetError as error:
         raise SystemExit(f"ROCM_SDK_TARGET_FAMILY: {error}") from error
-    isas = targets.machine_isas()
+    isas = targets.machine().isas
     try:
         if isas:
-            found: str = targets.match_machine(isas)
+            found: list[str] = targets.match_machine(isas)
             return found
         problem = "no GPU was found on this machine"
     except targets.TargetError as error:
         problem = str(error)
     _explain(problem, targets.published())
-    return None
+    return []
 
 
 def _explain(problem: str, published: list[str]) -> None:

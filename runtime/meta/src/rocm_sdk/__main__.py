@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +12,24 @@ from ._errors import RocmSdkError
 from ._log import warn
 from ._packages import DIST, find, require
 
+_INTERRUPTED = 130  # as shells have it
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 1 for a failure, 2 for wrong usage."""
     arguments = _parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` has; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
     except (RocmSdkError, ModuleNotFoundError, OSError) as error:
         warn(str(error))
         return 1
+    except KeyboardInterrupt:
+        warn("interrupted")
+        return _INTERRUPTED
     return status
 
 
@@ -31,10 +41,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_path(commands.add_parser("path", help="print a directory of the installation"))
-    init = commands.add_parser("init", help="expand the devel package and link device packages")
-    init.add_argument("--quiet", action="store_true", help="do not report progress")
-    init.set_defaults(run=_init)
-    _add_test(commands.add_parser("test", help="check the installed packages"))
+    _add_env(commands.add_parser("env", help="print what a shell or CMake needs to find it"))
+    _add_init(commands.add_parser("init", help="expand the devel package, link device packages"))
+    _add_doctor(commands.add_parser("doctor", help="say what is wrong, and what mends it"))
+    _add_test(commands.add_parser("test", help="check the installed packages by using them"))
     targets = commands.add_parser("targets", help="print the ISAs that there are packages for")
     targets.set_defaults(run=_targets)
     version = commands.add_parser("version", help="print the version")
@@ -44,10 +54,34 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_path(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--cmake", action="store_true", help="for CMAKE_PREFIX_PATH; needs devel")
-    which.add_argument("--bin", action="store_true", help="where the programs are")
-    which.add_argument("--root", action="store_true", help="what is /opt/rocm elsewhere")
+    for name, (_, explanation) in _DIRECTORIES.items():
+        which.add_argument(
+            f"--{name}", dest="which", action="store_const", const=name, help=explanation
+        )
     parser.set_defaults(run=_path)
+
+
+def _add_env(parser: argparse.ArgumentParser) -> None:
+    from ._env import SHELLS
+
+    parser.description = (
+        'For example: eval "$(rocm-sdk env)", or rocm-sdk env --shell fish | source'
+    )
+    parser.add_argument("--shell", choices=SHELLS, default="sh", help="default: sh")
+    parser.set_defaults(run=_env)
+
+
+def _add_init(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    how.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    parser.set_defaults(run=_init)
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Exit status: 0 nothing or only warnings, 1 errors were found."
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.set_defaults(run=_doctor)
 
 
 def _add_test(parser: argparse.ArgumentParser) -> None:
@@ -59,14 +93,29 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_test)
 
 
+# Below the root, and what it is for; of core alone there are only the first three.
+_DIRECTORIES = {
+    "root": ("", "what is /opt/rocm elsewhere"),
+    "bin": ("bin", "where the programs are"),
+    "lib": ("lib", "where the libraries are"),
+    "include": ("include", "where the headers are; needs devel"),
+    "cmake": ("lib/cmake", "for CMAKE_PREFIX_PATH; needs devel"),
+}
+_NEED_DEVEL = ("include", "cmake")
+
+
 def _path(arguments: argparse.Namespace) -> int:
-    if arguments.cmake:
-        print(_devel_root() / "lib" / "cmake")
-    elif find("devel") is not None:
-        print(_devel_root() / ("bin" if arguments.bin else ""))
-    else:
-        print(_core_root() / ("bin" if arguments.bin else ""))
+    below, _ = _DIRECTORIES[arguments.which]
+    root = _devel_root() if arguments.which in _NEED_DEVEL else _root()[0]
+    print(root / below)
     return 0
+
+
+def _root() -> tuple[Path, bool]:
+    """Return the devel tree, or where devel is not installed core; and which of them it is."""
+    if find("devel") is not None:
+        return _devel_root(), True
+    return _core_root(), False
 
 
 def _devel_root() -> Path:
@@ -82,13 +131,31 @@ def _core_root() -> Path:
     return core.root
 
 
+def _env(arguments: argparse.Namespace) -> int:
+    from . import _env
+
+    root, has_devel = _root()
+    print(_env.render(_env.of(root, has_devel=has_devel), arguments.shell), end="")
+    return 0
+
+
 def _init(arguments: argparse.Namespace) -> int:
     from . import _devel
 
-    root = _devel.ensure(quiet=arguments.quiet)
+    if arguments.verbose:
+        os.environ["ROCM_SDK_VERBOSE"] = "1"
+    root = _devel.ensure(quiet=arguments.quiet, thorough=True)
     if not arguments.quiet:
         warn(f"the devel tree is {root}")
     return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from . import _health
+
+    report = _health.examine()
+    print(report.as_json() if arguments.json else report.as_text())
+    return 1 if report.count(_health.ERROR) else 0
 
 
 def _test(arguments: argparse.Namespace) -> int:

@@ -1,113 +1,164 @@
-"""Reading the devel archive: its files go to a staging directory, its names to a tree."""
+"""Unpacking the devel archive: its files go to a directory, its names to a tree."""
 
 from __future__ import annotations
 
+import hashlib
 import lzma
+import mmap
 import os
-import shutil
-import sys
-import tarfile
-import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future, wait
+from io import RawIOBase
 from pathlib import Path
-from typing import IO
 
+from . import _xz
 from ._errors import DevelError
+from ._record import Row, row_of
+from ._tar import Chunks, Member, TarError, members
 from ._tree import Tree
 
-_BLOCK = 1 << 20
-_END_OF_TAR = bytes(1024)  # POSIX: two blocks of zeros
-_PROGRESS_SECONDS = 0.5
+_BATCH_FILES = 64
+_BATCH_BYTES = 4 << 20
+_WAITING_BYTES = 64 << 20  # what may be decoded and not yet written
 
 
-def read(archive: Path, root: str, stage: Callable[[], Path], *, quiet: bool) -> Tree:
-    """Unpack `archive`, of which every member lies below `root`.
-
-    `stage` gives the path for the next file. Raises DevelError for what does not belong
-    into such an archive, and for one that ends too early.
-    """
-    tree = Tree(root)
-    progress = _Progress(archive, quiet=quiet)
-    try:
-        with (
-            open(archive, "rb") as raw,
-            _decoded(archive, raw) as data,
-            tarfile.open(fileobj=data, mode="r:") as tar,  # reads forward only, as it comes
-        ):
-            for member in tar:
-                _take(tree, tar, member, stage)
-                progress.show(raw.tell())
-            while data.read(_BLOCK):  # the checksums stand at the very end
-                pass
-    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
-        raise DevelError(f"{archive} is damaged ({error}): reinstall its package") from error
-    progress.finish()
-    return tree
-
-
-@contextmanager
-def _decoded(archive: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
-    """Return the tar stream. An archive that was cut off must not pass for a short one."""
-    if archive.name.endswith(".xz"):
-        with lzma.open(raw) as data:  # raises EOFError where the end is missing
-            yield data
-        return
-    raw.seek(0, os.SEEK_END)
-    if raw.tell() < len(_END_OF_TAR):
-        raise EOFError("it is empty")
-    raw.seek(-len(_END_OF_TAR), os.SEEK_END)
-    if raw.read() != _END_OF_TAR:
-        raise EOFError("its end is missing")
-    raw.seek(0)
-    yield raw
-
-
-def _take(
-    tree: Tree, tar: tarfile.TarFile, member: tarfile.TarInfo, stage: Callable[[], Path]
+def unpack(
+    archive: Path, tree: Tree, into: str, pool: Executor, show: Callable[[int], None]
 ) -> None:
+    """Write the files of `archive` below the directory `into`, and all names into `tree`.
+
+    `show` is told from time to time how many percent have been read. Raises DevelError
+    for an archive that is damaged or ends too early, or that has what does not belong
+    into it; OSError when a file cannot be written.
+    """
+    try:
+        with _Writers(tree, into, pool) as writers:
+            chunks = Chunks(_chunks(archive, pool, show))
+            for member in members(chunks):
+                _take(tree, member, writers)
+            chunks.finish()  # the sums stand at the very end
+    except (TarError, lzma.LZMAError, EOFError) as error:
+        raise DevelError(f"{archive} is damaged ({error}): reinstall its package") from error
+
+
+def _chunks(archive: Path, pool: Executor, show: Callable[[int], None]) -> Iterator[memoryview]:
+    with open(archive, "rb", buffering=0) as file:
+        total = os.fstat(file.fileno()).st_size
+        if total == 0:
+            raise EOFError("it is empty")
+        if archive.name.endswith(".xz"):
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            pieces = _xz.chunks(data, pool, ahead=os.cpu_count() or 1)
+            total = sum(block.size for block in _xz.index(data) or [])
+        else:
+            pieces = _pieces(file)
+        done = 0
+        for piece in pieces:
+            yield piece
+            done += len(piece)
+            show(100 * done // total if total else 0)
+
+
+def _pieces(file: RawIOBase) -> Iterator[memoryview]:
+    while piece := file.read(_BATCH_BYTES):
+        yield memoryview(piece)
+
+
+def _take(tree: Tree, member: Member, writers: _Writers) -> None:
     name = tree.check_name(member.name)
-    if member.isdir():
+    if member.kind == "0":
+        tree.add_file(name)
+        writers.add(name, member)
+    elif member.kind == "5":
         tree.add_directory(name)
-    elif member.issym():
-        tree.add_link(name, member.linkname)
-    elif member.islnk():
+    elif member.kind == "2":
+        tree.add_link(name, member.link)
+    elif member.kind == "1":
         up = "../" * name.count("/")  # a hard link's target is a member's full name
-        tree.add_link(name, up + tree.check_name(member.linkname))
-    elif member.isreg():
-        tree.add_file(name, _store(tar, member, stage()))
+        tree.add_link(name, up + tree.check_name(member.link))
     else:
         raise DevelError(f"the devel archive has neither file, directory nor link: {name!r}")
 
 
-def _store(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Path:
-    source = tar.extractfile(member)
-    assert source is not None  # it is a regular file
-    with source, open(path, "xb") as out:
-        shutil.copyfileobj(source, out, _BLOCK)
-    if member.mode & 0o111:
-        mode = path.stat().st_mode
-        path.chmod(mode | (mode & 0o444) >> 2)  # who may read may execute, as the umask has it
+class _Writers:
+    """Writes files in threads, a batch each, and notes their rows in the tree.
+
+    Directories are made here, in one thread; a link is never made, so that none is followed.
+    """
+
+    def __init__(self, tree: Tree, into: str, pool: Executor) -> None:
+        self._tree, self._into, self._pool = tree, into, pool
+        self._directories: set[str] = set()
+        self._batch: list[tuple[str, Member]] = []
+        self._batch_bytes = 0
+        self._running: deque[tuple[Future[dict[str, Row]], int]] = deque()
+        self._waiting = 0
+
+    def __enter__(self) -> _Writers:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Wait until nothing is written any more; raises what writing a file raised."""
+        try:
+            if kind is None:
+                self._submit()
+                while self._running:
+                    self._collect()
+        finally:
+            for future, _size in self._running:
+                future.cancel()
+            wait([future for future, _size in self._running])
+
+    def add(self, name: str, member: Member) -> None:
+        """Take one more file; waits when too much is waiting already."""
+        self._make(name.rpartition("/")[0])
+        self._batch.append((name, member))
+        self._batch_bytes += sum(map(len, member.data))
+        if self._batch_bytes >= _BATCH_BYTES or len(self._batch) >= _BATCH_FILES:
+            self._submit()
+        while self._waiting > _WAITING_BYTES:
+            self._collect()
+
+    def _make(self, directory: str) -> None:
+        """Make a directory and those above it, asking the disk for none of them."""
+        if directory not in self._directories:
+            above, slash, _ = directory.rpartition("/")
+            if slash:
+                self._make(above)
+            os.mkdir(f"{self._into}/{directory}")
+            self._directories.add(directory)
+
+    def _submit(self) -> None:
+        future = self._pool.submit(_write_all, self._into, self._batch)
+        self._running.append((future, self._batch_bytes))
+        self._waiting += self._batch_bytes
+        self._batch, self._batch_bytes = [], 0
+
+    def _collect(self) -> None:
+        future, size = self._running.popleft()
+        self._waiting -= size
+        self._tree.files.update(future.result())
+
+
+def _write_all(into: str, batch: list[tuple[str, Member]]) -> dict[str, Row]:
+    return {name: _write(f"{into}/{name}", member) for name, member in batch}
+
+
+def _write(path: str, member: Member) -> Row:
+    """Write one file; who may read it may execute it if it is executable, as the umask has it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o777 if member.mode & 0o111 else 0o666)
+    try:
+        digest = hashlib.sha256()
+        size = 0
+        for view in member.data:
+            digest.update(view)
+            size += len(view)
+            while view:
+                view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
     if member.mtime > 0:
         os.utime(path, (member.mtime, member.mtime))
-    return path
-
-
-class _Progress:
-    """A line on the terminal that says how far the archive is read."""
-
-    def __init__(self, archive: Path, *, quiet: bool) -> None:
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._total = 0 if quiet or not terminal else archive.stat().st_size
-        self._next = 0.0
-
-    def show(self, position: int) -> None:
-        now = time.monotonic()
-        if self._total and now >= self._next:
-            self._next = now + _PROGRESS_SECONDS
-            percent = 100 * position // self._total
-            print(f"\rrocm-sdk: expanding: {percent:3} %", end="", file=sys.stderr, flush=True)
-
-    def finish(self) -> None:
-        if self._total:
-            print("\rrocm-sdk: expanding: 100 %", file=sys.stderr, flush=True)
+    return row_of(digest.digest(), size)

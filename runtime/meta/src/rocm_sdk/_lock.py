@@ -41,6 +41,10 @@ if sys.platform == "win32":
                     raise
                 time.sleep(_POLL_SECONDS)
 
+    def is_held(directory: Path) -> bool:
+        """Tell whether a process has the lock now."""
+        return (directory / ".lock").exists()
+
 else:
     import fcntl
 
@@ -65,3 +69,17 @@ else:
             os.close(descriptor)
             raise
         return descriptor
+
+    def is_held(directory: Path) -> bool:
+        """Tell whether a process has the lock now. Where that cannot be said, it is not."""
+        try:
+            descriptor = os.open(directory, os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
+        finally:
+            os.close(descriptor)
+        return False

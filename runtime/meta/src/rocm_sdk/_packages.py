@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ._dist_info import DIST as _GENERATED
+from ._record import Record
 
 DIST: dict[str, Any] = dict(_GENERATED)
 _PLACEHOLDERS = ("{isa}", "{family}")
@@ -24,6 +25,11 @@ class Package:
     platform_dir: str
     kind: str
     extra: str | None
+
+    @property
+    def workspace(self) -> str:
+        """The directory in which the devel tree is put together, beside the tree's place."""
+        return f"{self.platform_dir}.partial"
 
     @property
     def requirement(self) -> str:
@@ -60,6 +66,11 @@ class Installed:
     def version(self) -> str:
         """The version of the package, which can differ from this one's."""
         return str(self.info["version"])
+
+    @property
+    def record(self) -> Record:
+        """The list of its files."""
+        return Record.of(self.site, self.package.distribution, self.version)
 
 
 def has_target(logical: str) -> bool:

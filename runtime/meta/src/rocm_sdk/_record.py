@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ._log import warn
+
+Row = tuple[str, str]
+"""Hash and size of a file, in the spelling of RECORD; both empty for what has none."""
+
+NO_ROW: Row = ("", "")
 
 
 class Record:
@@ -30,57 +37,115 @@ class Record:
             directory = next(same, directory)
         return cls(directory / "RECORD")
 
-    def paths(self) -> list[str]:
-        """Return the recorded paths, relative to site-packages."""
-        return [row[0] for row in self._rows(self._text()) if row]
+    def rows(self) -> dict[str, Row]:
+        """Return the rows by path; paths are relative to site-packages.
+
+        Empty when there is no RECORD: some systems remove it from what they package.
+        """
+        if not self.path.is_file():
+            return {}
+        return dict(_parsed(self._text()))
+
+    def announce(self, path: str) -> None:
+        """Add the row of something that does not exist yet, with nothing written beside RECORD."""
+        if not self.path.is_file():
+            warn(f"{self.path} does not exist: uninstalling will leave files behind")
+            return
+        text = self._text()
+        if any(present == path for present, _ in _parsed(text)):
+            return
+        state = self.path.stat()
+        if state.st_nlink > 1:  # shared with an installer's cache, which must stay as it is
+            self.rewrite(add={path: NO_ROW}, scratch=self.path.parent)
+            return
+        newline = _newline(text)
+        start = "" if text.endswith("\n") or not text else newline
+        try:
+            with open(self.path, "ab", buffering=0) as file:
+                file.write(f"{start}{_line(path, NO_ROW)}{newline}".encode())
+        except OSError:
+            # The part of the line that was written, on a full disk, has to go.
+            if self.path.stat().st_size > state.st_size:
+                os.truncate(self.path, state.st_size)
+            raise
 
     def rewrite(
         self,
         *,
-        add: Iterable[str] = (),
+        scratch: Path,
+        add: Mapping[str, Row] | None = None,
         drop: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Drop the paths for which `drop` holds, then add those of `add` that are not there.
+        """Drop the paths for which `drop` holds, and put in the rows of `add`.
 
-        The hash and size of an added path stay empty, as for all that is made after the
-        installation. The new list takes the place of the old one in one step.
+        A row that is there already is changed in its place. The new list is written in the
+        directory `scratch`, in the same file system, and takes the place of the old one in
+        one step: a process that is killed leaves one of the two.
         """
         if not self.path.is_file():
-            # Some operating systems remove it from what they package themselves.
-            warn(f"{self.path} does not exist: uninstalling will leave files behind")
             return
         text = self._text()
-        rows = self._rows(text)
-        kept = [row for row in rows if row and not drop(row[0])]
-        present = {row[0] for row in kept}
-        added = sorted({path for path in add if path not in present})
-        if not added and len(kept) == len(rows):
-            return
-        newline = "\r\n" if "\r\n" in text else "\n"
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, lineterminator=newline)
-        writer.writerows(kept)
-        writer.writerows([path, "", ""] for path in added)
-        self._replace(out.getvalue())
+        waiting = dict(add or {})
+        lines = [
+            _line(path, waiting.pop(path, row))
+            for path, row in _parsed(text)
+            if path in waiting or not drop(path)
+        ]
+        lines += [_line(path, row) for path, row in sorted(waiting.items())]
+        fresh = _newline(text).join([*lines, ""])
+        if fresh != text:
+            self._replace(fresh, scratch)
 
     def _text(self) -> str:
         with open(self.path, encoding="utf-8", newline="") as file:
             return file.read()
 
-    @staticmethod
-    def _rows(text: str) -> list[list[str]]:
-        return list(csv.reader(io.StringIO(text, newline="")))
-
-    def _replace(self, text: str) -> None:
-        """Write beside it and rename: the old file may be shared with an installer's cache."""
-        fresh = self.path.with_name("RECORD.new")
+    def _replace(self, text: str, scratch: Path) -> None:
+        """Write a new file and rename it: the old one may be shared with a cache."""
+        fresh = scratch / "RECORD.new"
         try:
             with open(fresh, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
             os.chmod(fresh, self.path.stat().st_mode & 0o777)
             os.replace(fresh, self.path)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _parsed(text: str) -> Iterator[tuple[str, Row]]:
+    for fields in csv.reader(io.StringIO(text, newline="")):
+        if fields:
+            path, digest, size = (*fields, "", "")[:3]
+            yield path, (digest, size)
+
+
+def _line(path: str, row: Row) -> str:
+    if any(character in path for character in '",\r\n'):
+        path = '"' + path.replace('"', '""') + '"'
+    return f"{path},{row[0]},{row[1]}"
+
+
+def row_of(digest: bytes, size: int) -> Row:
+    """Return the row of a file with this SHA-256 and size."""
+    return "sha256=" + base64.urlsafe_b64encode(digest).rstrip(b"=").decode(), str(size)
+
+
+def row_of_bytes(data: bytes) -> Row:
+    """Return the row of a file that holds `data`."""
+    return row_of(hashlib.sha256(data).digest(), len(data))
+
+
+def row_of_file(path: Path) -> Row:
+    """Return the row of a file that is there."""
+    digest = hashlib.sha256()
+    size = 0
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+            size += len(piece)
+    return row_of(digest.digest(), size)

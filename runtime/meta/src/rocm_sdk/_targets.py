@@ -7,8 +7,8 @@ per ISA, a family of ISAs (`gfx94X-dcgpu`) where the libraries come per family.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from ._errors import TargetError
@@ -35,66 +35,106 @@ def published_isas() -> list[str]:
     return isas
 
 
+@dataclass(frozen=True)
+class Gpus:
+    """The ISAs of this machine's GPUs, each once, and who said so: `kernel` or `offload-arch`.
+
+    Without any, `source` is None. `where` is the directory or program that was asked.
+    """
+
+    isas: list[str]
+    source: str | None
+    where: str
+
+
 def determine() -> str:
     """Return the target for this process.
 
-    It is what ROCM_SDK_TARGET_FAMILY names, else this machine's GPU, else the
-    distribution's default. Raises TargetError when the distribution has no such target.
+    It is the first that ROCM_SDK_TARGET_FAMILY names, else that of this machine's first
+    GPU that there is one for, else the distribution's default. Raises TargetError when
+    the distribution has no such target.
     """
-    target = requested()
-    if target is not None:
-        return target
-    isas = machine_isas()
+    targets = requested()
+    if targets:
+        return targets[0]
+    isas = machine().isas
     if isas:
-        return match_machine(isas)
+        return match_machine(isas)[0]
     default: str = DIST["default_target"]
     log(f"no GPU was found: the default target {default} is used")
     return default
 
 
-def requested() -> str | None:
-    """Return the target that ROCM_SDK_TARGET_FAMILY asks for, if it is set."""
-    name = os.environ.get(ENVIRONMENT, "").strip()
-    return match(name) if name else None
+def requested() -> list[str]:
+    """Return the targets that ROCM_SDK_TARGET_FAMILY asks for, `,` or `;` between them.
+
+    Empty when it is not set. Raises TargetError for a name that the distribution lacks.
+    """
+    names = os.environ.get(ENVIRONMENT, "").replace(";", ",").split(",")
+    return list(dict.fromkeys(match(name.strip()) for name in names if name.strip()))
 
 
 def match(name: str) -> str:
     """Return the published target for an ISA or a family name, or raise TargetError."""
-    base = name.split(":", 1)[0]  # gfx942:xnack+ is served by what gfx942 has
+    base = name.split(":", 1)[0]  # gfx942:sramecc+:xnack- is served by what gfx942 has
     if base in published():
         return base
     candidates = _candidates(base)
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        raise TargetError(f"{name} stands for several targets; name one of: {_listed(candidates)}")
-    raise TargetError(f"there is no {_product()} for {name}; there is for: {_listed(published())}")
+        raise TargetError(f"{name} stands for several targets; name one of: {listed(candidates)}")
+    raise TargetError(f"there is no {_product()} for {name}; there is for: {listed(published())}")
 
 
-def match_machine(isas: list[str]) -> str:
-    """Return the published target for the first of these GPUs that has one."""
-    for isa in isas:
-        if isa in published() or _candidates(isa):
-            return match(isa)
+def serves(isa: str) -> bool:
+    """Tell whether the distribution has a target for this ISA."""
+    return isa in published() or bool(_candidates(isa))
+
+
+def match_machine(isas: list[str]) -> list[str]:
+    """Return the published targets for these GPUs, each once, in the order of the GPUs.
+
+    A GPU that there is no target for is left out, since many processors have a small one
+    that nobody computes on; raises TargetError when that leaves none.
+    """
+    targets = list(dict.fromkeys(match(isa) for isa in isas if serves(isa)))
+    if targets:
+        return targets
     raise TargetError(
-        f"there is no {_product()} for this machine's GPU ({_listed(isas)}); "
-        f"there is for: {_listed(published())}; {ENVIRONMENT} chooses one"
+        f"there is no {_product()} for this machine's GPU ({listed(isas)}); "
+        f"there is for: {listed(published())}; {ENVIRONMENT} chooses one"
     )
 
 
-def machine_isas() -> list[str]:
-    """Return the ISAs of this machine's GPUs: from the kernel, else from offload-arch."""
-    isas = kernel_isas() or _offload_arch_isas()
-    log(f"GPUs of this machine: {_listed(isas)}")
-    return isas
+def machine() -> Gpus:
+    """Return this machine's GPUs: from the kernel, else from offload-arch.
+
+    The kernel's list is a few small files; offload-arch is a process, and asked only
+    where there is no list (Windows) or no GPU in it.
+    """
+    nodes = str(kernel_nodes())
+    isas = kernel_isas()
+    if isas:
+        found = Gpus(isas, "kernel", nodes)
+    else:
+        isas, where = _offload_arch()
+        found = Gpus(isas, "offload-arch" if isas else None, where if isas else nodes)
+    log(f"GPUs of this machine: {listed(found.isas)} ({found.source or 'none'}: {found.where})")
+    return found
+
+
+def kernel_nodes() -> Path:
+    """Return the directory in which the kernel driver lists GPUs.
+
+    ROCM_SDK_KFD_NODES replaces it, for tests.
+    """
+    return Path(os.environ.get(_KERNEL_NODES_OVERRIDE) or _KERNEL_NODES)
 
 
 def kernel_isas() -> list[str]:
-    """Return the ISAs of the GPUs that the kernel driver lists, in its order.
-
-    ROCM_SDK_KFD_NODES replaces the directory that is read, for tests.
-    """
-    nodes = Path(os.environ.get(_KERNEL_NODES_OVERRIDE) or _KERNEL_NODES)
+    """Return the ISAs of the GPUs that the kernel driver lists, each once, in its order."""
+    nodes = kernel_nodes()
     try:
         names = sorted((name for name in os.listdir(nodes) if name.isdigit()), key=int)
     except OSError:
@@ -131,18 +171,24 @@ def isa_name(version: int) -> str | None:
     return f"gfx{major}{minor:x}{stepping:x}"
 
 
-def _offload_arch_isas() -> list[str]:
+def _offload_arch() -> tuple[list[str], str]:
     """Ask core's own program, directly: its console script would expand devel."""
     core = find("core")
     row = DIST["scripts"].get("offload-arch")
     if core is None or row is None:
-        return []
+        return [], ""
     program = core.root / row["program"]
     if sys.platform == "win32":
         program = program.with_name(program.name + ".exe")
+    return _answered(str(program)), str(program)
+
+
+def _answered(program: str) -> list[str]:
+    import subprocess  # only here: it takes longer to import than all the rest
+
     try:
         answer = subprocess.run(
-            [str(program)],
+            [program],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_OFFLOAD_ARCH_SECONDS,
@@ -179,5 +225,6 @@ def _product() -> str:
     return f"{DIST['distribution']} {DIST['version']}"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Return names with commas between them, for a message."""
     return ", ".join(names) or "none"

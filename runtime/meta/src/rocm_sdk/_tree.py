@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ._errors import DevelError
 
@@ -19,11 +18,12 @@ _MAXIMUM_HOPS = 40  # as Linux has it
 class Tree:
     """The names of an archive, of which `root` is the first part.
 
-    `files` says where the bytes of each file wait, `links` where each link leads.
+    `files` has hash and size of each file as RECORD has them, both empty until the file
+    is written; `links` says where each link leads.
     """
 
     root: str
-    files: dict[str, Path] = field(default_factory=dict)
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
 
@@ -36,24 +36,36 @@ class Tree:
             raise DevelError(f"the devel archive has a name with a line break: {name!r}")
         return "/".join(parts)
 
-    def add_file(self, name: str, staged: Path) -> None:
+    def add_file(self, name: str) -> None:
         """Add a regular file."""
-        self.files[name] = staged
+        self._check_new(name)
+        self.files[name] = ("", "")
         self._add_parents(name)
 
     def add_link(self, name: str, target: str) -> None:
         """Add a symbolic link, whose target is relative to its own directory."""
+        self._check_new(name)
         self.links[name] = target
         self._add_parents(name)
 
     def add_directory(self, name: str) -> None:
-        """Add a directory."""
+        """Add a directory, which may be there already."""
+        if name in self.files or name in self.links:
+            raise DevelError(f"the devel archive has a name twice: {name!r}")
         self.directories.add(name)
         self._add_parents(name)
+
+    def _check_new(self, name: str) -> None:
+        if name in self.files or name in self.links or name in self.directories:
+            raise DevelError(f"the devel archive has a name twice: {name!r}")
 
     def _add_parents(self, name: str) -> None:
         parent, slash, _ = name.rpartition("/")
         while slash and parent not in self.directories:
+            if parent in self.files or parent in self.links:
+                raise DevelError(
+                    f"the devel archive has something below what is no directory: {name!r}"
+                )
             self.directories.add(parent)
             parent, slash, _ = parent.rpartition("/")
 

@@ -12,18 +12,21 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from .. import _devel
+from .._health import _devel as devel_health
+from .._health import _libraries as library_health
+from .._health import _packages as package_health
+from .._health import _programs as program_health
+from .._health._binaries import shared_libraries, why_not_alone
+from .._health._finding import named
 from .._libraries import locate
 from .._packages import DIST, Installed, describe, every_installed, find, has_target
-from .._record import Record
-from ._binaries import shared_libraries, why_not_alone
-from ._outcome import OK, Case, Outcome, fail, process, python, skip
+from ._outcome import OK, Case, Outcome, fail, judged, process, python, skip
 
 _LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 _LOAD_WINDOWS = "import rocm_sdk._libraries as r; r._open_dll_directories(); " + _LOAD
 _PRELOAD = "import rocm_sdk, sys; rocm_sdk.preload_libraries(sys.argv[1])"
 _QUESTIONS = ("--version", "--help", "-h")
 _DID_NOT_START = (126, 127)
-_NAMED_AT_MOST = 5
 
 
 def collect() -> list[Case]:
@@ -59,27 +62,13 @@ def _absent(logical: str) -> Outcome:
 
 def _layout(found: Installed) -> Outcome:
     package = found.package
-    if found.version != DIST["version"]:
-        return fail(f"its version is {found.version}, that of rocm is {DIST['version']}")
-    # The devel tree is made later; a device package shares the tree of the libraries.
-    spec = importlib.util.find_spec(package.platform_dir)
-    if package.kind != "devel" or found.root.exists():
+    if found.version == DIST["version"] and (package.kind != "devel" or found.root.exists()):
+        # The devel tree is made later; a device package shares the tree of the libraries.
+        spec = importlib.util.find_spec(package.platform_dir)
         expected = found.root / "__init__.py"
         if spec is None or spec.origin is None or not os.path.samefile(spec.origin, expected):
             return fail(f"{found.root} is not a regular Python package beside {package.module}")
-    return _recorded_files(found)
-
-
-def _recorded_files(found: Installed) -> Outcome:
-    record = Record.of(found.site, found.package.distribution, found.version)
-    devel = describe("devel").platform_dir if "devel" in DIST["packages"] else ""
-    gone = [
-        path
-        for path in record.paths()
-        # Files linked into the devel tree may go with it.
-        if not path.startswith(f"{devel}/") and not os.path.lexists(found.site / path)
-    ]
-    return fail(f"files are gone: {_named(gone)}") if gone else OK
+    return judged(package_health.check_one(found))
 
 
 # -------------------------------------------------------------------------- libraries
@@ -95,7 +84,7 @@ def _library_cases(installed: list[Installed]) -> Iterator[Case]:
 
 def _own_libraries(found: Installed, installed: list[Installed]) -> list[str]:
     """Return the libraries of a package; device packages share the directory of another."""
-    names = shared_libraries(found.root)
+    names = list(shared_libraries(found.root))
     sharing = [one for one in installed if one.root == found.root]
     if len(sharing) == 1:
         return names
@@ -109,15 +98,17 @@ def _own_libraries(found: Installed, installed: list[Installed]) -> list[str]:
 
 
 def _recorded(found: Installed) -> set[str]:
-    record = Record.of(found.site, found.package.distribution, found.version)
-    return set(record.paths()) if record.path.is_file() else set()
+    return set(found.record.rows())
 
 
 def _load(path: Path) -> Outcome:
     reason = why_not_alone(path)
     if reason is not None:
         return skip(reason)
-    return python(_LOAD_WINDOWS if sys.platform == "win32" else _LOAD, str(path))
+    outcome = python(_LOAD_WINDOWS if sys.platform == "win32" else _LOAD, str(path))
+    # The loader names the first thing that it lacks, this all of them.
+    lacks = library_health.explain(path) if outcome.status == "FAIL" else None
+    return fail(lacks) if lacks else outcome
 
 
 def _preload_cases() -> Iterator[Case]:
@@ -151,6 +142,9 @@ def _script(name: str, logical: str) -> Outcome:
     path = _script_path(name, found)
     if path is None:
         return fail("its file is not installed")
+    finding = program_health.check_one(name, found)
+    if finding is not None:
+        return judged([finding])
     answers = []
     for question in _QUESTIONS:
         ended = process([str(path), question])
@@ -166,8 +160,7 @@ def _script(name: str, logical: str) -> Outcome:
 def _script_path(name: str, found: Installed) -> Path | None:
     """Return the script that the installer made: RECORD says where, else the usual place."""
     names = (name, f"{name}.exe")
-    record = Record.of(found.site, found.package.distribution, found.version)
-    scripts = [path for path in record.paths() if path.startswith("../")]
+    scripts = [path for path in found.record.rows() if path.startswith("../")]
     places = [found.site / path for path in scripts if PurePosixPath(path).name in names]
     places += [Path(sysconfig.get_path("scripts"), one) for one in names]
     return next((Path(os.path.normpath(place)) for place in places if place.is_file()), None)
@@ -187,7 +180,10 @@ def _devel_cases(installed: list[Installed]) -> Iterator[Case]:
 
 def _expand() -> Outcome:
     root = _devel.ensure(quiet=True)
-    return OK if (root / "__init__.py").is_file() else fail(f"{root} is no regular package")
+    if not (root / "__init__.py").is_file():
+        return fail(f"{root} is no regular package")
+    installed = every_installed()
+    return judged(devel_health.check(devel_health.look(installed), installed))
 
 
 def _mirrors(found: Installed) -> Outcome:
@@ -198,17 +194,12 @@ def _mirrors(found: Installed) -> Outcome:
     names = [name for name in shared_libraries(found.root) if name not in aliases]
     absent = [name for name in names if not (root / name).is_file()]
     if absent:
-        return fail(f"{len(absent)} libraries are not in the tree: {_named(absent)}")
+        return fail(f"{len(absent)} libraries are not in the tree: {named(absent)}")
     differing = [name for name in names if not _is_same(found.root / name, root / name)]
     if differing:
-        return fail(f"{len(differing)} libraries differ: {_named(differing)}")
+        return fail(f"{len(differing)} libraries differ: {named(differing)}")
     return OK
 
 
 def _is_same(first: Path, second: Path) -> bool:
     return os.path.samefile(first, second) or filecmp.cmp(first, second, shallow=False)
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED_AT_MOST} more" if len(names) > _NAMED_AT_MOST else ""
-    return ", ".join(names[:_NAMED_AT_MOST]) + more

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .._health import ERROR, Finding
+
 SECONDS = 300.0  # for one process; the largest libraries take a while on a slow disk
 
 
@@ -39,6 +41,14 @@ def fail(reason: str) -> Outcome:
 def skip(reason: str) -> Outcome:
     """Return the outcome of a check that does not apply here."""
     return Outcome("skip", reason)
+
+
+def judged(findings: list[Finding]) -> Outcome:
+    """Return the outcome of a check that `rocm-sdk doctor` makes as well."""
+    if not findings:
+        return OK
+    reason = "; ".join(f"{finding.message}; to mend: {finding.remedy}" for finding in findings)
+    return fail(reason) if any(one.severity == ERROR for one in findings) else Outcome("ok", reason)
 
 
 @dataclass(frozen=True)

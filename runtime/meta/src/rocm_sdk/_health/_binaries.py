@@ -25,6 +25,17 @@ def shared_libraries(root: Path) -> Iterator[str]:
                 yield path.relative_to(root).as_posix()
 
 
+def programs(root: Path) -> Iterator[str]:
+    """Return the ELF files below `root` that may be started, relative and with `/`."""
+    for directory, subdirectories, names in os.walk(root):
+        subdirectories.sort()
+        for name in sorted(names):
+            path = Path(directory, name)
+            may_start = _SO_NAME.fullmatch(name) is None and os.access(path, os.X_OK)
+            if may_start and _elf_header(path) is not None:
+                yield path.relative_to(root).as_posix()
+
+
 def _is_shared_library(path: Path) -> bool:
     if sys.platform == "win32":
         return path.suffix.lower() in (".dll", ".pyd")
@@ -32,9 +43,14 @@ def _is_shared_library(path: Path) -> bool:
     return header is not None and header[1] == _SHARED_OBJECT
 
 
+def is_extension_module(name: str) -> bool:
+    """Tell whether a file is a module of Python by its name."""
+    return _EXTENSION_MODULE.fullmatch(name) is not None
+
+
 def why_not_alone(path: Path) -> str | None:
     """Return why a library cannot be loaded by itself, or None when it should."""
-    if _EXTENSION_MODULE.fullmatch(path.name):
+    if is_extension_module(path.name):
         return "a Python extension module loads by import"
     if _SANITIZER.fullmatch(path.name):
         return "a sanitizer runtime has to be loaded before everything else"

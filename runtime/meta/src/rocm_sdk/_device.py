@@ -1,0 +1,81 @@
+"""The files of device packages in the devel tree, which come and go with their packages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ._errors import DevelError
+from ._expand import target
+from ._log import log
+from ._packages import DIST, describe, find, require
+from ._place import place
+from ._record import row_of_bytes, row_of_file
+from ._tree import Tree
+
+if TYPE_CHECKING:
+    from ._devel import Devel
+
+_LISTS = ".devel_links"
+
+
+def unlinked(devel: Devel) -> list[Path]:
+    """Return the link lists of device packages that are not yet in the tree."""
+    if "device" not in DIST["packages"]:
+        return []
+    directory = devel.site / describe("device").platform_dir / _LISTS
+    if not directory.is_dir():
+        return []
+    lists = [directory / name for name in sorted(os.listdir(directory)) if name.endswith(".json")]
+    # A list can be left over from a package that went without its installer.
+    return [
+        path
+        for path in lists
+        if not _marker(devel, path.stem).exists() and find("device", path.stem) is not None
+    ]
+
+
+def _marker(devel: Devel, isa: str) -> Path:
+    # In the root of the tree on purpose: pip removes the directories that become
+    # empty only below a directory in which it removes a file itself.
+    return devel.root / f".device-{isa}"
+
+
+def link(devel: Devel, path: Path) -> None:
+    """Link the files of one device package into the tree, as its list says."""
+    isa = path.stem
+    content = json.loads(path.read_text("utf-8"))
+    installed = require("device", isa)
+    if content["version"] != DIST["version"]:
+        raise DevelError(
+            f"{installed.package.distribution} {content['version']} is installed, but "
+            f"{DIST['distribution']} is {DIST['version']}: install the same version of both"
+        )
+    marker = _marker(devel, isa)
+    said = f"{content['version']}\n".encode()
+    links = dict(_checked(devel, content["links"]))
+    known = installed.record.rows()
+    rows = {
+        f"{devel.name}/{name}": known.get(source) or row_of_file(devel.site / source)
+        for name, source in links.items()
+    }
+    rows[f"{devel.name}/{marker.name}"] = row_of_bytes(said)
+    installed.record.rewrite(scratch=devel.workspace, add=rows)
+    for name, source in links.items():
+        (devel.root / name).parent.mkdir(parents=True, exist_ok=True)
+        place(str(devel.site / source), str(devel.root / name))
+    marker.write_bytes(said)
+    log(f"linked {len(links)} files of {installed.package.distribution}")
+
+
+def _checked(devel: Devel, links: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
+    """Return name in the tree and file in site-packages of each link."""
+    for one in links:
+        name = Tree(devel.name).check_name(f"{devel.name}/{one['relpath']}")
+        source = target(name, one["target"])
+        if source.startswith(("../", "/")):
+            raise DevelError(f"a device package links out of site-packages: {source!r}")
+        yield name.partition("/")[2], source

@@ -1,0 +1,152 @@
+"""What a shell or CMake needs to find the installed ROCm, in the spelling of each.
+
+There is no LD_LIBRARY_PATH: the programs and libraries find each other by their own paths.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Variables to set, and directories to put before what a variable has.
+
+    A directory that the variable has already is not put there a second time.
+    """
+
+    variables: dict[str, str]
+    prepended: dict[str, list[str]] = field(default_factory=dict)
+
+
+def of(root: Path, *, has_devel: bool) -> Environment:
+    """Return the environment for a tree. Without devel there is no CMake package to find."""
+    name = os.fspath(root)
+    prepended = {"PATH": [os.path.join(name, "bin")]}
+    if has_devel:
+        prepended["CMAKE_PREFIX_PATH"] = [name]
+    return Environment({"ROCM_PATH": name, "HIP_PATH": name}, prepended)
+
+
+def render(environment: Environment, shell: str) -> str:
+    """Return the text for a shell of `SHELLS`, each line with its end."""
+    return _RENDERERS[shell](environment)
+
+
+# ------------------------------------------------------------------------------ shells
+
+
+def _sh(environment: Environment) -> str:
+    lines = [f"export {name}={_in_quotes(value)}" for name, value in environment.variables.items()]
+    for name, directories in environment.prepended.items():
+        for directory in reversed(directories):
+            text = _in_quotes(directory)
+            lines.append(
+                f'case ":${{{name}-}}:" in *:{text}:*) ;; '
+                f'*) export {name}={text}"${{{name}:+:${name}}}" ;; esac'
+            )
+    return _lines(lines)
+
+
+def _in_quotes(value: str) -> str:
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def _fish(environment: Environment) -> str:
+    lines = [f"set -gx {n} {_fish_quoted(v)}" for n, v in environment.variables.items()]
+    for name, directories in environment.prepended.items():
+        # A variable whose name ends in PATH is a list in fish, joined by `:` outside.
+        for directory in reversed(directories):
+            text = _fish_quoted(directory)
+            lines.append(f"contains -- {text} ${name}; or set -gx {name} {text} ${name}")
+    return _lines([f"{line};" for line in lines])
+
+
+def _fish_quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _csh(environment: Environment) -> str:
+    """`if` cannot be in what csh evaluates, so the values are those of this process."""
+    values = dict(environment.variables)
+    for name, directories in environment.prepended.items():
+        old = os.environ.get(name, "").split(os.pathsep)
+        values[name] = os.pathsep.join(
+            [*directories, *(d for d in old if d and d not in directories)]
+        )
+    return _lines([f"setenv {name} {_csh_quoted(value)};" for name, value in values.items()])
+
+
+def _csh_quoted(value: str) -> str:
+    return _in_quotes(value).replace("!", "\\!")
+
+
+def _powershell(environment: Environment) -> str:
+    lines = [f"$env:{name} = {_ps_quoted(value)}" for name, value in environment.variables.items()]
+    for name, directories in environment.prepended.items():
+        for directory in reversed(directories):
+            text, separator = _ps_quoted(directory), "[IO.Path]::PathSeparator"
+            lines.append(
+                f'if ("$env:{name}" -split {separator} -cnotcontains {text}) '
+                f"{{ $env:{name} = (@({text}) + @($env:{name} | Where-Object {{ $_ }})) -join {separator} }}"
+            )
+    return _lines(lines)
+
+
+def _ps_quoted(value: str) -> str:
+    for quote in "'\u2018\u2019\u201a\u201b":  # PowerShell takes all of them for the same
+        value = value.replace(quote, quote * 2)
+    return f"'{value}'"
+
+
+# ------------------------------------------------------------------------------ others
+
+
+def _cmake(environment: Environment) -> str:
+    """For `include()`: the variables for what CMake starts, and where packages are found."""
+    lines = [f'set(ENV{{{n}}} "{_cmake_text(v)}")' for n, v in environment.variables.items()]
+    for name, directories in environment.prepended.items():
+        for directory in reversed(directories):
+            text = _cmake_text(directory)
+            if name.startswith("CMAKE_"):
+                # In an element of a list a semicolon has a backslash, elsewhere it has none.
+                element = text.replace(";", "\\;")
+                lines += [f'list({do} {name} "{element}")' for do in ("REMOVE_ITEM", "PREPEND")]
+            else:
+                lines.append(f'set(ENV{{{name}}} "{text}{os.pathsep}$ENV{{{name}}}")')
+    return _lines(lines)
+
+
+def _cmake_text(value: str) -> str:
+    if sys.platform == "win32":
+        value = value.replace("\\", "/")
+    for character in '\\"$':
+        value = value.replace(character, f"\\{character}")
+    return value
+
+
+def _json(environment: Environment) -> str:
+    content = {"format": _FORMAT, "set": environment.variables, "prepend": environment.prepended}
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _lines(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+_RENDERERS: dict[str, Callable[[Environment], str]] = {
+    "sh": _sh,
+    "fish": _fish,
+    "csh": _csh,
+    "powershell": _powershell,
+    "cmake": _cmake,
+    "json": _json,
+}
+SHELLS = tuple(_RENDERERS)

@@ -1,0 +1,92 @@
+"""Is the devel tree whole, and what the archive and the other packages make of it today?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import _device
+from .._devel import Devel
+from .._lock import is_held
+from .._packages import Installed
+from ._finding import ERROR, WARNING, Finding, named, reinstall
+
+_INIT = "rocm-sdk init"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The state of the tree.
+
+    `state` is `not installed`, `not expanded`, `being expanded`, `unfinished`,
+    `out of date` or `expanded`.
+    """
+
+    state: str
+    root: str = ""
+    files: int = 0
+
+
+def look(installed: list[Installed]) -> Tree:
+    """Return the state of the devel tree."""
+    found = next((one for one in installed if one.package.kind == "devel"), None)
+    if found is None:
+        return Tree("not installed")
+    devel = Devel(found)
+    root = str(devel.root)
+    if devel.state() is not None and not devel.workspace.exists():
+        files = sum(map(devel.is_ours, devel.record.rows()))
+        return Tree("expanded", root, files)
+    if is_held(found.module_dir):
+        return Tree("being expanded", root)
+    if devel.workspace.exists():
+        return Tree("unfinished", root)
+    if devel.root.exists():
+        return Tree("out of date" if devel.is_outdated() else "unfinished", root)
+    return Tree("not expanded", root)
+
+
+def check(tree: Tree, installed: list[Installed]) -> list[Finding]:
+    """Return what is wrong with the tree. One that was never expanded is in order."""
+    found = next((one for one in installed if one.package.kind == "devel"), None)
+    if found is None:
+        return []
+    name = found.package.distribution
+    if tree.state == "unfinished":
+        message = f"{tree.root} is not whole: expanding it was interrupted"
+        return [Finding("devel-unfinished", WARNING, name, message, _INIT)]
+    if tree.state == "out of date":
+        message = f"{tree.root} was expanded from another archive than the one that is installed"
+        return [Finding("devel-outdated", WARNING, name, message, _INIT)]
+    return list(_contents(Devel(found), installed)) if tree.state == "expanded" else []
+
+
+def _contents(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
+    name = devel.installed.package.distribution
+    state = devel.state() or {"links": {}, "pending": {}}
+    damaged = devel.damaged()
+    if damaged:
+        message = f"files of the tree are gone or changed: {named(damaged)}"
+        yield Finding("devel-damaged", ERROR, name, message, _INIT)
+    waiting = [*devel.waiting(state), *(str(path) for path in _device.unlinked(devel))]
+    if waiting:
+        message = f"packages that came later are not yet linked into the tree: {named(waiting)}"
+        yield Finding("devel-incomplete", WARNING, name, message, _INIT)
+    yield from _dangling(devel, installed)
+
+
+def _dangling(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
+    """Find symbolic links whose targets are gone, by the package that should have them."""
+    broken: dict[str, list[str]] = {}
+    for path in devel.record.rows():
+        full = devel.site / path
+        if devel.is_ours(path) and full.is_symlink() and not full.exists():
+            target = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(full)))
+            broken.setdefault(target.partition(os.sep)[0], []).append(path)
+    owners = {one.package.platform_dir: one for one in reversed(installed)}
+    for top, paths in broken.items():
+        owner = owners.get(top)
+        remedy = reinstall(owner) if owner is not None and top != devel.name else _INIT
+        message = f"links of the tree lead to nothing: {named(paths)}"
+        yield Finding("link-broken", ERROR, devel.installed.package.distribution, message, remedy)

@@ -1,0 +1,135 @@
+"""Does every shared library and program find what it needs?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .._loader import ElfError, Loader, Missing
+from .._packages import Installed, describe
+from ._binaries import is_extension_module, programs, shared_libraries
+from ._finding import ERROR, Finding, find_system_library, install, named, reinstall
+
+
+@dataclass
+class _Users:
+    """Who lacks something: `needing` names it itself, `affected` do not load because of it.
+
+    `versions` are the symbol versions that the library `provider` lacks, `newest` what it
+    has; all empty when the library itself is missing.
+    """
+
+    needing: set[str] = field(default_factory=set)
+    affected: set[str] = field(default_factory=set)
+    versions: set[str] = field(default_factory=set)
+    newest: set[str] = field(default_factory=set)
+
+    def add(self, lack: Missing, needing: str, affected: str) -> None:
+        self.needing.add(needing)
+        self.affected.add(affected)
+        self.versions |= {lack.version} if lack.version else set()
+        self.newest |= {lack.newest} if lack.newest else set()
+
+    @property
+    def who(self) -> str:
+        """Say who they are."""
+        also = len(self.affected - self.needing)
+        text = f"needed by {named(sorted(self.needing))}"
+        return f"{text}; {also} more do not work without it" if also else text
+
+
+def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
+    """Return how many files were looked at, and what is wrong with them.
+
+    One finding for each library that is missing or too old, whoever needs it.
+    """
+    if sys.platform == "win32":
+        return 0, []
+    loader = Loader()
+    missing: dict[tuple[str, str], _Users] = {}
+    findings: list[Finding] = []
+    count = 0
+    for one, path in _files(installed):
+        count += 1
+        short = _short(str(path), installed)
+        try:
+            found = loader.missing(str(path))
+        except ElfError as error:
+            findings.append(Finding("library-damaged", ERROR, short, str(error), reinstall(one)))
+            continue
+        for lack in found:
+            users = missing.setdefault((lack.library, lack.provider or ""), _Users())
+            users.add(lack, _short(lack.file, installed), short)
+    lacks = (_finding(*what, users, installed) for what, users in sorted(missing.items(), key=_key))
+    return count, [*findings, *lacks]
+
+
+def _key(item: tuple[tuple[str, str], _Users]) -> tuple[str, str]:
+    return item[0]
+
+
+def _files(installed: list[Installed]) -> Iterator[tuple[Installed, Path]]:
+    seen: set[Path] = set()  # device packages share the directory of the libraries
+    for one in installed:
+        if one.package.kind != "devel" and one.root not in seen:
+            seen.add(one.root)
+            for name in [*shared_libraries(one.root), *programs(one.root)]:
+                # An extension module is for one version of Python, mostly not for this one.
+                if not is_extension_module(name):
+                    yield one, one.root / name
+
+
+def explain(path: Path) -> str | None:
+    """Return why a library does not load, if it is for want of another, or damage."""
+    if sys.platform == "win32":
+        return None
+    try:
+        lacks = Loader().missing(str(path))
+    except (ElfError, OSError) as error:
+        return str(error)
+    return "; ".join(dict.fromkeys(map(_told, lacks))) or None
+
+
+def _told(lack: Missing) -> str:
+    if lack.version is None:
+        return f"{lack.library} is missing, which {os.path.basename(lack.file)} needs"
+    return f"{lack.provider} has no {lack.version}" + (
+        f", {lack.newest} at most" * bool(lack.newest)
+    )
+
+
+def _short(path: str, installed: list[Installed]) -> str:
+    path = os.path.normpath(path)
+    for one in installed:
+        if path.startswith(f"{one.site}{os.sep}"):
+            return path[len(str(one.site)) + 1 :]
+    return path
+
+
+def _finding(library: str, provider: str, users: _Users, installed: list[Installed]) -> Finding:
+    if not provider:
+        message = f"it is missing; {users.who}"
+        return Finding("library-missing", ERROR, library, message, _remedy(library, installed))
+    lacking = ", ".join(sorted(users.versions))
+    has = f" ({', '.join(sorted(users.newest))} at most)" if users.newest else ""
+    message = f"{provider} has no {lacking}{has}; {users.who}"
+    remedy = f"use a system, or Python environment, whose {library} has {lacking}"
+    return Finding("library-too-old", ERROR, library, message, remedy)
+
+
+def _remedy(library: str, installed: list[Installed]) -> str:
+    """Return the command that brings a library back: it was recorded, or it is the system's."""
+    for one in installed:
+        rows = one.record.rows()
+        if any(path.endswith(f"/{library}") and _is_gone(one, path) for path in rows):
+            return reinstall(one)
+    if not any(one.package.logical == "core" for one in installed):
+        return install(describe("core"))
+    return find_system_library(library)
+
+
+def _is_gone(installed: Installed, path: str) -> bool:
+    return not (installed.site / path).exists()

@@ -1,0 +1,154 @@
+"""Are the packages there, once each, of one version, and with all their files?"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .._packages import DIST, Installed, describe, has_target
+from .._record import Record
+from ._finding import ERROR, WARNING, Finding, install, named, reinstall, remove, uninstall
+
+_DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
+
+
+def check(installed: list[Installed]) -> list[Finding]:
+    """Return what is wrong with the packages as such."""
+    return [
+        *_absent(installed),
+        *(finding for one in installed for finding in check_one(one)),
+        *_installed_twice(installed),
+        *_left_behind(installed),
+    ]
+
+
+def check_one(installed: Installed) -> list[Finding]:
+    """Return what is wrong with one package: its version, its files."""
+    return [*_version(installed), *_files(installed)]
+
+
+def _absent(installed: list[Installed]) -> Iterator[Finding]:
+    present = {one.package.logical for one in installed}
+    needed = {"core": "every other package needs it"}
+    if "device" in present:
+        needed["libraries"] = "the device packages belong to it"
+    for logical, reason in needed.items():
+        if logical in DIST["packages"] and logical not in present and not has_target(logical):
+            package = describe(logical)
+            message = f"{package.distribution} is not installed, and {reason}"
+            yield Finding("package-missing", ERROR, package.distribution, message, install(package))
+
+
+def _version(installed: Installed) -> Iterator[Finding]:
+    if installed.version != DIST["version"]:
+        name = installed.package.distribution
+        message = f"its version is {installed.version}, that of {DIST['distribution']} is {DIST['version']}"
+        yield Finding("version-mismatch", ERROR, name, message, install(installed.package))
+
+
+def _files(installed: Installed) -> Iterator[Finding]:
+    """Compare the recorded files with those that are there; the devel tree's are another check."""
+    name = installed.package.distribution
+    gone: list[str] = []
+    changed: list[str] = []
+    for path, (_, size) in installed.record.rows().items():
+        if _is_in_devel(path):
+            continue
+        try:
+            state = os.lstat(installed.site / path)
+        except (FileNotFoundError, NotADirectoryError):
+            gone.append(path)
+            continue
+        if size and state.st_size != int(size):
+            changed.append(path)
+    if gone:
+        message = f"files are gone: {named(gone)}"
+        yield Finding("files-missing", ERROR, name, message, reinstall(installed))
+    if changed:
+        message = f"files have another size than they were installed with: {named(changed)}"
+        yield Finding("files-changed", WARNING, name, message, reinstall(installed))
+
+
+def _is_in_devel(path: str) -> bool:
+    if "devel" not in DIST["packages"]:
+        return False
+    devel = describe("devel")
+    return path.partition("/")[0] in (devel.platform_dir, devel.workspace)
+
+
+# ------------------------------------------------------------- what should not be there
+
+
+def _installed_twice(installed: list[Installed]) -> Iterator[Finding]:
+    """Find distributions of which the search path of Python has several."""
+    wanted = {normalised(one.package.distribution): one for one in installed}
+    places: dict[str, list[tuple[Path, str]]] = {}
+    for directory in dict.fromkeys(os.path.abspath(entry or ".") for entry in sys.path):
+        for name, version in _dist_infos(Path(directory)):
+            places.setdefault(name, []).append((Path(directory), version))
+    for name, found in places.items():
+        if name in wanted and len(found) > 1:
+            distribution = wanted[name].package.distribution
+            where = ", ".join(f"{version} in {site}" for site, version in found)
+            again = install(wanted[name].package)
+            yield Finding(
+                "installed-twice",
+                ERROR,
+                distribution,
+                f"it is there {len(found)} times ({where}); the one in {found[0][0]} is used",
+                f"{uninstall(distribution)}  # until it says that there is none; then: {again}",
+            )
+
+
+def normalised(distribution: str) -> str:
+    """Return a distribution's name as directories are called after it."""
+    return re.sub(r"[-_.]+", "_", distribution).lower()
+
+
+def _dist_infos(site: Path) -> Iterator[tuple[str, str]]:
+    try:
+        names = sorted(os.listdir(site))
+    except OSError:
+        return  # an archive, or an entry that does not exist
+    for name in names:
+        if (match := _DIST_INFO.fullmatch(name)) and (site / name / "METADATA").is_file():
+            yield normalised(match["name"]), match["version"]
+
+
+def _left_behind(installed: list[Installed]) -> Iterator[Finding]:
+    """Find platform directories that look like ours and belong to no distribution.
+
+    Their names differ from build to build (a suffix, a family), so the start counts.
+    """
+    starts = {
+        "_" + normalised(row["distribution"].partition("{")[0].rstrip("-"))
+        for row in DIST["packages"].values()
+    }
+    own = {one.package.platform_dir for one in installed}
+    own |= {one.package.workspace for one in installed if one.package.kind == "devel"}
+    for site in dict.fromkeys(one.site for one in installed):
+        suspects = {
+            name
+            for name in os.listdir(site)
+            if name.startswith(tuple(starts)) and name not in own and (site / name).is_dir()
+        }
+        left = sorted(suspects - _owned(site)) if suspects else []
+        if left:
+            yield Finding(
+                "leftover-directory",
+                WARNING,
+                named(left),
+                f"of no installed distribution, in {site}",
+                remove(site / name for name in left),
+            )
+
+
+def _owned(site: Path) -> set[str]:
+    """Return the top directories in which any distribution has recorded a file."""
+    owned: set[str] = set()
+    for directory in site.glob("*.dist-info"):
+        owned |= {path.partition("/")[0] for path in Record(directory / "RECORD").rows()}
+    return owned

@@ -1,0 +1,45 @@
+"""Is there a program behind each console script?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .._packages import Installed
+from ._finding import ERROR, Finding, named, reinstall
+
+
+def check(installed: list[Installed]) -> list[Finding]:
+    """Return the packages with console scripts whose programs are missing."""
+    return [finding for one in installed if (finding := _missing(one, scripts_of(one)))]
+
+
+def check_one(name: str, installed: Installed) -> Finding | None:
+    """Return what is wrong with the program of one console script."""
+    return _missing(installed, [name])
+
+
+def scripts_of(installed: Installed) -> list[str]:
+    """Return the console scripts of a package."""
+    return list(installed.info.get("scripts", {}))
+
+
+def _missing(installed: Installed, names: list[str]) -> Finding | None:
+    rows = installed.info.get("scripts", {})
+    programs = {name: installed.root / rows[name]["program"] for name in names}
+    gone = [
+        f"{name} ({program})"
+        for name, program in programs.items()
+        if not any(path.is_file() for path in _file_names(program))
+    ]
+    if not gone:
+        return None
+    message = f"there is no program behind the console script {named(gone)}"
+    distribution = installed.package.distribution
+    return Finding("program-missing", ERROR, distribution, message, reinstall(installed))
+
+
+def _file_names(path: Path) -> list[Path]:
+    if sys.platform != "win32":
+        return [path]
+    return [path.with_name(path.name + suffix) for suffix in (".exe", ".bat", "")]

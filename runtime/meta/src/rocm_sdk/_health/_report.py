@@ -1,0 +1,142 @@
+"""All checks together, and their report: a page for people, or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .._packages import DIST, Installed, every_installed
+from . import _devel, _gpu, _libraries, _packages, _programs
+from ._finding import ERROR, WARNING, Finding, reinstall
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is installed, for which GPUs, and what is wrong with it."""
+
+    installed: list[Installed]
+    gpus: _gpu.Gpus
+    devel: _devel.Tree
+    binaries: int
+    scripts: int
+    findings: list[Finding]
+
+    def count(self, severity: str) -> int:
+        """Return how many findings there are of a severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def as_json(self) -> str:
+        """Return the report as JSON; see runtime/README.md of rockpack for its fields."""
+        packages = [
+            {
+                "name": one.package.logical,
+                "distribution": one.package.distribution,
+                "version": one.version,
+                "module": str(one.module_dir),
+                "root": str(one.root),
+            }
+            for one in self.installed
+        ]
+        content: dict[str, Any] = {
+            "format": _FORMAT,
+            "distribution": DIST["distribution"],
+            "version": DIST["version"],
+            "python": sys.executable,
+            "packages": packages,
+            "gpus": asdict(self.gpus),
+            "devel": asdict(self.devel),
+            "checked": {"binaries": self.binaries, "scripts": self.scripts},
+            "findings": [finding.as_dict() for finding in self.findings],
+            "summary": {"errors": self.count(ERROR), "warnings": self.count(WARNING)},
+        }
+        return json.dumps(content, indent=1)
+
+    def as_text(self) -> str:
+        """Return the report as a page."""
+        return "\n".join([*self._head(), "", *self._packages(), "", *self._state(), *self._found()])
+
+    def _head(self) -> Iterator[str]:
+        python = ".".join(map(str, sys.version_info[:3]))
+        yield f"{DIST['distribution']} {DIST['version']}, Python {python} ({sys.executable})"
+
+    def _packages(self) -> Iterator[str]:
+        width = max((len(one.package.distribution) for one in self.installed), default=0)
+        for one in self.installed:
+            name = f"{one.package.distribution:{width}}"
+            yield f"  {name}  {one.version:8}  {one.root}"
+        if not self.installed:
+            yield "  no package is installed"
+
+    def _state(self) -> Iterator[str]:
+        yield f"GPU       {_gpu_line(self.gpus)}"
+        files = f", {self.devel.files:,} files" if self.devel.files else ""
+        yield f"devel     {self.devel.state}{files}"
+        yield f"checked   {self.binaries} libraries and programs, {self.scripts} console scripts"
+
+    def _found(self) -> Iterator[str]:
+        for finding in self.findings:
+            yield ""
+            yield f"{finding.severity}: {finding.subject}: {finding.message}"
+            yield f"    {finding.remedy}"
+        yield ""
+        yield self.summary()
+
+    def summary(self) -> str:
+        """Return the last line of the page."""
+        errors, warnings = self.count(ERROR), self.count(WARNING)
+        if not self.findings:
+            return "everything is in order"
+        return f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _gpu_line(gpus: _gpu.Gpus) -> str:
+    if gpus.source is None:
+        return f"none found (by the kernel, {gpus.detail}, nor by offload-arch)"
+    said = {"environment": "asked for by", "kernel": "said by the kernel,"}
+    return (
+        f"{', '.join(gpus.names) or 'unknown'} ({said.get(gpus.source, 'said by')} {gpus.detail})"
+    )
+
+
+def examine() -> Report:
+    """Look at everything that is installed. Nothing is changed, nothing expanded."""
+    installed, broken = _readable(every_installed())
+    gpus, wrong_target = _gpu.look()
+    devel = _devel.look(installed)
+    binaries, libraries = _libraries.check(installed)
+    findings = [
+        *broken,
+        *_packages.check(installed),
+        *wrong_target,
+        *_gpu.check(gpus, installed),
+        *_devel.check(devel, installed),
+        *_programs.check(installed),
+        *libraries,
+    ]
+    scripts = sum(len(_programs.scripts_of(one)) for one in installed)
+    ordered = sorted(findings, key=lambda finding: finding.severity != ERROR)
+    return Report(installed, gpus, devel, binaries, scripts, ordered)
+
+
+def _readable(everything: list[Installed]) -> tuple[list[Installed], list[Finding]]:
+    """Leave out packages that cannot say what they are, with a finding for each."""
+    readable: list[Installed] = []
+    findings: list[Finding] = []
+    for one in everything:
+        try:
+            if one.version:
+                readable.append(one)
+        except Exception as error:  # whatever its module raises when it is imported
+            name = one.package.distribution
+            message = f"{one.module_dir} cannot be read ({type(error).__name__}: {error})"
+            findings.append(Finding("package-broken", ERROR, name, message, reinstall(one)))
+    return readable, findings

@@ -1,0 +1,71 @@
+"""Real shared libraries and programs, compiled in moments."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+
+def loud(reason: str) -> unittest.SkipTest:
+    """Return what skips a test, and say so where nobody can overlook it."""
+    print(f"\n*** NOT TESTED: {reason} ***", file=sys.stderr)
+    return unittest.SkipTest(reason)
+
+
+def compiler() -> str:
+    found = shutil.which("cc")
+    if found is None:
+        raise loud("there is no C compiler `cc`")
+    return found
+
+
+def library(
+    path: Path,
+    *,
+    code: str = "",
+    needs: tuple[Path, ...] = (),
+    rpath: str | None = "$ORIGIN",
+    tag: str = "rpath",
+    versions: str | None = None,
+    soname: str | None = None,
+    more: tuple[str, ...] = (),
+) -> Path:
+    """Compile a library; `needs` are libraries that it needs, `versions` a version script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    function = path.name.partition(".")[0].replace("-", "_")
+    arguments = ["-shared", "-fPIC", f"-Wl,-soname,{soname or path.name}", *more]
+    if versions is not None:
+        script = path.with_name(path.name + ".map")
+        script.write_text(versions)
+        arguments.append(f"-Wl,--version-script={script}")
+    _compile(path, code or f"int {function}(void) {{ return 7; }}", arguments, needs, rpath, tag)
+    if versions is not None:
+        script.unlink()
+    return path
+
+
+def program(path: Path, *, needs: tuple[Path, ...] = (), rpath: str | None = None) -> Path:
+    """Compile a program that does nothing, and needs these libraries."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _compile(path, "int main(void) { return 0; }", [], needs, rpath, "rpath")
+    return path
+
+
+def _compile(
+    path: Path,
+    code: str,
+    arguments: list[str],
+    needs: tuple[Path, ...],
+    rpath: str | None,
+    tag: str,
+) -> None:
+    tags = {"rpath": "--disable-new-dtags", "runpath": "--enable-new-dtags"}
+    if rpath is not None:
+        arguments = [*arguments, f"-Wl,-rpath,{rpath}", f"-Wl,{tags[tag]}"]
+    links = ["-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", *map(str, needs)]
+    command = [compiler(), "-x", "c", "-", "-x", "none", "-o", str(path), *arguments, *links]
+    done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

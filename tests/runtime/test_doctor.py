@@ -1,0 +1,271 @@
+"""`rocm-sdk doctor`: each fault is found, named, and comes with the command that mends it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import unittest
+from typing import Any
+
+import support
+
+REINSTALL = 'pip install --force-reinstall --no-deps "rocm-sdk-{}==7.2.4"'
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(self, support.core(), support.libraries())
+        self.site = self.layout.site
+
+    def report(self, status: int | None = None, **variables: str) -> dict[str, Any]:
+        """Return the report, which must not change anything."""
+        before = self.layout.files()
+        done = self.layout.sdk("doctor", "--json", **variables)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(self.layout.files(), before)
+        report: dict[str, Any] = json.loads(done.stdout)
+        errors = sum(one["severity"] == "error" for one in report["findings"])
+        self.assertEqual(report["summary"]["errors"], errors)
+        self.assertEqual(done.returncode, int(errors > 0))
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout)
+        return report
+
+    def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
+        """Return subject, message and remedy by code; a code must not be there twice."""
+        found = self.report(status, **variables)["findings"]
+        by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in found}
+        self.assertEqual(len(found), len(by_code), found)
+        return by_code
+
+    def nodes(self, *versions: int) -> str:
+        directory = self.layout.top / "-".join(map(str, versions))
+        return support.kfd_nodes(directory, 0, *versions)
+
+    def in_order(self, **variables: str) -> None:
+        self.assertEqual(self.findings(0, **variables), {})
+
+
+class Report(Case):
+    def test_a_good_installation(self) -> None:
+        self.layout.install(support.devel())
+        self.layout.install(support.device("gfx942"))
+        nodes = self.nodes(90402)
+        done = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("\x1b", done.stdout)
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[0], r"^rocm 7\.2\.4, Python 3\.\d+\.\d+ \(.+\)$")
+        self.assertIn(f"  rocm-sdk-core           7.2.4     {self.site}/_rocm_sdk_core", lines)
+        self.assertIn(f"GPU       gfx942 (said by the kernel, {nodes})", lines)
+        self.assertIn("devel     not expanded", lines)
+        self.assertEqual(lines[-1], "everything is in order")
+        self.assertFalse((self.site / "_rocm_sdk_devel").exists())
+        self.layout.sdk("init", "--quiet")
+        said = self.layout.sdk("doctor", ROCM_SDK_KFD_NODES=nodes).stdout
+        self.assertRegex(said, r"\ndevel     expanded, \d+ files\n")
+        self.in_order(ROCM_SDK_KFD_NODES=nodes)
+
+    def test_the_fields_of_the_json(self) -> None:
+        self.layout.install(support.device("gfx942"))
+        report = self.report(0, ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(
+            {key: value for key, value in report.items() if key not in ("python", "packages")},
+            {
+                "format": 1,
+                "distribution": "rocm",
+                "version": "7.2.4",
+                "gpus": {
+                    "names": ["gfx942"],
+                    "source": "environment",
+                    "detail": "ROCM_SDK_TARGET_FAMILY=gfx942",
+                    "targets": ["gfx942"],
+                    "unserved": [],
+                },
+                "devel": {"state": "not installed", "root": "", "files": 0},
+                "checked": {"binaries": 3, "scripts": 3},
+                "findings": [],
+                "summary": {"errors": 0, "warnings": 0},
+            },
+        )
+        self.assertEqual(
+            report["packages"][0],
+            {
+                "name": "core",
+                "distribution": "rocm-sdk-core",
+                "version": "7.2.4",
+                "module": str(self.site / "rocm_sdk_core"),
+                "root": str(self.site / "_rocm_sdk_core"),
+            },
+        )
+
+    def test_errors_come_first_and_are_counted(self) -> None:
+        (self.site / "_rocm_sdk_libraries_old").mkdir()
+        (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
+        done = self.layout.sdk("doctor", ROCM_SDK_TARGET_FAMILY="gfx942")
+        self.assertEqual(done.returncode, 1)
+        lines = done.stdout.splitlines()
+        kinds = [line.partition(":")[0] for line in lines if line.startswith(("err", "warn"))]
+        self.assertEqual(kinds, ["error", "error", "error", "warning"])
+        self.assertEqual(lines[-1], "3 errors, 1 warning")
+
+
+class Packages(Case):
+    gfx942 = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}  # noqa: RUF012
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.layout.install(support.device("gfx942"))
+
+    def test_without_core(self) -> None:
+        shutil.rmtree(self.site / "rocm_sdk_core")
+        shutil.rmtree(self.site / "_rocm_sdk_core")
+        for path in self.site.glob("rocm_sdk_core-*"):
+            shutil.rmtree(path)
+        subject, message, remedy = self.findings(1, **self.gfx942)["package-missing"]
+        self.assertEqual((subject, remedy), ("rocm-sdk-core", 'pip install "rocm-sdk-core==7.2.4"'))
+        self.assertIn("every other package needs it", message)
+
+    def test_a_device_package_without_the_libraries(self) -> None:
+        layout = support.Layout(self, support.core(), support.device("gfx942"))
+        self.layout, self.site = layout, layout.site
+        finding = self.findings(1, **self.gfx942)["package-missing"]
+        self.assertEqual(finding[0], "rocm-sdk-libraries")
+        self.assertEqual(finding[2], 'pip install "rocm[libraries]==7.2.4"')
+
+    def test_another_version(self) -> None:
+        self.layout.install(support.profiler(version="7.1.0"))
+        self.assertEqual(
+            self.findings(1, **self.gfx942),
+            {
+                "version-mismatch": (
+                    "rocm-profiler",
+                    "its version is 7.1.0, that of rocm is 7.2.4",
+                    'pip install "rocm[profiler]==7.2.4"',
+                )
+            },
+        )
+
+    def test_a_distribution_that_is_there_twice(self) -> None:
+        old = self.site / "rocm_sdk_core-7.1.0.dist-info"
+        shutil.copytree(self.site / "rocm_sdk_core-7.2.4.dist-info", old)
+        subject, message, remedy = self.findings(1, **self.gfx942)["installed-twice"]
+        self.assertEqual(subject, "rocm-sdk-core")
+        self.assertIn(f"7.1.0 in {self.site}, 7.2.4 in {self.site}", message)
+        self.assertTrue(remedy.startswith("pip uninstall rocm-sdk-core"), remedy)
+
+    def test_directories_that_were_left_behind(self) -> None:
+        for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
+            (self.site / name).mkdir()
+        other = self.site / "another-1.0.dist-info"  # whose directory only looks like ours
+        other.mkdir()
+        (other / "RECORD").write_text("_rocm_sdk_core_tools/x,,\n")
+        (self.site / "_rocm_sdk_core_tools").mkdir()
+        subject, _, remedy = self.findings(0, **self.gfx942)["leftover-directory"]
+        self.assertEqual(subject, "_rocm_sdk_core_nightly, _rocm_sdk_libraries_gfx94X_dcgpu")
+        subprocess.run(remedy, shell=True, check=True)
+        self.in_order(**self.gfx942)
+
+    def test_files_that_are_gone_or_changed(self) -> None:
+        (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
+        (self.site / "_rocm_sdk_libraries/lib/db/gfx942.dat").write_bytes(b"longer than it was")
+        found = self.findings(1, **self.gfx942)
+        self.assertEqual(
+            found["files-missing"],
+            (
+                "rocm-sdk-core",
+                "files are gone: _rocm_sdk_core/bin/amdclang",
+                REINSTALL.format("core"),
+            ),
+        )
+        self.assertEqual(found["files-changed"][0], "rocm-sdk-device-gfx942")
+
+    def test_a_package_that_cannot_be_read(self) -> None:
+        (self.site / "rocm_sdk_libraries/_dist_info.py").write_text("DIST = {")
+        found = self.findings(1, **self.gfx942)
+        self.assertEqual(found["package-broken"][0], "rocm-sdk-libraries")
+        self.assertIn("SyntaxError", found["package-broken"][1])
+        self.assertEqual(found["package-broken"][2], REINSTALL.format("libraries"))
+
+    def test_a_program_that_is_missing(self) -> None:
+        (self.site / "_rocm_sdk_core/bin/hipcc").unlink()
+        subject, message, remedy = self.findings(1, **self.gfx942)["program-missing"]
+        self.assertEqual((subject, remedy), ("rocm-sdk-core", REINSTALL.format("core")))
+        self.assertIn(f"hipcc ({self.site}/_rocm_sdk_core/bin/hipcc)", message)
+
+    def test_the_installer_of_the_user_is_named(self) -> None:
+        info = self.site / "rocm-7.2.4.dist-info"
+        info.mkdir()
+        (info / "INSTALLER").write_text("uv\n")
+        (self.site / "_rocm_sdk_core/bin/amdclang").unlink()
+        remedy = self.findings(1, **self.gfx942)["files-missing"][2]
+        self.assertEqual(remedy, 'uv pip install --reinstall --no-deps "rocm-sdk-core==7.2.4"')
+
+
+class Gpus(Case):
+    def test_a_gpu_without_its_package(self) -> None:
+        self.layout.install(support.device("gfx942"))
+        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90402, 110000))
+        self.assertEqual(list(found), ["device-missing"])
+        subject, message, remedy = found["device-missing"]
+        self.assertEqual(subject, "rocm-sdk-device-gfx1100")
+        self.assertIn("this machine has a gfx1100", message)
+        self.assertEqual(remedy, 'pip install "rocm[device-gfx1100]==7.2.4"')
+
+    def test_a_package_without_its_gpu(self) -> None:
+        for isa in ("gfx942", "gfx1100"):
+            self.layout.install(support.device(isa))
+        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90402))
+        self.assertEqual(
+            found["device-superfluous"][::2],
+            ("rocm-sdk-device-gfx1100", "pip uninstall rocm-sdk-device-gfx1100"),
+        )
+
+    def test_both_gpus_with_their_packages(self) -> None:
+        for isa in ("gfx942", "gfx1100"):
+            self.layout.install(support.device(isa))
+        self.in_order(ROCM_SDK_KFD_NODES=self.nodes(110000, 90402))
+
+    def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
+        found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
+        self.assertEqual(found["gpu-unknown"][0], "gfx906")
+        self.assertIn("it has: gfx942, gfx1100", found["gpu-unknown"][1])
+        self.layout.install(support.device("gfx942"))
+        found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
+        self.assertEqual(list(found), ["gpu-unknown"])
+
+    def test_without_a_gpu(self) -> None:
+        offload_arch = self.site / "_rocm_sdk_core/lib/llvm/bin/offload-arch"
+        data = support.script("exit 1")
+        offload_arch.write_bytes(data + b"#" * (offload_arch.stat().st_size - len(data)))
+        _, _, remedy = self.findings(0)["device-missing"]
+        self.assertEqual(
+            remedy, 'pip install "rocm[device-gfx942]==7.2.4"  # or another of: gfx942, gfx1100'
+        )
+        self.assertIn("none found", self.layout.sdk("doctor").stdout)
+        self.layout.install(support.device("gfx1100"))
+        self.in_order()
+
+    def test_offload_arch_is_asked_and_named(self) -> None:
+        report = self.report(1)
+        self.assertEqual(report["gpus"]["source"], "offload-arch")
+        self.assertEqual(report["gpus"]["names"], ["gfx1100"])
+        self.assertTrue(report["gpus"]["detail"].endswith("/lib/llvm/bin/offload-arch"))
+
+    def test_a_wrong_request(self) -> None:
+        subject, message, remedy = self.findings(1, ROCM_SDK_TARGET_FAMILY="gfx90a")[
+            "target-unknown"
+        ]
+        self.assertEqual(subject, "ROCM_SDK_TARGET_FAMILY")
+        self.assertIn("gfx90a", message)
+        self.assertIn("gfx942, gfx1100", remedy)
+
+    def test_without_libraries_no_device_is_missed(self) -> None:
+        layout = support.Layout(self, support.core())
+        self.layout, self.site = layout, layout.site
+        self.in_order(ROCM_SDK_KFD_NODES=self.nodes(90402))
+
+
+if __name__ == "__main__":
+    unittest.main()

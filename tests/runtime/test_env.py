@@ -1,0 +1,197 @@
+"""`rocm-sdk path` and `rocm-sdk env`, in real shells and for directories with odd names."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+import support
+from compiled import loud
+
+ODD = "a b'c\"d$HOME`e\\f!g é;h&(i)*"
+SHOW = 'printf "%s\\n" "$ROCM_PATH" "$HIP_PATH" "$PATH" "$CMAKE_PREFIX_PATH" "${LD_LIBRARY_PATH-unset}"'
+
+
+class Env(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(
+            self, support.core(), support.libraries(), support.devel(), name=ODD
+        )
+        self.root = str(self.layout.site / "_rocm_sdk_devel")
+        self.layout.sdk("init", "--quiet")
+        command = self.layout.top / "rocm-sdk"
+        site = "'" + str(self.layout.site).replace("'", "'\\''") + "'"
+        python = os.path.realpath(self.layout.command()[0])
+        command.write_bytes(
+            support.script(f'PYTHONPATH={site} exec "{python}" -B -m rocm_sdk "$@"')
+        )
+        command.chmod(0o755)
+
+    def shell(self, name: str, *arguments: str, text: str, **variables: str) -> list[str]:
+        path = shutil.which(name)
+        if path is None:
+            raise loud(f"{name} is not installed")
+        environment = support.environment(**variables)
+        environment.pop("CMAKE_PREFIX_PATH", None) if "CMAKE_PREFIX_PATH" not in variables else None
+        environment["PATH"] = f"{self.layout.top}:/usr/bin:/bin"
+        environment["HOME"] = str(self.layout.top)
+        done = subprocess.run(
+            [path, *arguments, "-c", text],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def check(self, shown: list[str], cmake: str = "") -> None:
+        path = f"{self.root}/bin:{self.layout.top}:/usr/bin:/bin"
+        expected = [self.root, self.root, path, self.root + cmake, "unset"]
+        self.assertEqual(shown, expected)
+
+    def test_posix_shells(self) -> None:
+        for name in ("sh", "bash", "dash", "zsh", "ksh", "busybox"):
+            with self.subTest(name):
+                applet = ("sh",) if name == "busybox" else ()
+                if shutil.which(name) is None and name in ("ksh", "busybox"):
+                    continue
+                strict = "set -eu; "
+                self.check(
+                    self.shell(name, *applet, text=strict + f'eval "$(rocm-sdk env)"; {SHOW}')
+                )
+                # Twice is as once, and what was there stays.
+                twice = 'eval "$(rocm-sdk env)"; eval "$(rocm-sdk env --shell sh)"; ' + SHOW
+                self.check(self.shell(name, *applet, text=twice, CMAKE_PREFIX_PATH="/x y"), ":/x y")
+
+    def test_fish(self) -> None:
+        text = "rocm-sdk env --shell fish | source; rocm-sdk env --shell fish | source; "
+        show = 'string join : $PATH; string join : $CMAKE_PREFIX_PATH; set -q LD_LIBRARY_PATH; or echo "unset"'
+        show = f'printf "%s\\n" $ROCM_PATH $HIP_PATH; {show}'
+        self.check(self.shell("fish", "--no-config", text=text + show))
+        self.check(
+            self.shell("fish", "--no-config", text=text + show, CMAKE_PREFIX_PATH="/x y"), ":/x y"
+        )
+
+    def test_csh(self) -> None:
+        text = 'eval "`rocm-sdk env --shell csh`"; eval "`rocm-sdk env --shell csh`"; env'
+        for name in ("csh", "tcsh"):
+            with self.subTest(name):
+                shown = self.shell(name, "-f", text=text, CMAKE_PREFIX_PATH="/x y")
+                values = dict(line.split("=", 1) for line in shown if "=" in line)
+                names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
+                self.check([*(values[n] for n in names), "unset"], ":/x y")
+                self.assertNotIn("LD_LIBRARY_PATH", values)
+
+    def test_cmake(self) -> None:
+        if shutil.which("cmake") is None:
+            raise loud("cmake is not installed")
+        text = self.layout.sdk("env", "--shell", "cmake").stdout
+        script = self.layout.top / "script.cmake"
+        show = [f'message("$ENV{{{n}}}")' for n in ("ROCM_PATH", "HIP_PATH", "PATH")]
+        script.write_text(
+            "cmake_minimum_required(VERSION 3.15)\nset(CMAKE_PREFIX_PATH /x)\n"
+            + text
+            + "list(LENGTH CMAKE_PREFIX_PATH length)\nlist(GET CMAKE_PREFIX_PATH 0 first)\n"
+            + "\n".join([*show, 'message("${first}")', 'message("${length}")'])
+        )
+        done = subprocess.run(
+            ["cmake", "-P", str(script)], capture_output=True, text=True, check=False
+        )
+        lines = done.stderr.splitlines()
+        path = f"{self.root}/bin:{os.environ['PATH']}"
+        self.assertEqual(lines[:3], [self.root, self.root, path])
+        self.assertEqual(lines[3:], [self.root, "2"])
+
+    def test_json(self) -> None:
+        content = json.loads(self.layout.sdk("env", "--shell", "json").stdout)
+        self.assertEqual(
+            content,
+            {
+                "format": 1,
+                "set": {"ROCM_PATH": self.root, "HIP_PATH": self.root},
+                "prepend": {"PATH": [f"{self.root}/bin"], "CMAKE_PREFIX_PATH": [self.root]},
+            },
+        )
+
+    def test_powershell(self) -> None:
+        text = self.layout.sdk("env", "--shell", "powershell").stdout
+        quoted = self.root.replace("'", "''")
+        self.assertEqual(text.splitlines()[0], f"$env:ROCM_PATH = '{quoted}'")
+        if shutil.which("pwsh") is None:
+            raise loud("pwsh is not installed: what is meant for PowerShell was not run")
+        script = self.layout.top / "script.ps1"
+        names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
+        script.write_text(text + text + "\n".join(f"$env:{name}" for name in names))
+        done = subprocess.run(["pwsh", str(script)], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines()[0], self.root)
+
+    def test_typographic_quotes_are_quotes_in_powershell(self) -> None:
+        code = "from rocm_sdk._env import _ps_quoted; print(ascii(_ps_quoted('a\\u2019b')))"
+        self.assertEqual(self.layout.code(code), ascii("'a\u2019\u2019b'"))
+
+
+class WithoutDevel(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(self, support.core())
+        self.core = self.layout.site / "_rocm_sdk_core"
+
+    def test_directories_of_core(self) -> None:
+        for option, below in (("root", ""), ("bin", "bin"), ("lib", "lib")):
+            done = self.layout.sdk("path", f"--{option}")
+            self.assertEqual((done.stdout, done.returncode), (f"{self.core / below}\n", 0))
+            self.assertIn('devel is not installed (pip install "rocm[devel]")', done.stderr)
+
+    def test_what_needs_devel_names_the_command(self) -> None:
+        for option in ("include", "cmake"):
+            done = self.layout.sdk("path", f"--{option}")
+            self.assertEqual((done.stdout, done.returncode), ("", 1))
+            self.assertIn(
+                'rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',
+                done.stderr,
+            )
+
+    def test_environment_of_core(self) -> None:
+        done = self.layout.sdk("env")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"export ROCM_PATH='{self.core}'\n", done.stdout)
+        self.assertNotIn("CMAKE_PREFIX_PATH", done.stdout)
+        self.assertIn("devel is not installed", done.stderr)
+
+    def test_with_devel_all_are_in_the_tree(self) -> None:
+        self.layout.install(support.devel())
+        tree = self.layout.site / "_rocm_sdk_devel"
+        for option, below in (
+            ("root", ""),
+            ("bin", "bin"),
+            ("lib", "lib"),
+            ("include", "include"),
+            ("cmake", "lib/cmake"),
+        ):
+            answer = self.layout.sdk("path", f"--{option}").stdout
+            self.assertEqual(answer, f"{tree / below}\n")
+            self.assertTrue(Path(answer.strip()).is_dir())
+
+    def test_a_reader_that_stops_is_no_error_to_tell(self) -> None:
+        command = self.layout.command("-m", "rocm_sdk", "env", "--shell", "json")
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(
+            command,
+            env=self.layout.environment(PYTHONUNBUFFERED="1"),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        os.close(write)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertNotIn("Broken pipe", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
