@@ -2,12 +2,20 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What every newtype over a text has: it is read through `FromStr`, and shown as it is.
+/// What every newtype over a text has: it is read through `FromStr`, and shown as it is. The
+/// text is shared: a plan names an artifact once for each of its files.
 macro_rules! text_conversions {
     ($name:ident, $error:ty) => {
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
         impl TryFrom<String> for $name {
             type Error = $error;
 
@@ -18,7 +26,7 @@ macro_rules! text_conversions {
 
         impl From<$name> for String {
             fn from(name: $name) -> Self {
-                name.0
+                name.0.as_ref().to_owned()
             }
         }
 
@@ -57,10 +65,10 @@ impl NameError {
 macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $pattern:literal, $check:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
         #[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = $pattern)))]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// The name as text.
@@ -76,7 +84,7 @@ macro_rules! name_type {
                 let check: fn(&str) -> Option<&'static str> = $check;
                 match check(text) {
                     Some(reason) => Err(NameError::new($kind, text, reason)),
-                    None => Ok(Self(text.to_owned())),
+                    None => Ok(Self(text.into())),
                 }
             }
         }

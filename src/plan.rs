@@ -5,6 +5,7 @@
 //! it, `rockpack build` carries out exactly it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +175,7 @@ pub struct Member {
     /// Installed bytes; of what is edited, those of its source.
     pub size: u64,
     /// The rule that placed it: `packages.kdl:12`, or `rockpack` for what every package has.
-    pub rule: String,
+    pub rule: Arc<str>,
 }
 
 /// How a file comes about. Data only; the executor matches all of them.
@@ -247,7 +248,7 @@ pub struct Absent {
     /// Why it is not shipped.
     pub reason: String,
     /// The rule that selected it.
-    pub rule: String,
+    pub rule: Arc<str>,
 }
 
 /// What one drop rule leaves out on purpose.

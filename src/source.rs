@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use miette::Severity;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
@@ -25,7 +25,7 @@ struct Text {
     file: Option<String>,
     /// Pictures are headed by the file, so that a terminal can open it, else by the name.
     named: NamedSource<String>,
-    /// Where its line breaks are: a plan asks for the line of a rule once for each file.
+    /// Where its line breaks are.
     breaks: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Source {
 
     /// The place of these bytes.
     pub fn at(&self, bytes: Range<usize>) -> Place {
-        Place { source: self.clone(), bytes }
+        Place { source: self.clone(), bytes, shown: OnceLock::new() }
     }
 }
 
@@ -83,6 +83,7 @@ impl Source {
 pub struct Place {
     source: Source,
     bytes: Range<usize>,
+    shown: OnceLock<Arc<str>>,
 }
 
 impl Place {
@@ -100,12 +101,19 @@ impl Place {
     pub fn span(&self) -> Span {
         Span { start: self.source.position(self.bytes.start), end: self.source.position(self.bytes.end) }
     }
+
+    /// The place as it is shown, in one text that all who name it share: a plan names a rule once
+    /// for each file that the rule placed.
+    pub fn shown(&self) -> Arc<str> {
+        let shown = || format!("{}:{}", self.source.name(), self.line()).into();
+        self.shown.get_or_init(shown).clone()
+    }
 }
 
 /// `packages.kdl:12`, as a plan names its rules.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.source.name(), self.line())
+        f.write_str(&self.shown())
     }
 }
 

@@ -13,6 +13,8 @@ mod pattern;
 #[derive(Debug, Clone)]
 pub struct Glob {
     text: String,
+    /// What every path that fits starts with: most paths are told by it.
+    prefix: String,
     matcher: GlobMatcher,
     itself: Option<GlobMatcher>,
 }
@@ -24,7 +26,9 @@ impl Glob {
     /// When its syntax is wrong.
     pub fn new(text: &str) -> Result<Self, globset::Error> {
         let itself = text.strip_suffix("/**").map(compile).transpose()?;
-        Ok(Self { text: text.to_owned(), matcher: compile(text)?, itself })
+        let fixed = text.strip_suffix("/**").unwrap_or(text);
+        let prefix = fixed.split(['*', '?', '[', '{']).next().unwrap_or_default().to_owned();
+        Ok(Self { text: text.to_owned(), prefix, matcher: compile(text)?, itself })
     }
 
     /// The glob as it was written.
@@ -34,7 +38,8 @@ impl Glob {
 
     /// Whether the whole path fits.
     pub fn matches(&self, path: &RelPath) -> bool {
-        self.matcher.is_match(path.as_str()) || self.itself.as_ref().is_some_and(|m| m.is_match(path.as_str()))
+        let path = path.as_str();
+        path.starts_with(&self.prefix) && (self.matcher.is_match(path) || self.itself.as_ref().is_some_and(|m| m.is_match(path)))
     }
 
     /// Whether it matches every path that `other` matches; no where that cannot be told.
@@ -94,6 +99,10 @@ mod tests {
         assert!(matches("**/cmake/**", "lib/cmake/x/y"));
         assert!(matches("**/cmake/**", "lib/cmake"));
         assert!(!matches("**/cmake/**", "lib/cmakes/x"));
+        assert!(matches("lib/cmake/**", "lib/cmake"));
+        assert!(!matches("lib/cmake/**", "lib/cmakes"));
+        assert!(matches("lib/{a,b}/[cd]?", "lib/b/de"));
+        assert!(!matches("lib/a*", "lib"));
         assert!(matches("share/**/p/**", "share/p/x"));
         assert!(matches("share/**/p/**", "share/doc/p/x"));
         assert!(!matches("lib/*.so", "lib/A.SO"));

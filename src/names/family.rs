@@ -1,6 +1,7 @@
 //! Families and ISAs: for which GPUs an artifact was built.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +9,10 @@ use super::NameError;
 
 /// The third field of an artifact directory's name: `generic`, a family or an ISA,
 /// an ISA perhaps with features (`gfx942:xnack+`).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = "^[A-Za-z0-9:+-]+$")))]
-pub struct Family(String);
+pub struct Family(Arc<str>);
 
 impl Family {
     /// The family as it stands in directory names.
@@ -21,12 +22,12 @@ impl Family {
 
     /// The family of everything that runs on any GPU.
     pub fn generic() -> Self {
-        Self("generic".to_owned())
+        Self("generic".into())
     }
 
     /// Whether it is target-neutral.
     pub fn is_generic(&self) -> bool {
-        self.0 == "generic"
+        &*self.0 == "generic"
     }
 
     /// The part before `:`; ISA features do not make another ISA.
@@ -43,7 +44,7 @@ impl FromStr for Family {
         if text.is_empty() || !text.chars().all(fine) {
             return Err(NameError::new("a family", text, "use letters, digits, `-`, and `:` before features"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 }
 
@@ -51,10 +52,10 @@ impl FromStr for Family {
 ///
 /// Sorts as people count: by the length of its name, then by its letters, so that
 /// `gfx906` comes before `gfx1100`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = "^[a-z0-9]+$")))]
-pub struct Isa(String);
+pub struct Isa(Arc<str>);
 
 impl Isa {
     /// The ISA as text.
@@ -83,7 +84,7 @@ impl FromStr for Isa {
         if text.is_empty() || !text.chars().all(fine) {
             return Err(NameError::new("an ISA", text, "use lower-case letters and digits; features (`:xnack+`) are not part of it"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 }
 

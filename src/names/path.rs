@@ -1,16 +1,19 @@
 //! Relative paths with `/`, the same on every system.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::ModuleName;
 
 /// A relative path: `/` between segments, never empty, no `.` or `..`, no control characters.
 ///
 /// Sorts by bytes, so that an order never depends on a locale.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
-pub struct RelPath(String);
+pub struct RelPath(Arc<str>);
 
 /// [`RelPath`] as a regular expression: segments that are neither `.` nor `..`, with `/` between.
 #[cfg(test)]
@@ -39,7 +42,7 @@ impl RelPath {
 
     /// The path without its last segment, if there is one before it.
     pub fn parent(&self) -> Option<Self> {
-        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
     /// Its segments, first to last.
@@ -55,7 +58,12 @@ impl RelPath {
     /// This path with another below it.
     #[must_use]
     pub fn join(&self, below: &Self) -> Self {
-        Self(format!("{}/{}", self.0, below.0))
+        Self([&self.0, "/", &below.0].concat().into())
+    }
+
+    /// What is left of this path below `directory`; `None` when it lies elsewhere.
+    pub fn below(&self, directory: &Self) -> Option<Self> {
+        self.0.strip_prefix(&*directory.0)?.strip_prefix('/').map(|rest| Self(rest.into()))
     }
 
     /// This path with another last segment.
@@ -72,13 +80,17 @@ impl RelPath {
     /// The way from the directory that holds `self` to `to`, both below the same root:
     /// from `bin/a` to `lib/b` it is `../lib/b`.
     pub fn relative_to_sibling(&self, to: &Self) -> String {
-        let from: Vec<&str> = self.segments().collect();
-        let from = &from[..from.len() - 1];
-        let target: Vec<&str> = to.segments().collect();
-        let shared = from.iter().zip(&target[..target.len() - 1]).take_while(|(a, b)| a == b).count();
-        let mut steps = vec![".."; from.len() - shared];
-        steps.extend(&target[shared..]);
-        steps.join("/")
+        let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = self.0.as_bytes()[..alike].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+        let up = self.0[shared..].matches('/').count();
+        "../".repeat(up) + &to.0[shared..]
+    }
+}
+
+/// An identifier is a path of one segment.
+impl From<&ModuleName> for RelPath {
+    fn from(name: &ModuleName) -> Self {
+        Self(name.0.clone())
     }
 }
 
@@ -99,7 +111,7 @@ impl FromStr for RelPath {
         } else if text.split('/').any(|s| s.is_empty() || s == ".") {
             "has an empty or `.` segment"
         } else {
-            return Ok(Self(text.to_owned()));
+            return Ok(Self(text.into()));
         };
         Err(PathError { path: text.to_owned(), reason })
     }
@@ -124,10 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_below_a_directory() {
+        assert_eq!(path("a/b/c").below(&path("a")), Some(path("b/c")));
+        for elsewhere in ["a", "ab/c", "c"] {
+            assert_eq!(path(elsewhere).below(&path("a")), None, "{elsewhere}");
+        }
+    }
+
+    #[test]
     fn the_way_to_a_sibling() {
         assert_eq!(path("bin/a").relative_to_sibling(&path("lib/llvm/b")), "../lib/llvm/b");
         assert_eq!(path("lib/a").relative_to_sibling(&path("lib/b")), "b");
         assert_eq!(path("a").relative_to_sibling(&path("b/c")), "b/c");
         assert_eq!(path("lib/x/a").relative_to_sibling(&path("lib/b")), "../b");
+        assert_eq!(path("lib/ab").relative_to_sibling(&path("lib/ac/d")), "ac/d");
+        assert_eq!(path("lib64/a").relative_to_sibling(&path("lib/a")), "../lib/a");
+        assert_eq!(path("a/b").relative_to_sibling(&path("a/b")), "b");
     }
 }

@@ -14,7 +14,7 @@ use crate::source::{Code, Problem, Problems, nearest};
 pub(super) fn apply<'a>(
     package: &'a Package,
     runtime: &mut Runtime<'a>,
-    view: &View<'a>,
+    view: &View<'_, 'a>,
     meant: &BTreeSet<&ArtifactName>,
     problems: &mut Problems,
 ) {
@@ -40,11 +40,11 @@ pub(super) fn apply<'a>(
     runtime.absent.extend(left.map(|(path, (alias, rule))| Absent {
         path: path.clone(),
         reason: format!("another name of the library `{}`; wheels hold no links", alias.real),
-        rule: rule.to_string(),
+        rule: rule.shown(),
     }));
 }
 
-fn no_such_link(rule: &AliasRule, package: &Package, runtime: &Runtime<'_>, view: &View<'_>) -> Problem {
+fn no_such_link(rule: &AliasRule, package: &Package, runtime: &Runtime<'_>, view: &View<'_, '_>) -> Problem {
     let hint = nearest(rule.path.as_str(), runtime.aliases.keys().map(RelPath::as_str));
     let label = match (view.get(&rule.path), hint) {
         (Some(item), _) => format!("artifact `{}` has it, which this package does not take", item.artifact.id),

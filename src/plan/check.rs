@@ -1,6 +1,6 @@
 //! What has to hold over the whole plan: nothing lost unnoticed, nothing searched in vain.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use super::Distribution;
 use super::describe::pattern_in_vain;
@@ -15,17 +15,13 @@ use crate::source::{Code, Problem, Problems};
 /// Directories that are searched and that their packages do not have: a warning for each line.
 pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
-    let paths: BTreeSet<&str> = made.iter().flat_map(|(_, d)| d.members.iter().map(|m| m.path.as_str())).collect();
-    let there = |directory: &str| {
-        let prefix = format!("{directory}/");
-        paths.range(prefix.as_str()..).next().is_some_and(|p| p.starts_with(&prefix))
-    };
     for (instance, _) in made {
         let rpaths = instance.package.rpaths.iter().map(|rule| (rule, "libraries are searched there in vain"));
         let environment = instance.package.environment.iter().flat_map(|e| &e.directories).map(|rule| (rule, "scripts name it in vain"));
         for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
             let owner = made.iter().find(|(o, _)| o.package.name.value == *rule.package && instance.relies_on(o));
-            if owner.is_some_and(|(owner, _)| !there(&format!("{}/{}", owner.platform_dir, rule.directory))) {
+            let absent = |owner: &Instance<'_>| !has_directory(made, &format!("{}/{}/", owner.platform_dir, rule.directory));
+            if owner.is_some_and(|(owner, _)| absent(owner)) {
                 problems.push(
                     Problem::warning(Code::MissingDirectory, format!("package `{}` has no directory `{}`", *rule.package, rule.directory))
                         .label(&rule.package.place, label)
@@ -36,6 +32,14 @@ pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
         }
     }
     problems
+}
+
+/// Whether some distribution has members whose paths start with `prefix`; they are sorted.
+fn has_directory(made: &[(Instance<'_>, Distribution)], prefix: &str) -> bool {
+    made.iter().any(|(_, distribution)| {
+        let first = distribution.members.partition_point(|m| m.path.as_str() < prefix);
+        distribution.members.get(first).is_some_and(|m| m.path.as_str().starts_with(prefix))
+    })
 }
 
 /// Libraries that the runtime shall find by name and that their packages do not have: a warning for each package.
@@ -86,12 +90,13 @@ pub(super) fn platform_tag(
         StubMachine::X86_64 => "x86_64",
         StubMachine::Aarch64 => "aarch64",
     };
-    let sources = made.iter().flat_map(|(_, d)| d.all_members().filter_map(|m| m.step.source()));
-    let sources: BTreeSet<_> = sources.map(|s| (&s.artifact, &s.base, &s.path)).collect();
     let entries = catalog.artifacts.iter().flat_map(|a| a.entries.iter().map(move |e| (&a.id, e)));
-    let shipped = entries.filter(|(id, e)| sources.contains(&(*id, &e.base, &e.path))).filter_map(|(_, e)| e.elf());
+    let files = entries.filter_map(|(id, entry)| Some(((id, &entry.base, &entry.path), entry.elf()?)));
+    let files = files.filter(|(_, facts)| StubMachine::of(facts.machine) == Some(machine));
     // Files that need nothing newer run wherever a tag of this form is known at all: from glibc 2.17 on.
-    let needs = shipped.filter(|facts| StubMachine::of(facts.machine) == Some(machine)).map(|facts| facts.glibc.unwrap_or((2, 17)));
-    let (major, minor) = needs.max()?.max((2, 17));
+    let needs: HashMap<_, _> = files.map(|(file, facts)| (file, facts.glibc.unwrap_or((2, 17)))).collect();
+    let sources = made.iter().flat_map(|(_, d)| d.all_members().filter_map(|m| m.step.source()));
+    let shipped = sources.filter_map(|s| needs.get(&(&s.artifact, &s.base, &s.path)));
+    let (major, minor) = shipped.max()?.max(&(2, 17));
     Some(format!("manylinux_{major}_{minor}_{architecture}"))
 }

@@ -16,11 +16,11 @@ use crate::names::{Mode, RelPath, System};
 use crate::source::{Code, Problem, Problems};
 
 /// Who places what every package has.
-const EVERY: &str = "rockpack";
+pub(super) const EVERY: &str = "rockpack";
 
 /// A file of text that the plan made.
 pub(super) fn render(path: RelPath, text: String) -> Member {
-    Member { path, size: text.len() as u64, step: Step::Render { text }, executable: false, rule: EVERY.to_owned() }
+    Member { path, size: text.len() as u64, step: Step::Render { text }, executable: false, rule: EVERY.into() }
 }
 
 /// The core metadata.
@@ -72,7 +72,7 @@ pub(super) fn missing<P>(package: &Package, system: System, placed: &BTreeMap<Re
         let reason = format!("not there: the runtime will not find library `{}`", *library.name);
         Some((pattern.parse().ok()?, reason, &library.name.place))
     });
-    programs.chain(libraries).map(|(path, reason, place)| Absent { path, reason, rule: place.to_string() }).collect()
+    programs.chain(libraries).map(|(path, reason, place)| Absent { path, reason, rule: place.shown() }).collect()
 }
 
 /// Where a library has to be, when nothing is there.
@@ -100,7 +100,7 @@ pub(super) fn import_package(
     scripts: &[(&str, &ScriptTarget)],
     problems: &mut Problems,
 ) -> Vec<Member> {
-    let module = instance.module.as_str();
+    let module = &instance.module;
     let file = |name: &str, text: String| name.parse().ok().map(|path: RelPath| render(below(module, &path), text));
     let files = template(instance, templates, problems).filter(|(path, _)| !is_license_text(path));
     let mut members: Vec<Member> = files.map(|(path, text)| render(below(module, path), text.clone())).collect();
@@ -156,23 +156,21 @@ fn is_license_text(path: &RelPath) -> bool {
     path.depth() == 0 && path.as_str().starts_with("LICENSE")
 }
 
+/// Every licence text that the artifacts install, in the catalog's order.
+pub(super) fn license_texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
+    let items = catalog.artifacts.iter().flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
+    items.filter(|item| matches!(item.entry.kind, EntryKind::File { .. }) && facts::is_license(manifest, item.entry)).collect()
+}
+
 /// Licence texts of the template, and of everything that a package takes from, by installed path.
-pub(super) fn licenses(manifest: &Manifest, catalog: &Catalog, templates: &Templates, instance: &Instance<'_>, mode: Mode) -> Vec<Member> {
+pub(super) fn licenses(texts: &[Item<'_>], templates: &Templates, instance: &Instance<'_>, mode: Mode) -> Vec<Member> {
     let names: BTreeSet<_> = instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)).map(|r| &r.name.value).collect();
     let files = templates.get(&instance.package.template.value).into_iter().flatten().filter(|(path, _)| is_license_text(path));
     let mut found: BTreeMap<RelPath, Member> = files.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
-    for artifact in catalog.artifacts.iter().filter(|a| names.contains(&a.id.name) && instance.sees(&a.id)) {
-        for entry in artifact.entries.iter().filter(|e| matches!(e.kind, EntryKind::File { .. }) && facts::is_license(manifest, e)) {
-            let source = Item { artifact, entry }.origin();
-            let member = Member {
-                path: entry.path.clone(),
-                step: Step::Copy { source },
-                executable: false,
-                size: entry.size(),
-                rule: EVERY.to_owned(),
-            };
-            found.entry(entry.path.clone()).or_insert(member);
-        }
+    for item in texts.iter().filter(|item| names.contains(&item.artifact.id.name) && instance.sees(&item.artifact.id)) {
+        let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
+        let member = Member { path: path.clone(), step, executable: false, size: item.entry.size(), rule: EVERY.into() };
+        found.entry(path).or_insert(member);
     }
     found.into_values().collect()
 }

@@ -1,9 +1,10 @@
 //! The devel archive: everything, as files, links to what runtime packages ship, and links.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::describe::EVERY;
 use super::instance::Instance;
-use super::links::{Filled, Shipped, below, installed, item_member, item_step};
+use super::links::{Filled, Shipped, installed, item_member, item_step};
 use super::place::named;
 use super::select::{Selected, Selection};
 use super::view::{Item, Target, View};
@@ -24,36 +25,41 @@ pub(super) struct Devel {
 pub(super) fn archive(
     instance: &Instance<'_>,
     selection: &Selection<'_>,
-    view: &View<'_>,
+    view: &View<'_, '_>,
     shipped: &Shipped<'_, '_>,
     problems: &mut Problems,
 ) -> Devel {
     let mut members = BTreeMap::new();
     for (&path, selected) in &selection.directories {
         let step = Step::Directory;
-        members.insert(path.clone(), Member { path: path.clone(), step, executable: true, size: 0, rule: selected.rule.to_string() });
+        members.insert(path.clone(), Member { path: path.clone(), step, executable: true, size: 0, rule: selected.rule.shown() });
     }
-    let aliases = aliases(instance, selection, shipped);
+    let elsewhere = Elsewhere { owners: shipped.owners(instance), aliases: aliases(instance, selection, shipped) };
     for (&path, selected) in &selection.files {
-        if let Some(member) = member(instance, path, selected, view, shipped, &aliases, problems) {
+        if let Some(member) = member(instance, path, selected, view, &elsewhere, problems) {
             members.insert(path.clone(), member);
         }
     }
     renamed(instance, selection, shipped, &mut members);
     add_parents(&mut members);
-    let root = instance.platform_dir.as_str();
-    let members = members.into_values().map(|m| Member { path: below(root, &m.path), ..m });
+    let members = members.into_values().map(|m| Member { path: installed(instance, &m.path), ..m });
     Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
+}
+
+/// What devel only links to.
+struct Elsewhere<'s, 'a> {
+    owners: HashMap<&'s RelPath, &'s Filled<'a>>,
+    aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 
 /// Where the SONAME of each alias is, over all runtime distributions that devel relies on. A
 /// name that nothing has is no place to link to.
-fn aliases(instance: &Instance<'_>, selection: &Selection<'_>, shipped: &Shipped<'_, '_>) -> BTreeMap<RelPath, RelPath> {
-    let mut aliases = BTreeMap::new();
+fn aliases<'s>(instance: &'s Instance<'_>, selection: &Selection<'_>, shipped: &Shipped<'s, '_>) -> HashMap<&'s RelPath, &'s RelPath> {
+    let mut aliases = HashMap::new();
     for filled in shipped.relied_on(instance) {
         let there = |real: &RelPath| selection.files.contains_key(real) || filled.runtime.placed.contains_key(real);
         for (path, (alias, _)) in filled.runtime.aliases.iter().filter(|(_, (alias, _))| there(&alias.real)) {
-            aliases.entry(path.clone()).or_insert_with(|| alias.real.clone());
+            aliases.entry(path).or_insert(&alias.real);
         }
     }
     aliases
@@ -64,9 +70,8 @@ fn member(
     instance: &Instance<'_>,
     path: &RelPath,
     selected: &Selected<'_>,
-    view: &View<'_>,
-    shipped: &Shipped<'_, '_>,
-    aliases: &BTreeMap<RelPath, RelPath>,
+    view: &View<'_, '_>,
+    elsewhere: &Elsewhere<'_, '_>,
     problems: &mut Problems,
 ) -> Option<Member> {
     let link = |target: String| Member {
@@ -74,12 +79,12 @@ fn member(
         step: Step::Link { target },
         executable: false,
         size: 0,
-        rule: selected.rule.to_string(),
+        rule: selected.rule.shown(),
     };
-    if let Some(real) = aliases.get(path) {
+    if let Some(real) = elsewhere.aliases.get(path) {
         return Some(link(path.relative_to_sibling(real)));
     }
-    if let Some(owner) = shipped.owner(path, instance) {
+    if let Some(owner) = elsewhere.owners.get(path) {
         return Some(link(into_package(instance, owner, path)));
     }
     if let EntryKind::Symlink { target } = &selected.item.entry.kind {
@@ -95,7 +100,7 @@ fn member(
         }
         return Some(link(target.clone()));
     }
-    Some(Member { rule: selected.rule.to_string(), ..file(path, &selected.item) })
+    Some(Member { rule: selected.rule.shown(), ..file(path, &selected.item) })
 }
 
 /// ELF files keep their rpath; a `DT_RUNPATH` becomes a `DT_RPATH`.
@@ -116,7 +121,7 @@ fn renamed(instance: &Instance<'_>, selection: &Selection<'_>, shipped: &Shipped
             if selection.files.contains_key(path) && !members.contains_key(&alias.real) && filled.runtime.placed.contains_key(&alias.real) {
                 let step = Step::Link { target: into_package(instance, filled, &alias.real) };
                 let path = alias.real.clone();
-                members.insert(path.clone(), Member { path, step, executable: false, size: 0, rule: rule.to_string() });
+                members.insert(path.clone(), Member { path, step, executable: false, size: 0, rule: rule.shown() });
             }
         }
     }
@@ -124,10 +129,14 @@ fn renamed(instance: &Instance<'_>, selection: &Selection<'_>, shipped: &Shipped
 
 /// Every directory that something lies in is a member of its own.
 fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
-    let parents = members.keys().flat_map(|path| std::iter::successors(path.parent(), RelPath::parent));
-    let missing: BTreeSet<RelPath> = parents.filter(|p| !members.contains_key(p)).collect();
+    let (mut known, mut missing) = (HashSet::new(), Vec::new());
+    for path in members.keys() {
+        // Above a directory that is known, all are.
+        let new = std::iter::successors(path.parent(), RelPath::parent).take_while(|directory| known.insert(directory.clone()));
+        missing.extend(new.filter(|directory| !members.contains_key(directory)));
+    }
     for path in missing {
-        let member = Member { path: path.clone(), step: Step::Directory, executable: true, size: 0, rule: "rockpack".to_owned() };
+        let member = Member { path: path.clone(), step: Step::Directory, executable: true, size: 0, rule: EVERY.into() };
         members.insert(path, member);
     }
 }

@@ -4,7 +4,7 @@
 //! of the one path; where it lands is read from the plan.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -322,7 +322,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
-        let (mut distributions, mut owned) = (Vec::new(), BTreeSet::new());
+        let (mut distributions, mut owned) = (Vec::new(), HashSet::new());
         let (targets, instances) = of.scope.as_ref().map_or((None, &[][..]), |(targets, instances)| (Some(targets), &instances[..]));
         for instance in instances {
             let heard = rules::heard(self.manifest, here, instance, of.mode, path);

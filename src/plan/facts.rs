@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::instance::Instance;
@@ -11,6 +12,7 @@ use super::targets::Targets;
 use crate::catalog::Entry;
 use crate::manifest::{Manifest, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
+use crate::version::Version;
 
 /// What is known of the set before the selector is described.
 pub(super) struct Known<'k> {
@@ -143,10 +145,25 @@ fn environment(instance: &Instance<'_>, all: &[Instance<'_>]) -> Value {
     variables.collect::<Map<_, _>>().into()
 }
 
-/// The links that put a device wheel's files into an expanded devel tree.
-pub(super) fn device_links<'p>(targets: &Targets, instance: &Instance<'_>, links: impl Iterator<Item = (&'p RelPath, String)>) -> Value {
-    let links: Vec<Value> = links.map(|(path, target)| json!({"relpath": path, "target": target})).collect();
-    json!({"version": targets.version, "isa": instance.variant.as_str(), "links": links})
+/// The links that put a device wheel's files into an expanded devel tree, as JSON: a link for each
+/// file, each with the text that it has.
+pub(super) fn device_links(targets: &Targets, instance: &Instance<'_>, links: impl Iterator<Item = (RelPath, String)>) -> String {
+    let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
+    // Names and versions are text: nothing here has no JSON.
+    serde_json::to_string(&DeviceLinks { isa: instance.variant.as_str(), links, version: &targets.version }).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct DeviceLinks<'d> {
+    isa: Option<&'d str>,
+    links: Vec<DeviceLink>,
+    version: &'d Version,
+}
+
+#[derive(Serialize)]
+struct DeviceLink {
+    relpath: RelPath,
+    target: String,
 }
 
 /// Whether a catalog entry is a licence text by the project's globs.

@@ -1,6 +1,6 @@
 //! What no package takes: dropped for a reason, or unowned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::targets::Targets;
 use super::text::{counted, human_size};
@@ -21,7 +21,7 @@ pub(super) struct Leftover {
 }
 
 /// Goes by the first drop rule that fits; `selected` is what some package takes.
-pub(super) fn find(manifest: &Manifest, catalog: &Catalog, targets: &Targets, selected: &BTreeSet<*const Entry>) -> Leftover {
+pub(super) fn find(manifest: &Manifest, catalog: &Catalog, targets: &Targets, selected: &HashSet<*const Entry>) -> Leftover {
     let rules: Vec<&DropRule> = rules(manifest, targets.mode).collect();
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
@@ -70,7 +70,7 @@ fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
 }
 
 /// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
-fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &BTreeSet<*const Entry>) -> Option<Problem> {
+fn idle_drop(rule: &DropRule, catalog: &Catalog, selected: &HashSet<*const Entry>) -> Option<Problem> {
     let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
     let matched: Vec<(&Artifact, &Entry)> =
         scope.iter().flat_map(|a| a.entries.iter().map(move |e| (*a, e))).filter(|(_, e)| rule.glob.matches(&e.path)).collect();

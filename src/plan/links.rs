@@ -1,5 +1,8 @@
 //! From placed entries to members: steps with their sources, rpaths and targets.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::instance::Instance;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::rpath::{self, Directory};
@@ -7,7 +10,7 @@ use super::view::Item;
 use super::{Absent, Member, Step};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, exec_stub};
-use crate::names::RelPath;
+use crate::names::{ModuleName, RelPath};
 use crate::source::{Code, Problem, Problems};
 
 /// A runtime distribution with what is placed in it.
@@ -31,6 +34,17 @@ impl<'s, 'a> Shipped<'s, 'a> {
         self.filled.iter().find(|f| for_whom.relies_on(&f.instance) && !f.instance.is_overlay() && f.runtime.placed.contains_key(path))
     }
 
+    /// The owner of every path that is shipped wherever `for_whom` is.
+    pub fn owners(&self, for_whom: &'s Instance<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
+        let mut owners = HashMap::new();
+        for filled in self.relied_on(for_whom) {
+            for path in filled.runtime.placed.keys() {
+                owners.entry(path).or_insert(filled);
+            }
+        }
+        owners
+    }
+
     /// All runtime distributions that are there wherever `for_whom` is.
     pub fn relied_on(&self, for_whom: &'s Instance<'_>) -> impl Iterator<Item = &'s Filled<'a>> {
         self.filled.iter().filter(|f| for_whom.relies_on(&f.instance) && !f.instance.is_overlay())
@@ -52,13 +66,13 @@ pub(super) fn members(
             Placed::Forward(alias) => forward(filled, shipped, path, alias),
         };
         match made {
-            Ok(member) => members.push(Member { rule: rule.to_string(), ..member }),
+            Ok(member) => members.push(Member { rule: rule.shown(), ..member }),
             Err(reason) if has_to_be(filled, path) => problems.push(
                 Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.instance.name))
                     .label(rule, "asks for it")
                     .help("take the library in a runtime package, remove the line, or say why it can be absent: optional=\"…\""),
             ),
-            Err(reason) => absent.push(Absent { path: path.clone(), reason, rule: rule.to_string() }),
+            Err(reason) => absent.push(Absent { path: path.clone(), reason, rule: rule.shown() }),
         }
     }
     (members, absent)
@@ -71,12 +85,12 @@ fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
 
 /// A path of the platform directory, below site-packages.
 pub(super) fn installed(instance: &Instance<'_>, path: &RelPath) -> RelPath {
-    below(instance.platform_dir.as_str(), path)
+    below(&instance.platform_dir, path)
 }
 
-/// `path` in the directory `name`.
-pub(super) fn below(name: &str, path: &RelPath) -> RelPath {
-    name.parse::<RelPath>().map_or_else(|_| path.clone(), |dir| dir.join(path))
+/// `path` in the directory of a module.
+pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
+    RelPath::from(module).join(path)
 }
 
 fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Directory]) -> Member {
@@ -96,7 +110,7 @@ pub(super) fn item_step(item: &Item<'_>, rpath: impl Fn(&crate::elf::ElfFacts) -
 
 /// A member with the size and mode of the item's bytes; the rule is for the caller to set.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
-    Member { path, step, executable: item.entry.is_executable(), size: item.entry.size(), rule: String::new() }
+    Member { path, step, executable: item.entry.is_executable(), size: item.entry.size(), rule: Arc::default() }
 }
 
 /// A stub at `path` for the program at `target`, in this distribution or in one that it relies on.
@@ -105,7 +119,7 @@ fn stub(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath, target: 
     let (from, to) = (installed(&filled.instance, path), installed(owner, target));
     let target = from.relative_to_sibling(&to);
     let size = exec_stub(machine, &target).map_err(|e| e.to_string())?.len() as u64;
-    Ok(Member { path: from, step: Step::Stub { target, machine }, executable: true, size, rule: String::new() })
+    Ok(Member { path: from, step: Step::Stub { target, machine }, executable: true, size, rule: Arc::default() })
 }
 
 /// The distribution that ships the file itself: this one, or the first that it relies on.
@@ -124,5 +138,5 @@ fn forward(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath, alias
     let (soname, needed) = (path.file_name().to_owned(), alias.real.file_name().to_owned());
     let size = forwarding_library(machine, &soname, &needed, &rpath).map_err(|e| e.to_string())?.len() as u64;
     let step = Step::Alias { soname, needed, rpath, machine };
-    Ok(Member { path: from, step, executable: false, size, rule: String::new() })
+    Ok(Member { path: from, step, executable: false, size, rule: Arc::default() })
 }

@@ -1,6 +1,7 @@
 //! One owner for each installed path, among distributions that can be installed together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::instance::Instance;
 use super::links::Filled;
@@ -10,12 +11,13 @@ use crate::names::{RelPath, System};
 use crate::source::{Code, Place, Problem, Problems};
 
 /// A distribution's member, as the owner of its path.
-#[derive(Clone, Copy)]
 struct Claim<'m, 'a> {
     /// Which distribution, by its place in the plan.
     index: usize,
     by: &'m Instance<'a>,
     member: &'m Member,
+    /// Its installed path in lower case, so that a file system that minds no case is served too.
+    path: Cow<'m, str>,
 }
 
 impl Claim<'_, '_> {
@@ -39,24 +41,75 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Installed paths in lower case, so that a file system that minds no case is served too, and who has each.
-type Claims<'m, 'a> = BTreeMap<String, Vec<Claim<'m, 'a>>>;
+/// Who has each path. Nearly every path has one claim and is looked up by it alone; those with
+/// several are few, and in order.
+struct Claims<'c, 'm, 'a> {
+    first: HashMap<&'c str, &'c Claim<'m, 'a>>,
+    several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
+}
+
+impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
+    fn new(all: &'c [Claim<'m, 'a>]) -> Self {
+        let (mut first, mut several) = (HashMap::with_capacity(all.len()), BTreeMap::new());
+        for claim in all {
+            let earlier = *first.entry(&*claim.path).or_insert(claim);
+            if !std::ptr::eq(earlier, claim) {
+                several.entry(&*claim.path).or_insert_with(|| vec![earlier]).push(claim);
+            }
+        }
+        Self { first, several }
+    }
+
+    /// The claims to a path, in the order of the plan.
+    fn to(&self, path: &str) -> &[&'c Claim<'m, 'a>] {
+        let one = || self.first.get(path).map_or(&[][..], std::slice::from_ref);
+        self.several.get(path).map_or_else(one, Vec::as_slice)
+    }
+
+    /// Paths that are claimed, and have other claimed paths below them.
+    fn with_some_below(&self, all: &'c [Claim<'m, 'a>]) -> BTreeSet<&'c str> {
+        let mut directories = HashSet::new();
+        let mut claimed = BTreeSet::new();
+        for claim in all {
+            // Above a directory that is known, all are.
+            for directory in parents(&claim.path).rev().take_while(|directory| directories.insert(*directory)) {
+                claimed.extend(self.first.contains_key(directory).then_some(directory));
+            }
+        }
+        claimed
+    }
+}
 
 /// Checks that no path is installed twice, and none below a path that is a file or link.
 pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>], system: System) -> Problems {
-    let claims = claims(made);
+    let all = claims(made);
+    let claims = Claims::new(&all);
     let mut problems = Problems::new();
-    for rivals in claims.values() {
+    for rivals in claims.several.values().filter(|claims| !never_meet(claims)) {
         let pairs = rivals.iter().enumerate().flat_map(|(i, one)| rivals[i + 1..].iter().map(move |other| (one, other)));
         if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.rivals(other)) {
             problems.push(same_path(one, other, filled));
         }
     }
     problems.extend(alike(&claims, filled, system));
+    problems.extend(all_nested(&claims, &all, filled));
+    problems
+}
+
+/// Whether the claims are one each of distributions of one name: a package is made for many targets.
+fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
+    claims.windows(2).all(|pair| pair[0].index != pair[1].index && !pair[0].by.goes_with(pair[1].by))
+}
+
+fn all_nested(claims: &Claims<'_, '_, '_>, all: &[Claim<'_, '_>], filled: &[Filled<'_>]) -> Problems {
+    let mut problems = Problems::new();
+    let above = claims.with_some_below(all);
+    let is_below = |claim: &&Claim<'_, '_>| !above.is_empty() && parents(&claim.path).any(|parent| above.contains(parent));
+    let paths: BTreeSet<&str> = all.iter().filter(is_below).map(|claim| &*claim.path).collect();
     let mut seen = BTreeSet::new();
-    for (path, below) in &claims {
-        for (parent, above) in parents(path).filter_map(|p| claims.get_key_value(p)) {
-            let pairs = above.iter().flat_map(|one| below.iter().map(move |other| (one, other)));
+    for path in paths {
+        for parent in parents(path).filter(|parent| above.contains(parent)) {
+            let pairs = claims.to(parent).iter().flat_map(|one| claims.to(path).iter().map(move |other| (one, other)));
             if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.is_above(other))
                 && seen.insert(parent)
             {
@@ -67,19 +120,24 @@ pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>]
     problems
 }
 
-fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Claims<'m, 'a> {
-    let mut claims = Claims::new();
+fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Vec<Claim<'m, 'a>> {
     let wheels = made.iter().enumerate().filter(|(_, (_, distribution))| distribution.form == Form::Wheel);
-    for (index, (by, distribution)) in wheels {
+    let members = wheels.flat_map(|(index, (by, distribution))| {
         let archived = distribution.archive.iter().flat_map(|a| &a.members);
-        for member in distribution.members.iter().chain(archived).filter(|m| m.step != Step::Directory) {
-            claims.entry(member.path.as_str().to_lowercase()).or_default().push(Claim { index, by, member });
-        }
-    }
-    claims
+        distribution.members.iter().chain(archived).map(move |member| (index, by, member))
+    });
+    let files = members.filter(|(_, _, member)| member.step != Step::Directory);
+    files.map(|(index, by, member)| Claim { index, by, member, path: in_lower_case(member.path.as_str()) }).collect()
 }
 
-fn parents(path: &str) -> impl Iterator<Item = &str> {
+/// Most paths are in lower case, and stay where they are.
+fn in_lower_case(path: &str) -> Cow<'_, str> {
+    let is = path.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
+    if is { Cow::Borrowed(path) } else { Cow::Owned(path.to_lowercase()) }
+}
+
+/// The directories above a path, the uppermost first.
+fn parents(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
@@ -104,12 +162,12 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
 
 /// Paths of one distribution that differ in case alone: one problem for each. Installed on Windows,
 /// one of two is lost; elsewhere that is so on few file systems.
-fn alike(claims: &Claims<'_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
+fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
-    for rivals in claims.values().filter(|rivals| rivals.len() > 1) {
+    for rivals in claims.several.values() {
         for (at, one) in rivals.iter().enumerate() {
             let other = rivals[at + 1..].iter().find(|other| other.index == one.index && other.member.path != one.member.path);
-            pairs.entry(one.index).or_default().extend(other.map(|other| (one, other)));
+            pairs.entry(one.index).or_default().extend(other.map(|other| (*one, *other)));
         }
     }
     let mut problems = Problems::new();

@@ -41,7 +41,7 @@ pub(super) struct Runtime<'a> {
 }
 
 /// Places what was selected; `machine` is what the build's scripts run on.
-pub(super) fn runtime<'a>(selection: &Selection<'a>, view: &View<'a>, machine: StubMachine, problems: &mut Problems) -> Runtime<'a> {
+pub(super) fn runtime<'a>(selection: &Selection<'a>, view: &View<'_, 'a>, machine: StubMachine, problems: &mut Problems) -> Runtime<'a> {
     let mut placing = Placing { selection, view, machine, out: Runtime::default(), problems };
     for (&path, selected) in &selection.files {
         match &selected.item.entry.kind {
@@ -62,7 +62,7 @@ pub(super) fn shared_library<'a>(item: &Item<'a>) -> Option<&'a ElfFacts> {
 
 struct Placing<'p, 'a> {
     selection: &'p Selection<'a>,
-    view: &'p View<'a>,
+    view: &'p View<'p, 'a>,
     machine: StubMachine,
     out: Runtime<'a>,
     problems: &'p mut Problems,
@@ -183,7 +183,7 @@ impl<'a> Placing<'_, 'a> {
     }
 
     fn drop(&mut self, path: &RelPath, reason: String, rule: &Place) {
-        self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.to_string() });
+        self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.shown() });
     }
 
     /// Wheels hold files only; an empty directory is gone, and the plan says so.

@@ -1,13 +1,13 @@
 //! The steps from manifest and catalog to plan, in order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::instance::{Instance, instances, without_families};
 use super::leftover::Leftover;
 use super::links::{Filled, Shipped, below, members};
 use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
-use super::view::View;
+use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
 use super::{aliases, check, closure, describe, devel, empty, facts, idle, leftover, notes, ownership, place, requires, rpath};
 use crate::catalog::{Catalog, Entry};
@@ -42,8 +42,10 @@ pub(super) fn attempt(
             return Err(problems);
         }
     };
-    let resolver = Resolver { manifest, catalog, templates, request, targets: &targets, all: &all, machine: machine(catalog) };
-    resolver.run(problems)
+    let generic = Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic()));
+    let machine = machine(catalog);
+    let license_texts = describe::license_texts(manifest, catalog);
+    Resolver { manifest, catalog, templates, request, targets: &targets, all: &all, generic, license_texts, machine }.run(problems)
 }
 
 /// `--only` names packages that are built.
@@ -80,6 +82,9 @@ struct Resolver<'a> {
     request: &'a Request,
     targets: &'a Targets,
     all: &'a [Instance<'a>],
+    /// What runs on any target, which is there wherever anything is.
+    generic: Layer<'a>,
+    license_texts: Vec<Item<'a>>,
     machine: StubMachine,
 }
 
@@ -140,8 +145,10 @@ impl<'a> Resolver<'a> {
         filled
     }
 
-    fn view(&self, instance: &Instance<'_>) -> View<'a> {
-        View::new(self.catalog, |artifact| instance.sees(&artifact.id))
+    /// What is installed together with a distribution.
+    fn view(&self, instance: &Instance<'_>) -> View<'_, 'a> {
+        let own = self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && instance.fits(&a.id));
+        View::new(&self.generic, Layer::new(own))
     }
 
     fn runtime(
@@ -179,16 +186,15 @@ impl<'a> Resolver<'a> {
     fn device_links(&self, filled: &Filled<'_>, placed: &[super::Member]) -> Option<super::Member> {
         let instance = &filled.instance;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-        let root = format!("{}/", instance.platform_dir);
-        let relative = |m: &super::Member| m.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());
-        let files: Vec<RelPath> = placed.iter().filter_map(relative).collect();
-        let links = files.iter().map(|path| {
-            let from = below(devel.platform_dir.as_str(), path);
-            (path, from.relative_to_sibling(&below(instance.platform_dir.as_str(), path)))
+        let root = RelPath::from(&instance.platform_dir);
+        let links = placed.iter().filter_map(|member| {
+            let path = member.path.below(&root)?;
+            let target = below(&devel.platform_dir, &path).relative_to_sibling(&member.path);
+            Some((path, target))
         });
-        let text = facts::device_links(self.targets, instance, links).to_string();
-        let path = format!("{root}.devel_links/{}.json", instance.variant.as_str()?).parse().ok()?;
-        Some(describe::render(path, text + "\n"))
+        let text = facts::device_links(self.targets, instance, links);
+        let path = format!(".devel_links/{}.json", instance.variant.as_str()?).parse().ok()?;
+        Some(describe::render(root.join(&path), text + "\n"))
     }
 
     fn devel(&self, instance: &Instance<'a>, shipped: &Shipped<'_, 'a>, found: &mut Found) -> Result<Distribution, NameError> {
@@ -210,7 +216,7 @@ impl<'a> Resolver<'a> {
         let mut archived = devel.members;
         archived.extend(platform_marker(instance));
         distribution.members = sorted(describe::import_package(instance, self.templates, &facts, &[], &mut found.problems));
-        let path = name.parse().map(|name| below(instance.module.as_str(), &name));
+        let path = name.parse().map(|name| below(&instance.module, &name));
         distribution.archive = path.ok().map(|path| Archive { path, compress, members: archived });
         distribution.absent = devel.absent;
         Ok(distribution)
@@ -264,7 +270,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn licenses(&self, instance: &Instance<'_>) -> Vec<super::Member> {
-        describe::licenses(self.manifest, self.catalog, self.templates, instance, self.targets.mode)
+        describe::licenses(&self.license_texts, self.templates, instance, self.targets.mode)
     }
 
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
@@ -306,7 +312,7 @@ struct Found {
     problems: Problems,
     notes: Vec<String>,
     /// Every entry that some package takes.
-    selected: BTreeSet<*const Entry>,
+    selected: HashSet<*const Entry>,
 }
 
 impl Found {
@@ -324,14 +330,14 @@ fn sorted(mut members: Vec<super::Member>) -> Vec<super::Member> {
 /// A platform directory is a regular package.
 fn platform_marker(instance: &Instance<'_>) -> Option<super::Member> {
     let name = "__init__.py".parse().ok()?;
-    Some(describe::render(below(instance.platform_dir.as_str(), &name), String::new()))
+    Some(describe::render(below(&instance.platform_dir, &name), String::new()))
 }
 
 /// A file of an overlay's own right in the directory that it shares: pip removes the directories
 /// that an uninstall empties only below one that it removes a file from.
 fn overlay_marker(instance: &Instance<'_>) -> Option<super::Member> {
     let name = format!(".{}", instance.name.file_stem()).parse().ok()?;
-    Some(describe::render(below(instance.platform_dir.as_str(), &name), format!("{} has files here\n", instance.name)))
+    Some(describe::render(below(&instance.platform_dir, &name), format!("{} has files here\n", instance.name)))
 }
 
 /// Forwarding libraries by package.

@@ -40,7 +40,7 @@ impl Selection<'_> {
         self.excluded.iter().map(|(path, (exclude, rule))| Absent {
             path: (*path).clone(),
             reason: format!("excluded by {exclude}"),
-            rule: rule.to_string(),
+            rule: rule.shown(),
         })
     }
 }

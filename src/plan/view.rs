@@ -1,8 +1,8 @@
 //! All that is installed together, as one tree: what links are resolved over.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
-use crate::catalog::{Artifact, Catalog, Entry, EntryKind, Origin};
+use crate::catalog::{Artifact, Entry, EntryKind, Origin};
 use crate::names::RelPath;
 
 /// An entry with the artifact that has it.
@@ -37,42 +37,81 @@ pub(super) enum Target<'a> {
 /// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// The installed tree of some artifacts.
-#[derive(Debug)]
-pub(super) struct View<'a> {
-    items: BTreeMap<&'a str, Item<'a>>,
-    directories: BTreeSet<&'a str>,
+/// The installed tree of some artifacts. Looked up by path alone, never gone through: an order
+/// would cost most of the time that planning takes.
+#[derive(Debug, Default)]
+pub(super) struct Layer<'a> {
+    items: HashMap<&'a str, Item<'a>>,
+    directories: HashMap<&'a str, Contents>,
 }
 
-impl<'a> View<'a> {
-    /// The tree of the artifacts that `sees` lets in. Where two have a path, the first by name counts;
+/// What is known to be in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Contents {
+    Nothing,
+    Something,
+}
+
+impl<'a> Layer<'a> {
+    /// The tree of these artifacts, in the catalog's order. Where two have a path, the first counts;
     /// whether they may is ownership's business, not resolution's.
-    pub fn new(catalog: &'a Catalog, sees: impl Fn(&Artifact) -> bool) -> Self {
-        let (mut items, mut directories) = (BTreeMap::new(), BTreeSet::new());
-        for artifact in catalog.artifacts.iter().filter(|a| sees(a)) {
+    pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
+        let mut layer = Self::default();
+        for artifact in artifacts {
             for entry in &artifact.entries {
                 let path = entry.path.as_str();
                 match entry.kind {
-                    EntryKind::Directory => _ = directories.insert(path),
-                    EntryKind::File { .. } | EntryKind::Symlink { .. } => _ = items.entry(path).or_insert(Item { artifact, entry }),
+                    EntryKind::Directory => _ = layer.directories.entry(path).or_insert(Contents::Nothing),
+                    EntryKind::File { .. } | EntryKind::Symlink { .. } => _ = layer.items.entry(path).or_insert(Item { artifact, entry }),
                 }
-                let parents = std::iter::successors(parent(path), |p| parent(p));
-                directories.extend(parents.take_while(|p| !p.is_empty()));
+                layer.fill_parents(path);
             }
         }
-        Self { items, directories }
+        layer
+    }
+
+    /// The directories above `path` are there, and something is in them.
+    fn fill_parents(&mut self, path: &'a str) {
+        for directory in std::iter::successors(parent(path), |p| parent(p)) {
+            if self.directories.insert(directory, Contents::Something) == Some(Contents::Something) {
+                break; // then all above it are known too
+            }
+        }
+    }
+}
+
+/// All that is installed together: what runs on any target, and what is for one.
+#[derive(Debug)]
+pub(super) struct View<'v, 'a> {
+    generic: &'v Layer<'a>,
+    own: Layer<'a>,
+}
+
+impl<'v, 'a> View<'v, 'a> {
+    /// Both layers as one tree. Where both have a path, the first artifact by name counts.
+    pub fn new(generic: &'v Layer<'a>, own: Layer<'a>) -> Self {
+        Self { generic, own }
     }
 
     /// What is installed at `path`, links not followed.
     pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
-        self.items.get(path.as_str()).copied()
+        self.item(path.as_str())
+    }
+
+    fn item(&self, path: &str) -> Option<Item<'a>> {
+        match (self.generic.items.get(path), self.own.items.get(path)) {
+            (Some(generic), Some(own)) if own.artifact.id < generic.artifact.id => Some(*own),
+            (generic, own) => generic.or(own).copied(),
+        }
+    }
+
+    fn contents(&self, directory: &str) -> Option<Contents> {
+        self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
     }
 
     /// Whether nothing at all is below the directory.
     pub fn is_empty_directory(&self, path: &RelPath) -> bool {
-        let prefix = format!("{path}/");
-        let below = |first: Option<&&str>| first.is_some_and(|p| p.starts_with(&prefix));
-        !below(self.items.range(prefix.as_str()..).next().map(|(p, _)| p)) && !below(self.directories.range(prefix.as_str()..).next())
+        self.contents(path.as_str()) != Some(Contents::Something)
     }
 
     /// Where the link `text` at `from` leads.
@@ -94,7 +133,7 @@ fn parent(path: &str) -> Option<&str> {
 }
 
 struct Walk<'v, 'a> {
-    view: &'v View<'a>,
+    view: &'v View<'v, 'a>,
     at: Vec<String>,
     links: usize,
 }
@@ -110,9 +149,9 @@ impl<'a> Walk<'_, 'a> {
             self.at.push((*segment).to_owned());
             self.through_link()?;
             let here = self.at.join("/");
-            if index + 1 < segments.len() && !here.is_empty() && !self.view.directories.contains(here.as_str()) {
+            if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none() {
                 // A file is no directory: nothing is below it.
-                let within = if self.view.items.contains_key(here.as_str()) { &segments[index + 1..] } else { &[] };
+                let within = if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
                 return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
             }
         }
@@ -122,7 +161,7 @@ impl<'a> Walk<'_, 'a> {
     /// When a link is here, goes where it leads.
     fn through_link(&mut self) -> Result<(), Target<'a>> {
         let here = self.at.join("/");
-        let Some(EntryKind::Symlink { target }) = self.view.items.get(here.as_str()).map(|i| &i.entry.kind) else { return Ok(()) };
+        let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind) else { return Ok(()) };
         self.links += 1;
         if self.links > MOST_LINKS {
             return Err(Target::Loop);
@@ -136,9 +175,9 @@ impl<'a> Walk<'_, 'a> {
 
     fn arrived(&self) -> Target<'a> {
         let here = self.at.join("/");
-        match self.view.items.get(here.as_str()) {
-            Some(item) => Target::File(*item),
-            None if here.is_empty() || self.view.directories.contains(here.as_str()) => Target::Directory,
+        match self.view.item(&here) {
+            Some(item) => Target::File(item),
+            None if here.is_empty() || self.view.contents(&here).is_some() => Target::Directory,
             None => Target::Missing(here),
         }
     }

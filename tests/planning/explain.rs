@@ -163,8 +163,8 @@ fn every_path_lands_where_the_plan_has_it() {
             let here = explanation.modes[0].distributions.iter().find(|d| d.name == distribution.name && d.variant == distribution.variant);
             let landed = here.unwrap().lands.iter().find(|l| l.member.path == member.path).unwrap_or_else(|| panic!("{path} lands"));
             assert_eq!(landed.member.step, member.step);
-            let heard = here.unwrap().rules.iter().filter_map(|r| r.rule.as_ref()).any(|rule| rule.place == member.rule);
-            assert!(heard || member.rule == "rockpack", "{path}: {} is among the rules", member.rule);
+            let heard = here.unwrap().rules.iter().filter_map(|r| r.rule.as_ref()).any(|rule| *rule.place == *member.rule);
+            assert!(heard || &*member.rule == "rockpack", "{path}: {} is among the rules", member.rule);
         }
     }
     for unowned in &plan.unowned {

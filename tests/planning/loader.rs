@@ -88,7 +88,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
         step: Step::Copy { source: Origin { artifact: artifact.id.clone(), base: entry.base.clone(), path: entry.path.clone() } },
         executable: true,
         size: entry.size(),
-        rule: "packages.kdl:1".to_owned(),
+        rule: "packages.kdl:1".into(),
     });
     Distribution {
         package: "all".parse().unwrap(),

@@ -56,7 +56,7 @@ pub fn hostile() -> Plan {
     core.members.extend(hostile);
     for absent in &mut core.absent {
         absent.reason = HOSTILE.join("\n");
-        absent.rule = String::from("</script>");
+        absent.rule = "</script>".into();
     }
     for (unowned, name) in plan.unowned.iter_mut().zip(HOSTILE) {
         unowned.origin.path = name.parse().unwrap();

@@ -224,7 +224,7 @@ fn every_file_names_the_rule_that_took_it() {
     let plan = Case::new(&packages, "base_lib_generic b text b\nmore_lib_generic bm text m\nbase_dev_generic d text d").plan();
     let rule = |name: &str, path: &str| {
         let found = distribution(&plan, name);
-        found.all_members().find(|m| m.path.as_str() == path).unwrap().rule.clone()
+        found.all_members().find(|m| m.path.as_str() == path).unwrap().rule.to_string()
     };
     assert_eq!(rule("x-core", "_x_core/b"), "packages.kdl:12", "the include line");
     assert_eq!(rule("x-core", "_x_core/bm"), "packages.kdl:12");

@@ -28,7 +28,7 @@ impl<'a> Places<'a> {
 
     /// The line that placed a file.
     pub fn of(&self, found: &Found<'a>) -> Option<&'a Place> {
-        self.0.get(&found.member.rule).copied()
+        self.0.get(&*found.member.rule).copied()
     }
 
     /// Points at the line that placed the first of these files; what other lines placed is named there too.

@@ -1,23 +1,16 @@
 //! The order of a devel archive: no link comes before what it leads to or through.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Member, Step};
 
 /// Directories and files first, by path; then links, those that others need before them.
 pub(super) fn links_last(members: Vec<Member>) -> Vec<Member> {
-    let (links, mut ordered): (Vec<Member>, Vec<Member>) = members.into_iter().partition(|m| text(m).is_some());
-    let targets: BTreeMap<String, String> = links.iter().filter_map(|m| Some((m.path.to_string(), text(m)?.to_owned()))).collect();
-    let mut waiting: BTreeMap<String, Member> = links.into_iter().map(|m| (m.path.to_string(), m)).collect();
-    while let Some(first) = waiting.keys().next().cloned() {
-        let mut chain = vec![first];
-        while let Some(last) = chain.last() {
-            match needs(last, &targets, |link| waiting.contains_key(link) && !chain.iter().any(|c| c == link)) {
-                Some(next) => chain.push(next),
-                None => ordered.extend(chain.pop().and_then(|path| waiting.remove(&path))),
-            }
-        }
-    }
+    let (mut links, mut ordered): (Vec<Member>, Vec<Member>) = members.into_iter().partition(|m| text(m).is_some());
+    links.sort_by(|a, b| a.path.cmp(&b.path));
+    let order = Ordering::new(&links).run();
+    let mut links: Vec<Option<Member>> = links.into_iter().map(Some).collect();
+    ordered.extend(order.into_iter().filter_map(|index| links[index].take()));
     ordered
 }
 
@@ -28,38 +21,89 @@ fn text(member: &Member) -> Option<&str> {
 /// Links followed before a path counts as a circle (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// The first link on the way to where `link` leads that `is_missing`.
-fn needs(link: &str, targets: &BTreeMap<String, String>, is_missing: impl Fn(&str) -> bool) -> Option<String> {
-    let mut at: Vec<&str> = link.split('/').collect();
-    at.pop();
-    let mut ahead: Vec<&str> = targets.get(link)?.split('/').rev().collect();
-    let mut followed = 0;
-    while let Some(segment) = ahead.pop() {
-        match segment {
-            "" | "." => continue,
-            ".." => _ = at.pop()?,
-            name => at.push(name),
-        }
-        let here = at.join("/");
-        if is_missing(&here) {
-            return Some(here);
-        }
-        if let Some(target) = targets.get(&here).filter(|_| followed < MOST_LINKS) {
-            followed += 1;
-            at.pop();
-            ahead.extend(target.split('/').rev());
-        }
+/// Links by their index, while they are put in order.
+struct Ordering<'l> {
+    /// The path and the text of each.
+    links: Vec<(&'l str, &'l str)>,
+    by_path: HashMap<&'l str, usize>,
+    /// Those whose turn has not begun.
+    waiting: Vec<bool>,
+}
+
+impl<'l> Ordering<'l> {
+    fn new(links: &'l [Member]) -> Self {
+        let links: Vec<_> = links.iter().filter_map(|m| Some((m.path.as_str(), text(m)?))).collect();
+        let by_path = links.iter().enumerate().map(|(index, (path, _))| (*path, index)).collect();
+        Self { waiting: vec![true; links.len()], links, by_path }
     }
-    None
+
+    fn run(mut self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.links.len());
+        for first in 0..self.links.len() {
+            let mut chain: Vec<usize> = self.begin(first).into_iter().collect();
+            while let Some(&last) = chain.last() {
+                match self.needs(last).and_then(|next| self.begin(next)) {
+                    Some(next) => chain.push(next),
+                    None => order.extend(chain.pop()),
+                }
+            }
+        }
+        order
+    }
+
+    /// Begins the turn of a link that waits for it.
+    fn begin(&mut self, link: usize) -> Option<usize> {
+        std::mem::take(&mut self.waiting[link]).then_some(link)
+    }
+
+    /// The first link on the way to where `link` leads that waits for its turn.
+    fn needs(&self, link: usize) -> Option<usize> {
+        let (path, target) = self.links[link];
+        let mut at = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
+        let mut ahead: Vec<&str> = target.split('/').rev().collect();
+        let mut followed = 0;
+        while let Some(segment) = ahead.pop() {
+            match segment {
+                "" | "." => continue,
+                ".." => leave(&mut at)?,
+                name => enter(&mut at, name),
+            }
+            let Some(&here) = self.by_path.get(at.as_str()) else { continue };
+            if self.waiting[here] {
+                return Some(here);
+            }
+            if followed < MOST_LINKS {
+                followed += 1;
+                leave(&mut at)?;
+                ahead.extend(self.links[here].1.split('/').rev());
+            }
+        }
+        None
+    }
+}
+
+fn enter(at: &mut String, name: &str) {
+    if !at.is_empty() {
+        at.push('/');
+    }
+    at.push_str(name);
+}
+
+/// To the directory above, if there is one.
+fn leave(at: &mut String) -> Option<()> {
+    let above = at.rfind('/').unwrap_or(0);
+    (!at.is_empty()).then(|| at.truncate(above))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn link(path: &str, target: &str) -> Member {
         let step = Step::Link { target: target.to_owned() };
-        Member { path: path.parse().unwrap(), step, executable: false, size: 0, rule: String::new() }
+        Member { path: path.parse().unwrap(), step, executable: false, size: 0, rule: Arc::default() }
     }
 
     fn order(members: Vec<Member>) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! What every rule says of a path: selection is run over its entries and listened to.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::{Choice, Heard, Reason, Rule, Says};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
@@ -104,13 +104,13 @@ fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
 }
 
 /// The entries that no distribution takes.
-fn left<'h>(here: &'h Catalog, owned: &BTreeSet<*const Entry>) -> impl Iterator<Item = Item<'h>> {
+fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<Item = Item<'h>> {
     let all = here.artifacts.iter().flat_map(|artifact: &Artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
     all.filter(|item| !owned.contains(&std::ptr::from_ref(item.entry)) && !matches!(item.entry.kind, EntryKind::Directory))
 }
 
 /// Drop rules that count: those for entries that no distribution takes.
-pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &BTreeSet<*const Entry>) -> Vec<Heard> {
+pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &HashSet<*const Entry>) -> Vec<Heard> {
     let rules = left(here, owned).filter_map(|item| {
         leftover::dropping(manifest, targets.mode, &item).map(|rule| Heard {
             artifact: Some(item.artifact.id.clone()),
@@ -122,6 +122,6 @@ pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, ow
 }
 
 /// Artifacts whose entry no distribution takes and no rule drops.
-pub(super) fn unowned(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &BTreeSet<*const Entry>) -> Vec<ArtifactId> {
+pub(super) fn unowned(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &HashSet<*const Entry>) -> Vec<ArtifactId> {
     leftover::find(manifest, here, targets, owned).unowned.into_iter().map(|u| u.origin.artifact).collect()
 }

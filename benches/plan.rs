@@ -1,0 +1,267 @@
+//! How long a plan takes and how much memory, by the size of the catalog.
+//!
+//! ```text
+//! cargo bench --bench plan                   20,000 to 2,000,000 entries for 40 ISAs
+//! cargo bench --bench plan -- --entries N    that many
+//! cargo bench --bench plan -- --tree DIR     a real artifact directory
+//! ```
+//!
+//! The catalogs are made up (`plan/synthetic.rs`) for the repository's own packages.kdl. Each
+//! size is measured in a process of its own, on one thread; times are what that thread spent on a
+//! processor, so that a busy machine tells the same:
+//!
+//! * check: both KDL files are decoded and checked.
+//! * plan: `plan::resolve`. Beside it the most memory that the process had, with the catalog
+//!   that it held already.
+//! * `--files`, `--json`: the plan as text in that form; read: the plan out of that JSON.
+//! * floor: the catalog's entries are cloned and sorted by path. Whatever orders the files of
+//!   a build has to do that much; check and plan are given in multiples of it.
+//!
+//! When growth is linear, a column for each entry stays as it is from row to row.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use rayon::prelude::*;
+use rockpack::catalog::{self, Catalog, Entry};
+use rockpack::elf;
+use rockpack::manifest::Manifest;
+use rockpack::plan::{self, Plan, Request, Templates};
+use rockpack::source::{Problems, Source};
+use rustix::time::{ClockId, clock_gettime};
+use walkdir::WalkDir;
+
+#[path = "plan/synthetic.rs"]
+mod synthetic;
+
+const ISAS: usize = 40;
+const SIZES: [usize; 3] = [20_000, 200_000, 2_000_000];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let value = |name: &str| arguments.iter().position(|a| a == name).map(|at| arguments.get(at + 1).expect("a value").as_str());
+    if let Some(size) = value("--measure") {
+        measure(size.parse().unwrap());
+    } else if !arguments.iter().any(|a| a == "--bench") {
+        // `cargo test --all-targets` starts it too.
+        println!("not measured: this is for `cargo bench`");
+    } else if let Some(dir) = value("--tree") {
+        bench_tree(Path::new(dir));
+    } else {
+        bench_sizes(&value("--entries").map_or(SIZES.to_vec(), |size| vec![size.parse().unwrap()]));
+    }
+}
+
+/// What one process found out: seconds, and bytes.
+struct Measured {
+    entries: f64,
+    members: f64,
+    check: f64,
+    plan: f64,
+    files: f64,
+    json: f64,
+    read: f64,
+    floor: f64,
+    catalog_memory: f64,
+    plan_memory: f64,
+}
+
+impl Measured {
+    fn line(&self) -> String {
+        let times = [self.check, self.plan, self.files, self.json, self.read, self.floor];
+        let all = [self.entries, self.members].into_iter().chain(times).chain([self.catalog_memory, self.plan_memory]);
+        all.map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn parse(line: &str) -> Self {
+        let numbers: Vec<f64> = line.split_whitespace().map(|n| n.parse().unwrap()).collect();
+        let [entries, members, check, plan, files, json, read, floor, catalog_memory, plan_memory] = numbers[..] else { panic!("{line}") };
+        Self { entries, members, check, plan, files, json, read, floor, catalog_memory, plan_memory }
+    }
+
+    fn row(&self) -> String {
+        let work = self.check + self.plan;
+        format!(
+            "{:>9} {:>9}  {:>8} {:>8} {:>8} {:>7.1}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>8}",
+            self.entries,
+            self.members,
+            seconds(self.check),
+            seconds(self.plan),
+            format!("{:.2} µs", work / self.entries * 1e6),
+            work / self.floor,
+            seconds(self.files),
+            seconds(self.json),
+            seconds(self.read),
+            megabytes(self.catalog_memory),
+            megabytes(self.plan_memory),
+            format!("{:.0} B", self.plan_memory / self.entries),
+            seconds(self.floor),
+        )
+    }
+}
+
+fn bench_sizes(sizes: &[usize]) {
+    println!("{:19}  {:^34}  {:^26}  {:^26}", "", "check and plan", "the plan as text", "memory");
+    println!(
+        "{:>9} {:>9}  {:>8} {:>8} {:>8} {:>7}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>8}",
+        "entries",
+        "members",
+        "check",
+        "plan",
+        "an entry",
+        "× floor",
+        "--files",
+        "--json",
+        "read",
+        "catalog",
+        "at most",
+        "an entry",
+        "floor"
+    );
+    for size in sizes {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--measure", &size.to_string()]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        println!("{}", Measured::parse(&String::from_utf8(output.stdout).unwrap()).row());
+    }
+}
+
+/// Measures one size and prints what was found.
+fn measure(size: usize) {
+    let catalog = synthetic::catalog(&manifest(ISAS), size);
+    let catalog_memory = peak_memory_from_now();
+    let (check, manifest) = timed(|| manifest(ISAS));
+    let (first, plan) = timed(|| resolve(&manifest, &catalog));
+    let plan_memory = peak_memory();
+    let members: usize = plan.distributions.iter().map(|d| d.all_members().count()).sum();
+    let (files, _) = timed(|| plan::files_text(&plan).len());
+    let (json, text) = timed(|| serde_json::to_vec_pretty(&plan).unwrap());
+    let (read, _) = timed(|| serde_json::from_slice::<Plan>(&text).unwrap());
+    drop(text);
+    drop(plan);
+    let again = || timed(|| resolve(&manifest, &catalog)).0;
+    let plan = median([first, again(), again()]);
+    let (floor, _) = timed(|| cloned_and_sorted(&catalog).len());
+    let entries = catalog.artifacts.iter().map(|a| a.entries.len()).sum::<usize>();
+    let found = Measured {
+        entries: count(entries),
+        members: count(members),
+        check: check.as_secs_f64(),
+        plan: plan.as_secs_f64(),
+        files: files.as_secs_f64(),
+        json: json.as_secs_f64(),
+        read: read.as_secs_f64(),
+        floor: floor.as_secs_f64(),
+        catalog_memory,
+        plan_memory,
+    };
+    println!("{}", found.line());
+}
+
+fn manifest(isas: usize) -> Manifest {
+    let read = |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let families = synthetic::families(&read("families.kdl"), isas);
+    decoded(Manifest::decode(&Source::new("packages.kdl", read("packages.kdl")), &Source::new("families.kdl", families)))
+}
+
+fn resolve(manifest: &Manifest, catalog: &Catalog) -> Plan {
+    decoded(plan::resolve(manifest, catalog, &templates(), &Request { version: Some("7.2.0".to_owned()), ..Request::default() })).0
+}
+
+fn decoded<T>(result: Result<T, Problems>) -> T {
+    result.unwrap_or_else(|problems| panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+}
+
+/// The runtime's sources; their text is the same whatever the catalog.
+fn templates() -> Templates {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
+    let mut templates = Templates::new();
+    for found in WalkDir::new(&root).min_depth(2).sort_by_file_name().into_iter().map(Result::unwrap) {
+        let path = found.path().strip_prefix(&root).unwrap().to_str().unwrap();
+        let (template, below) = path.split_once('/').unwrap();
+        if let (true, Ok(text)) = (found.file_type().is_file(), fs::read_to_string(found.path())) {
+            templates.entry(template.to_owned()).or_default().push((below.parse().unwrap(), text));
+        }
+    }
+    templates
+}
+
+fn cloned_and_sorted(catalog: &Catalog) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = catalog.artifacts.iter().flat_map(|a| a.entries.iter().cloned()).collect();
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    entries
+}
+
+/// How long this thread was at work.
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = time_at_work();
+    let made = std::hint::black_box(work());
+    (time_at_work().checked_sub(start).unwrap(), made)
+}
+
+fn time_at_work() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// How long something took that works on several threads.
+fn elapsed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let made = std::hint::black_box(work());
+    (start.elapsed(), made)
+}
+
+fn median(mut times: [Duration; 3]) -> Duration {
+    times.sort();
+    times[1]
+}
+
+/// Forgets what memory the process had at most (`proc_pid_clear_refs(5)`), and tells what it has.
+fn peak_memory_from_now() -> f64 {
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    peak_memory()
+}
+
+/// The most memory that the process had, in bytes.
+fn peak_memory() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0
+}
+
+/// A plan of a real tree, against walking the tree and reading the headers of its ELF files.
+fn bench_tree(dir: &Path) {
+    let (walk, files) = (0..3).map(|_| elapsed(|| walk(dir))).min().unwrap();
+    let (scan, catalog) = (0..3).map(|_| elapsed(|| decoded(catalog::scan(dir)).0)).min_by_key(|(time, _)| *time).unwrap();
+    let (plan, _) = (0..3).map(|_| elapsed(|| resolve(&manifest(0), &catalog))).min_by_key(|(time, _)| *time).unwrap();
+    println!("{files} files below {} on {} threads", dir.display(), rayon::current_num_threads());
+    println!("{:>9}  walk, and read the ELF headers", seconds(walk.as_secs_f64()));
+    let whole = scan + plan;
+    for (time, what) in [(scan, "scan"), (plan, "check and plan"), (whole, "scan, check and plan")] {
+        println!("{:>9}  {what}: {:.2} × the walk", seconds(time.as_secs_f64()), time.as_secs_f64() / walk.as_secs_f64());
+    }
+}
+
+fn walk(dir: &Path) -> usize {
+    let found = WalkDir::new(dir).into_iter().map(Result::unwrap).filter(|found| found.file_type().is_file());
+    let files: Vec<_> = found.map(walkdir::DirEntry::into_path).collect();
+    files.par_iter().for_each(|path| _ = std::hint::black_box(elf::facts(&fs::File::open(path).unwrap())));
+    files.len()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of entries is far below 2^52")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+fn seconds(time: f64) -> String {
+    if time < 1.0 { format!("{:.1} ms", time * 1e3) } else { format!("{time:.2} s") }
+}
+
+fn megabytes(bytes: f64) -> String {
+    format!("{:.0} MB", bytes / 1e6)
+}
