@@ -7,6 +7,7 @@ use crate::ui::MessageFormat;
 mod build;
 mod check;
 mod completions;
+mod diff;
 mod elf;
 mod explain;
 mod help;
@@ -17,6 +18,7 @@ mod set;
 pub use build::BuildArgs;
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use diff::DiffArgs;
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use explain::ExplainArgs;
 pub use help::HelpArgs;
@@ -62,6 +64,7 @@ pub enum Command {
     Plan(PlanArgs),
     Explain(ExplainArgs),
     Build(BuildArgs),
+    Diff(DiffArgs),
     Elf(ElfArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

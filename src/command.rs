@@ -9,6 +9,7 @@ use crate::ui;
 mod build;
 mod check;
 mod completions;
+mod diff;
 mod elf;
 mod explain;
 mod help;
@@ -22,6 +23,8 @@ pub enum Failure {
     Problems(Problems),
     /// The command line or the environment is (2).
     Environment(Problem),
+    /// What was printed says so already (1).
+    Said,
 }
 
 impl From<Problems> for Failure {
@@ -44,6 +47,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),
         Command::Man(_) => man::run(),

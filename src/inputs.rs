@@ -74,7 +74,7 @@ pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Tree), Failure> {
 }
 
 /// The texts of packages.kdl and families.kdl: of the directory that was named, of this one, or built in.
-fn sources(dir: Option<&Path>) -> Result<(Source, Source), Problem> {
+pub fn sources(dir: Option<&Path>) -> Result<(Source, Source), Problem> {
     let here = PathBuf::from(".");
     let dir = match dir {
         Some(dir) => dir,

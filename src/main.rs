@@ -23,6 +23,7 @@ fn main() -> ExitCode {
             let status = if problems.blame_usage() { 2 } else { 1 };
             (problems, status)
         }
+        Err(Failure::Said) => (Problems::new(), 1),
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);

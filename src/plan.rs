@@ -21,6 +21,7 @@ mod check;
 mod closure;
 mod describe;
 mod devel;
+pub mod diff;
 mod empty;
 pub mod explain;
 mod facts;

@@ -16,7 +16,8 @@ mod rust_text;
 use rust_text::RustText;
 
 /// Stage by stage, what it may import. Paths in an event are carried as types, hence its names;
-/// scanning reports with places, hence the catalog's source.
+/// scanning reports with places, hence the catalog's source. Built packages are read (`inspect`) into
+/// what plans are compared as.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("version", &[]),
@@ -28,6 +29,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["manifest", "catalog", "names", "version", "source", "elf"]),
     ("archive", &["names", "version"]),
     ("execute", &["plan", "catalog", "archive", "elf", "event", "names"]),
+    ("inspect", &["plan", "archive", "elf", "names", "version"]),
     ("index", &["archive", "names"]),
 ];
 

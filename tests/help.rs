@@ -36,6 +36,7 @@ const COMMANDS: &[&[&str]] = &[
     &["plan"],
     &["explain"],
     &["build"],
+    &["diff"],
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],

@@ -68,6 +68,17 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
     Ok(image.finish(entry))
 }
 
+/// The machine and target of a stub; `None` for any other bytes, those of another stub's code included.
+pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
+    StubMachine::ALL.into_iter().find_map(|machine| {
+        let code = code(machine);
+        let at = bytes.windows(code.len()).position(|window| window == code)? + code.len();
+        let target = bytes[at..].split(|byte| *byte == 0).next()?;
+        let target = std::str::from_utf8(target).ok()?;
+        exec_stub(machine, target).is_ok_and(|made| made == bytes).then(|| (machine, target.to_owned()))
+    })
+}
+
 /// Where linkers put executables on both machines: a multiple of every page size, and far
 /// above what `vm.mmap_min_addr` keeps free.
 const BASE: u64 = 0x40_0000;
@@ -94,5 +105,22 @@ fn check(target: &str) -> Result<(), StubError> {
         Err(StubError::Directory(target.to_owned()))
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stub_tells_its_target() {
+        for machine in StubMachine::ALL {
+            let stub = exec_stub(machine, "../lib/a b").unwrap();
+            assert_eq!(stub_target(&stub), Some((machine, "../lib/a b".to_owned())));
+            let mut other = stub;
+            other[0] ^= 1;
+            assert_eq!(stub_target(&other), None);
+        }
+        assert_eq!(stub_target(b""), None);
     }
 }

@@ -1,0 +1,66 @@
+//! `rockpack diff`: what differs between two plans, manifests or builds.
+
+use std::io::IsTerminal;
+
+use rockpack::plan::diff::{self, Diff};
+use rockpack::source::{Code, Problem};
+
+use super::{Failure, environment, print};
+use crate::cli::DiffArgs;
+use crate::inputs;
+
+mod at_revision;
+mod side;
+
+use side::{Sides, Which};
+
+/// Compares, and prints the difference in the form that was asked for.
+pub fn run(args: &DiffArgs) -> Result<(), Failure> {
+    let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let diff = inputs::pool(args.set.jobs)?.install(|| {
+        let sides = Sides::new(args);
+        let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
+        let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
+        Ok::<_, Failure>(diff::diff(&old.contents(), &new.contents()))
+    })?;
+    print(&shown(&diff, args)?)?;
+    if args.exit_code && !diff.is_empty() { Err(Failure::Said) } else { Ok(()) }
+}
+
+fn shown(diff: &Diff, args: &DiffArgs) -> Result<String, Failure> {
+    if args.json {
+        let json = serde_json::to_string_pretty(diff).map_err(|e| environment(format!("cannot write the difference as JSON: {e}")))?;
+        return Ok(json + "\n");
+    }
+    if args.markdown {
+        return Ok(diff::markdown(diff));
+    }
+    let text = diff::text(diff, args.files);
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    Ok(if colour { painted(&text) } else { text })
+}
+
+/// The lines in the colours of their marks: green is new, red gone, cyan moved, yellow different.
+fn painted(text: &str) -> String {
+    let line = |line: &str| {
+        let colour = match line.trim_start().split_once(' ') {
+            Some(("+", _)) => "32",
+            Some(("-", _)) => "31",
+            Some(("→", _)) => "36",
+            Some(("~", _)) => "33",
+            _ => return format!("{line}\n"),
+        };
+        format!("\x1b[{colour}m{line}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_give_lines_their_colour() {
+        assert_eq!(painted("head\n  + a\n- b\n\n"), "head\n\x1b[32m  + a\x1b[0m\n\x1b[31m- b\x1b[0m\n\n");
+    }
+}

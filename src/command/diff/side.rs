@@ -1,0 +1,133 @@
+//! One side of a comparison, read from wherever it is.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use rayon::prelude::*;
+use rockpack::catalog::Catalog;
+use rockpack::inspect::{self, Built};
+use rockpack::manifest::Manifest;
+use rockpack::plan::diff::Contents;
+use rockpack::plan::{self, Plan};
+use rockpack::source::{Code, Problem, Source, with_causes};
+
+use super::super::{Failure, environment};
+use super::at_revision;
+use crate::cli::DiffArgs;
+use crate::{builtin, inputs, ui};
+
+/// Which of both sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Old,
+    New,
+}
+
+/// A side with what people call it.
+pub struct Side {
+    label: String,
+    holds: Holds,
+}
+
+enum Holds {
+    Plan(Box<Plan>),
+    Built(Vec<Built>),
+}
+
+impl Side {
+    pub fn contents(&self) -> Contents<'_> {
+        match &self.holds {
+            Holds::Plan(plan) => Contents::of_plan(&*self.label, plan),
+            Holds::Built(built) => inspect::contents(&*self.label, built),
+        }
+    }
+}
+
+/// Reads sides; the artifacts once, when a manifest needs them.
+pub struct Sides<'a> {
+    args: &'a DiffArgs,
+    catalog: OnceCell<Catalog>,
+}
+
+/// What to write as OLD and NEW.
+const EXPECTED: &str = "OLD and NEW are each a plan saved by `rockpack plan --json`, a directory with packages.kdl and families.kdl, or a directory of built packages";
+
+impl<'a> Sides<'a> {
+    pub fn new(args: &'a DiffArgs) -> Self {
+        Self { args, catalog: OnceCell::new() }
+    }
+
+    /// The side at `path`; without one the manifest, as it was at the revision that was asked for.
+    pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
+        match (path, &self.args.manifest_at) {
+            (Some(path), _) => self.at(which, path),
+            (None, Some(revision)) if which == Which::Old => self.at_revision(revision),
+            (None, _) => self.manifest(which, self.args.set.manifest.as_deref()),
+        }
+    }
+
+    fn at(&self, which: Which, path: &Path) -> Result<Side, Failure> {
+        if path.is_file() {
+            return saved(path);
+        }
+        if !path.is_dir() {
+            return Err(Problem::error(Code::Environment, format!("{} does not exist", path.display())).help(EXPECTED).into());
+        }
+        if path.join(builtin::PACKAGES.0).is_file() {
+            return self.manifest(which, Some(path));
+        }
+        built(path)
+    }
+
+    fn manifest(&self, which: Which, directory: Option<&Path>) -> Result<Side, Failure> {
+        let (packages, families) = inputs::sources(directory)?;
+        self.planned(which, &packages, &families)
+    }
+
+    fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
+        // The manifest that is compared says whose history is meant.
+        let beside = self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
+        let directory = beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."));
+        let read = |name: &str| at_revision::read(directory, revision, name);
+        self.planned(Which::Old, &read(builtin::PACKAGES.0)?, &read(builtin::FAMILIES.0)?)
+    }
+
+    /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
+    fn planned(&self, which: Which, packages: &Source, families: &Source) -> Result<Side, Failure> {
+        let (catalog, templates) = (self.catalog()?, builtin::templates());
+        let manifest = Manifest::decode_with_templates(packages, families, templates.keys().map(String::as_str))?;
+        let (plan, warnings) = plan::resolve(&manifest, catalog, &templates, &inputs::request(&manifest, &self.args.set))?;
+        // What is doubtful about the past is no news.
+        if which == Which::New {
+            ui::show_problems(&warnings);
+        }
+        let label = packages.file().map_or_else(|| format!("{} (built in)", packages.name()), str::to_owned);
+        Ok(Side { label, holds: Holds::Plan(Box::new(plan)) })
+    }
+
+    fn catalog(&self) -> Result<&Catalog, Failure> {
+        if let Some(catalog) = self.catalog.get() {
+            return Ok(catalog);
+        }
+        let args = self.args.catalog.as_ref().ok_or_else(|| {
+            Problem::error(Code::Environment, "a manifest is compared by what it makes of artifacts, and none are given")
+                .help("add --artifact-dir DIR, or compare two plans")
+        })?;
+        let catalog = inputs::catalog(args, self.args.set.verbose)?;
+        Ok(self.catalog.get_or_init(|| catalog))
+    }
+}
+
+fn saved(path: &Path) -> Result<Side, Failure> {
+    let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
+    let plan = Plan::read(&text)
+        .map_err(|e| Problem::error(Code::Environment, format!("cannot read {}: {}", path.display(), with_causes(&e))).help(EXPECTED))?;
+    Ok(Side { label: path.display().to_string(), holds: Holds::Plan(Box::new(plan)) })
+}
+
+fn built(path: &Path) -> Result<Side, Failure> {
+    let found = inspect::packages(path).map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
+    let read: Vec<_> = found.par_iter().map(inspect::read).collect();
+    let built = read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
+    Ok(Side { label: path.display().to_string(), holds: Holds::Built(built) })
+}

@@ -1,0 +1,101 @@
+//! Moves, grouped: a directory that went elsewhere as a whole is one of them.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+
+use super::absent::Absences;
+use super::compare::{Comparison, apart};
+use super::contents::{Contents, Package};
+use super::group::of_package;
+use super::moves::Move;
+use super::places::{FileChange, Place, Universe, places};
+use super::translate::Translation;
+use super::what::What;
+use super::{Moved, MovedEnd};
+
+/// What moves are told together by: both packages, the paths as far as they differ, and the reason.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    from: usize,
+    to: usize,
+    old: String,
+    new: String,
+    reason: Option<String>,
+}
+
+/// How many places files that kept their paths are told in.
+const MOST_PLACES: usize = 8;
+
+pub(super) fn grouped<'a>(
+    old: &Contents<'a>,
+    new: &Contents<'a>,
+    words: (&Translation<'a>, &Translation<'a>),
+    moves: &[Move],
+    absences: &Absences<'_, '_>,
+) -> Vec<Moved> {
+    let mut comparisons: HashMap<(usize, usize), Comparison<'_, 'a>> = HashMap::new();
+    let mut groups: IndexMap<Key, Vec<FileChange>> = IndexMap::new();
+    for (was, is) in moves {
+        let (from, to) = (&old.packages[was.package], &new.packages[is.package]);
+        let (then, now) = (&from.files[was.file], &to.files[is.file]);
+        let comparison = comparisons.entry((was.package, is.package)).or_insert_with(|| Comparison::new(from, to, words));
+        let also: Vec<String> = comparison.files(then, now).iter().filter_map(aside).collect();
+        let (before, after) = (from.shown(then), to.shown(now));
+        let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
+        let key =
+            Key { from: was.package, to: is.package, old: x.to_owned(), new: y.to_owned(), reason: absences.why_gone(was.package, then) };
+        let was = (before != after).then(|| before.into_owned());
+        groups.entry(key).or_default().push(FileChange { was, also, ..super::assemble::change(to, Some(then), Some(now)) });
+    }
+    let mut universes: HashMap<usize, Universe<'a>> = HashMap::new();
+    let mut all = Vec::new();
+    for (key, files) in groups {
+        let universe = universes.entry(key.from).or_insert_with(|| of_package(Some(&old.packages[key.from]), |_| true));
+        all.push(moved(&old.packages[key.from], &new.packages[key.to], key, files, universe));
+    }
+    all.sort_by_key(|m| std::cmp::Reverse(m.files.len()));
+    all
+}
+
+/// What else is said of a file that moved; where it leads or searches is relative to its place.
+fn aside(what: &What) -> Option<String> {
+    match what {
+        What::Step { old, new } => Some(format!("{old} → {new}")),
+        What::Rpath { .. } => Some("rpath".to_owned()),
+        What::Executable { now } => Some(if *now { "executable now" } else { "not executable now" }.to_owned()),
+        What::Size => Some("size".to_owned()),
+        What::Content => Some("content".to_owned()),
+        _ => None,
+    }
+}
+
+fn moved(old: &Package<'_>, new: &Package<'_>, key: Key, mut files: Vec<FileChange>, universe: &Universe<'_>) -> Moved {
+    let end = |p: &Package<'_>| MovedEnd { title: p.title(), variant: p.variant.map(str::to_owned) };
+    let (from, to, reason) = (end(old), end(new), key.reason);
+    if files[0].was.is_none() {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let places = places(&files, universe, MOST_PLACES);
+        return Moved { from, to, reason, places, pattern: None, files };
+    }
+    // Told by old paths, whose directories are the old package's.
+    files.sort_by(|a, b| a.was.cmp(&b.was));
+    let before: Vec<FileChange> = files.iter().map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() }).collect();
+    let mut places = places(&before, universe, 1);
+    // A group without a name of its own keeps it: `a/x → b/x` of one file.
+    let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
+    Moved { from, to, reason, places, pattern, files }
+}
+
+/// The new pattern for a place, whose paths start with `old` and now start with `new`.
+fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {
+    if files.len() == 1 {
+        return format!("{new}{}", &files[0].path[old.len()..]);
+    }
+    // All paths of the group go on below the old start; the place can lie above it.
+    if let Some(rest) = place.pattern.strip_prefix(old) {
+        return format!("{new}{rest}");
+    }
+    place.pattern = format!("{old}/…");
+    format!("{new}/…")
+}

@@ -1,0 +1,126 @@
+//! Which package of the new side is which of the old one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::contents::{Area, Content, Contents, File, Package};
+
+/// Packages by their places in both sides.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    /// For each package of the new side, the one that it was.
+    pub old_of: Vec<Option<usize>>,
+    /// For each package of the old side, the one that it is now.
+    pub new_of: Vec<Option<usize>>,
+}
+
+/// Pairs by name and directory, then by name where it is there once, then by the package and
+/// variant of the manifest, then by what is in them.
+pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
+    let mut pairs = Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
+    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.as_str().to_owned(), String::new())));
+    pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), String::new())));
+    pairs.by(old, new, |p| {
+        let variant = p.variant.unwrap_or_default().to_owned();
+        Some((p.package?.as_str().to_owned(), variant, p.directory.as_str().to_owned()))
+    });
+    pairs.by_contents(old, new);
+    pairs
+}
+
+impl Pairs {
+    /// Packages that both sides have, in the new side's order.
+    pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
+    }
+
+    /// Packages that the old side alone has.
+    pub fn vanished(&self) -> impl Iterator<Item = usize> {
+        self.new_of.iter().enumerate().filter(|(_, new)| new.is_none()).map(|(old, _)| old)
+    }
+
+    /// How many packages there are, those of both sides counted once.
+    pub fn slots(&self) -> usize {
+        self.old_of.len() + self.vanished().count()
+    }
+
+    /// The slot of a package of the old side: those of the new side come first, then the vanished.
+    pub fn slot(&self, old: usize) -> usize {
+        self.new_of[old].unwrap_or_else(|| self.old_of.len() + self.vanished().take_while(|other| *other < old).count())
+    }
+
+    /// The packages of a slot.
+    pub fn of_slot(&self, slot: usize) -> (Option<usize>, Option<usize>) {
+        match self.old_of.get(slot) {
+            Some(old) => (*old, Some(slot)),
+            None => (self.vanished().nth(slot - self.old_of.len()), None),
+        }
+    }
+}
+
+type Key = (String, String, String);
+
+impl Pairs {
+    /// Pairs what bears a key alone on both sides.
+    fn by(&mut self, old: &Contents<'_>, new: &Contents<'_>, key: impl Fn(&Package<'_>) -> Option<Key>) {
+        let left = |packages: &[Package<'_>], paired: &[Option<usize>]| {
+            let mut found: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+            for (index, package) in packages.iter().enumerate().filter(|(i, _)| paired[*i].is_none()) {
+                if let Some(key) = key(package) {
+                    found.entry(key).or_default().push(index);
+                }
+            }
+            found
+        };
+        let olds = left(&old.packages, &self.new_of);
+        for (key, news) in left(&new.packages, &self.old_of) {
+            if let ([new], Some([old])) = (&news[..], olds.get(&key).map(Vec::as_slice)) {
+                self.join(*old, *new);
+            }
+        }
+    }
+
+    fn join(&mut self, old: usize, new: usize) {
+        self.old_of[new] = Some(old);
+        self.new_of[old] = Some(new);
+    }
+
+    /// A package that shares more than half of its files with one that is gone has been renamed.
+    fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
+        let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
+        let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
+        for index in gone {
+            for file in telling(&old.packages[index]) {
+                holders.entry((file.path, file.size)).or_default().push(index);
+            }
+        }
+        if holders.is_empty() {
+            return;
+        }
+        for index in 0..new.packages.len() {
+            if self.old_of[index].is_none()
+                && let Some(old) = self.most_alike(old, &new.packages[index], &holders)
+            {
+                self.join(old, index);
+            }
+        }
+    }
+
+    fn most_alike(&self, old: &Contents<'_>, new: &Package<'_>, holders: &HashMap<(&str, u64), Vec<usize>>) -> Option<usize> {
+        let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
+        for file in telling(new) {
+            // A file that many packages have says little, and asking each for it would cost.
+            for holder in holders.get(&(file.path, file.size)).into_iter().flatten().take(4) {
+                *votes.entry(*holder).or_default() += 1;
+            }
+        }
+        let free = votes.into_iter().filter(|(index, _)| self.new_of[*index].is_none());
+        let (index, shared) = free.max_by_key(|(index, shared)| (*shared, std::cmp::Reverse(*index)))?;
+        let larger = telling(&old.packages[index]).count().max(telling(new).count());
+        (shared * 2 > larger).then_some(index)
+    }
+}
+
+/// The files that tell a package from others: not what every package has.
+fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
+    package.files.iter().filter(|f| f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory))
+}

@@ -1,0 +1,264 @@
+//! Many files in few words: a directory that is concerned as a whole is one pattern.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// One file that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    /// Its path: below the platform directory, else below site-packages.
+    pub path: String,
+    /// Where it was, when it has another path now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Installed bytes on the old side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_size: Option<u64>,
+    /// Installed bytes on the new side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_size: Option<u64>,
+    /// The rule that placed it on the new side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Of a file that moved, what else differs, as people say it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+}
+
+/// Files in one place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// A path; `DIR/**` for all files of their kind below a directory; `DIR/…` for some of them.
+    pub pattern: String,
+    /// How many files are meant.
+    pub files: usize,
+    /// How many files of their kind there are.
+    pub of: usize,
+    /// Their bytes on the old side.
+    pub old_size: u64,
+    /// Their bytes on the new side.
+    pub new_size: u64,
+    /// The rule that placed them, when it is one for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// What else differs, of some or all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Also>,
+}
+
+/// What else differs about files that moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Also {
+    /// As people say it.
+    pub what: String,
+    /// How many of the files.
+    pub files: usize,
+}
+
+/// The places of `files`, which are sorted by path, among all files of their kind: at most `limit`.
+///
+/// First every directory whose files are all meant becomes one place, as far up as that holds.
+/// While there are too many places, those of the deepest directories become one each.
+pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
+    let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
+    walk.directory("", 0, files.len());
+    let mut spans = walk.found.clone();
+    let mut depth = spans.iter().map(Span::depth).max().unwrap_or_default();
+    while spans.len() > limit {
+        spans = merged(spans, depth);
+        match depth.checked_sub(1) {
+            Some(less) => depth = less,
+            None => break,
+        }
+    }
+    spans.iter().map(|span| walk.place(span)).collect()
+}
+
+/// The paths of all files of a kind, sorted.
+pub(super) struct Universe<'a>(Vec<Cow<'a, str>>);
+
+impl<'a> Universe<'a> {
+    pub fn new(paths: impl Iterator<Item = Cow<'a, str>>) -> Self {
+        let mut paths: Vec<_> = paths.collect();
+        paths.sort_unstable();
+        Self(paths)
+    }
+
+    /// How many of them start so.
+    fn count(&self, prefix: &str) -> usize {
+        let start = self.0.partition_point(|p| &**p < prefix);
+        start_with(&self.0[start..], prefix, |p| p)
+    }
+}
+
+/// How many of sorted items start with `prefix`, from the first on.
+fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize {
+    items.partition_point(|item| path(item).starts_with(prefix))
+}
+
+/// Files `start..end`, which lie in `directory` (empty, or with `/` at its end), or are one file.
+#[derive(Debug, Clone)]
+struct Span {
+    directory: String,
+    start: usize,
+    end: usize,
+    single: bool,
+}
+
+impl Span {
+    /// How many directories lie above what it covers.
+    fn depth(&self) -> usize {
+        let above = if self.single { &*self.directory } else { above(&self.directory) };
+        above.matches('/').count()
+    }
+}
+
+/// The directory above another, both with `/` at their ends.
+fn above(directory: &str) -> &str {
+    let name = directory.strip_suffix('/').unwrap_or(directory);
+    name.rfind('/').map_or("", |at| &directory[..=at])
+}
+
+/// The directory that both lie in, with `/` at its end; of sorted paths, all between them do.
+fn common<'p>(first: &'p str, last: &str) -> &'p str {
+    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+    first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
+}
+
+/// Sums of old and new sizes up to each file, so that any range is two look-ups.
+fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
+    let mut sums = vec![(0, 0)];
+    for file in files {
+        let (old, new) = sums.last().copied().unwrap_or_default();
+        sums.push((old + file.old_size.unwrap_or_default(), new + file.new_size.unwrap_or_default()));
+    }
+    sums
+}
+
+struct Walk<'w, 'a> {
+    files: &'w [FileChange],
+    universe: &'w Universe<'a>,
+    sums: Vec<(u64, u64)>,
+    found: Vec<Span>,
+}
+
+impl Walk<'_, '_> {
+    /// Covers the files `start..end`, all of which lie in `directory`.
+    fn directory(&mut self, directory: &str, start: usize, end: usize) {
+        if end - start > 1 && self.universe.count(directory) == end - start {
+            // As far up as all are meant, and no farther up than they lie.
+            let directory = common(&self.files[start].path, &self.files[end - 1].path).to_owned();
+            self.found.push(Span { directory, start, end, single: false });
+            return;
+        }
+        let mut at = start;
+        while at < end {
+            let path = &self.files[at].path;
+            let Some(len) = path[directory.len()..].find('/') else {
+                self.found.push(Span { directory: directory.to_owned(), start: at, end: at + 1, single: true });
+                at += 1;
+                continue;
+            };
+            let below = path[..=directory.len() + len].to_owned();
+            let count = start_with(&self.files[at..end], &below, |f| f.path.as_str());
+            self.directory(&below, at, at + count);
+            at += count;
+        }
+    }
+
+    fn place(&self, span: &Span) -> Place {
+        let (files, (from, to)) = (span.end - span.start, (self.sums[span.start], self.sums[span.end]));
+        let of = if span.single { 1 } else { self.universe.count(&span.directory).max(files) };
+        let pattern = if span.single {
+            self.files[span.start].path.clone()
+        } else {
+            format!("{}{}", span.directory, if of == files { "**" } else { "…" })
+        };
+        let rule = self.files[span.start].rule.clone();
+        let rule = rule.filter(|first| self.files[span.start..span.end].iter().all(|f| f.rule.as_ref() == Some(first)));
+        let also = also(&self.files[span.start..span.end]);
+        Place { pattern, files, of, old_size: to.0 - from.0, new_size: to.1 - from.1, rule, also }
+    }
+}
+
+fn also(files: &[FileChange]) -> Vec<Also> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for what in files.iter().flat_map(|file| &file.also) {
+        *counts.entry(what).or_default() += 1;
+    }
+    counts.into_iter().map(|(what, files)| Also { what: what.to_owned(), files }).collect()
+}
+
+/// The spans with those of one directory at `depth` as one.
+fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
+    let mut out: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        let home = ancestor(if span.single { &span.directory } else { above(&span.directory) }, depth);
+        match (home, out.last_mut()) {
+            (Some(home), Some(last)) if ancestor(last_home(last, &home), depth).as_deref() == Some(&home) => {
+                *last = Span { directory: home, start: last.start, end: span.end, single: false };
+            }
+            _ => out.push(span),
+        }
+    }
+    out
+}
+
+/// Where a span lies, for joining the next one to it: itself, once it is `home`.
+fn last_home<'s>(span: &'s Span, home: &str) -> &'s str {
+    if span.single || span.directory == home { &span.directory } else { above(&span.directory) }
+}
+
+/// The first `depth` segments of a directory, when it has as many.
+fn ancestor(directory: &str, depth: usize) -> Option<String> {
+    if depth == 0 {
+        return Some(String::new());
+    }
+    directory.match_indices('/').nth(depth - 1).map(|(at, _)| directory[..=at].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(files: &[&str], universe: &[&str], limit: usize) -> Vec<String> {
+        let change = |path: &&str| FileChange {
+            path: (*path).to_owned(),
+            was: None,
+            old_size: None,
+            new_size: Some(1),
+            rule: None,
+            also: Vec::new(),
+        };
+        let files: Vec<FileChange> = files.iter().map(change).collect();
+        let universe = Universe::new(universe.iter().map(|&p| p.into()));
+        let places = places(&files, &universe, limit);
+        assert_eq!(places.iter().map(|p| p.files).sum::<usize>(), files.len(), "every file is in one place");
+        assert_eq!(places.iter().map(|p| p.new_size).sum::<u64>(), files.len() as u64);
+        places.iter().map(|p| format!("{} {}/{}", p.pattern, p.files, p.of)).collect()
+    }
+
+    const ALL: [&str; 8] = ["a", "lib/a/1", "lib/a/2", "lib/a-b", "lib/b/x/1", "lib/b/x/2", "lib/b/y", "share/s"];
+
+    #[test]
+    fn a_directory_that_is_meant_as_a_whole_is_one_place() {
+        assert_eq!(told(&ALL, &ALL, 9), ["** 8/8"]);
+        assert_eq!(told(&["lib/a/1", "lib/a/2"], &ALL, 9), ["lib/a/** 2/2"]);
+        assert_eq!(told(&["lib/b/x/1", "lib/b/x/2", "lib/b/y"], &ALL, 9), ["lib/b/** 3/3"]);
+        assert_eq!(told(&["lib/b/x/1", "lib/b/x/2"], &ALL, 9), ["lib/b/x/** 2/2"]);
+        assert_eq!(told(&["x/y/1", "x/y/z/2"], &["x/y/1", "x/y/z/2"], 9), ["x/y/** 2/2"], "no farther up than they lie");
+        assert_eq!(told(&["share/s"], &ALL, 9), ["share/s 1/1"], "one file is called by its name");
+        assert_eq!(told(&["a", "lib/a-b", "lib/a/1"], &ALL, 9), ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1"]);
+    }
+
+    #[test]
+    fn too_many_places_become_fewer_from_the_deepest_up() {
+        let some = ["a", "lib/a-b", "lib/a/1", "lib/b/x/1", "lib/b/y"];
+        assert_eq!(told(&some, &ALL, 5).len(), 5);
+        assert_eq!(told(&some, &ALL, 4), ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1", "lib/b/… 2/3"]);
+        assert_eq!(told(&some, &ALL, 3), ["a 1/1", "lib/… 4/6"]);
+        assert_eq!(told(&some, &ALL, 1), ["… 5/8"]);
+    }
+}

@@ -1,0 +1,127 @@
+//! A plan and the packages that were built of it.
+
+use std::path::Path;
+
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+use super::command::{rockpack, text};
+use super::demo_artifacts;
+
+/// The demo artifacts, a plan of them and packages, made with these options.
+fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
+    let planned = rockpack(dir.path(), &[&["plan", "--json"], &base[..], plan].concat());
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    fs_err::write(dir.path().join("plan.json"), &planned.stdout).unwrap();
+    let done = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], &base[..], build].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    dir
+}
+
+/// The exit status and the text of a comparison.
+fn compared(dir: &Path, args: &[&str]) -> (i32, String) {
+    let output = rockpack(dir, &[&["diff", "--exit-code"], args].concat());
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    (output.status.code().unwrap(), text(&output.stdout))
+}
+
+#[test]
+fn what_was_built_is_what_was_planned() {
+    for kpack in [true, false] {
+        for options in [&[][..], &["--no-wheel-compression", "--no-devel-tarball-compression"]] {
+            let dir = built(kpack, options, options);
+            let same = (0, "no difference\n".to_owned());
+            assert_eq!(compared(dir.path(), &["plan.json", "out/dist"]), same, "kpack {kpack} {options:?}");
+            assert_eq!(compared(dir.path(), &["out", "plan.json"]), same, "the other way round, found in its directory");
+            assert_eq!(compared(dir.path(), &["out", "out/dist"]), same, "with itself");
+            assert_eq!(
+                compared(dir.path(), &["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "out"]),
+                if options.is_empty() {
+                    same
+                } else {
+                    compared(dir.path(), &["out", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"])
+                }
+            );
+        }
+    }
+}
+
+#[test]
+fn a_build_of_another_version_differs_by_that_alone() {
+    let dir = built(true, &[], &["--version", "7.3.0", "--version-suffix", "_b"]);
+    let (status, text) = compared(dir.path(), &["plan.json", "out"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("version 7.2.0 → 7.3.0") && text.contains("_rocm_profiler → _rocm_profiler_b, and 3 more"), "{text}");
+    assert!(text.contains("= 7 packages") && !text.contains('~'), "{text}");
+}
+
+#[test]
+fn every_promise_that_is_broken_is_told() {
+    let dir = built(true, &[], &[]);
+    let mut plan: serde_json::Value = serde_json::from_slice(&fs_err::read(dir.path().join("plan.json")).unwrap()).unwrap();
+    let core = plan["distributions"].as_array_mut().unwrap().iter_mut().find(|d| d["name"] == "rocm-sdk-core").unwrap();
+    core["metadata"]["requires_dist"] = serde_json::json!(["other==7.2.0"]);
+    for member in core["members"].as_array_mut().unwrap() {
+        match member["path"].as_str().unwrap() {
+            "_rocm_sdk_core/lib/libhiprtc.so.7" => member["rpath"] = "$ORIGIN/nowhere".into(),
+            "_rocm_sdk_core/bin/amd-smi" => member["target"] = "../libexec/other".into(),
+            "_rocm_sdk_core/lib/libhiprtc.so" => member["needed"] = "libother.so".into(),
+            "_rocm_sdk_core/include/hip/hip_runtime.h" => member["size"] = 14.into(),
+            "rocm_sdk_core/__init__.py" => member["text"] = "import nothing\n".into(),
+            "_rocm_sdk_core/lib/llvm/bin/offload-arch" => member["executable"] = false.into(),
+            "_rocm_sdk_core/lib/libroctx64.so" => member["path"] = "_rocm_sdk_core/lib/librenamed.so".into(),
+            _ => {}
+        }
+    }
+    let devel = plan["distributions"].as_array_mut().unwrap().iter_mut().find(|d| d["name"] == "rocm-sdk-devel").unwrap();
+    for member in devel["archive"]["members"].as_array_mut().unwrap() {
+        if member["path"] == "_rocm_sdk_devel/lib/libhipblas.so.3" {
+            member["target"] = "nowhere".into();
+        }
+    }
+    fs_err::write(dir.path().join("other.json"), plan.to_string()).unwrap();
+    let (status, text) = compared(dir.path(), &["other.json", "out"]);
+    assert_eq!(status, 1);
+    for line in [
+        "  - requires: other==7.2.0",
+        "lib/libhiprtc.so.7 ",
+        "rpath -_rocm_sdk_core/lib/nowhere, +",
+        "leads to libexec/other → libexec/amdsmi_cli/amdsmi_cli.py",
+        "libhiprtc.so for libother.so → libhiprtc.so for libhiprtc.so.7",
+        "size 14 B → 13 B",
+        "~ rocm_sdk_core/__init__.py ",
+        "executable now",
+        "- lib/librenamed.so",
+        "+ lib/libroctx64.so",
+        "leads to lib/nowhere → _rocm_sdk_libraries/lib/libhipblas.so.3",
+    ] {
+        assert!(text.contains(line), "{line:?} is not in:\n{text}");
+    }
+}
+
+#[test]
+fn packages_that_cannot_be_read_are_named() {
+    let dir = built(true, &[], &[]);
+    let wheel = fs_err::read_dir(dir.path().join("out/dist"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.to_string_lossy().contains("core"))
+        .unwrap();
+    let bytes = fs_err::read(&wheel).unwrap();
+    fs_err::write(&wheel, &bytes[..bytes.len() / 2]).unwrap();
+    let output = rockpack(dir.path(), &["diff", "plan.json", "out"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl cannot be read as a wheel"),
+        "{}",
+        text(&output.stderr)
+    );
+    fs_err::remove_file(&wheel).unwrap();
+    let (status, text) = compared(dir.path(), &["plan.json", "out"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("- rocm-sdk-core "), "{text}");
+}

@@ -1,0 +1,195 @@
+//! `rockpack diff` as a command: git, formats, exit status, mistakes.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+use super::demo_artifacts;
+
+pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn git(dir: &Path, args: &[&str]) {
+    let done = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "git {args:?}: {}", text(&done.stderr));
+}
+
+fn has_git() -> bool {
+    let there = Command::new("git").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: there is no git here");
+    }
+    there
+}
+
+/// Demo artifacts, and the repository's manifest in `m`.
+fn scratch() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    fs::create_dir(dir.path().join("m")).unwrap();
+    for name in ["packages.kdl", "families.kdl"] {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), dir.path().join("m").join(name)).unwrap();
+    }
+    dir
+}
+
+/// Replaces text in the manifest `m`.
+fn edit(dir: &Path, old: &str, new: &str) {
+    let file = dir.join("m/packages.kdl");
+    let packages = fs::read_to_string(&file).unwrap();
+    assert!(packages.contains(old), "{old:?}");
+    fs::write(&file, packages.replacen(old, new, 1)).unwrap();
+}
+
+const EXCLUDE: (&str, &str) = ("    exclude \"**/cmake/**\"\n", "    exclude \"**/cmake/**\"\n    exclude \"lib/rocm_sysdeps/**\"\n");
+
+/// What excluding a directory comes to.
+const MOVED: &str = "→ lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5";
+
+fn diff(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = rockpack(dir, &[&["diff", "--platform-tag", "linux_x86_64"], args].concat());
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_revision_of_git_is_compared_with_the_manifest_here() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    git(dir.path(), &["init", "-q"]);
+    git(dir.path(), &["add", "m"]);
+    git(dir.path(), &["commit", "-q", "-m", "one"]);
+    let same = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "main"]);
+    assert_eq!(same, (Some(0), "no difference\n".to_owned(), String::new()));
+    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    for (at, args) in [
+        ("m", &["--artifact-dir", "../artifacts"][..]),
+        (".", &["--artifact-dir", "artifacts", "--manifest", "m"]),
+        (".", &["--artifact-dir", "artifacts", "m"]),
+    ] {
+        let (status, out, err) = diff(&dir.path().join(at), &[&["--exit-code", "--manifest-at", "main"], args].concat());
+        assert_eq!((status, err.contains('×')), (Some(1), false), "{err}");
+        assert!(out.starts_with("old  main:packages.kdl\n") && out.contains(MOVED), "{at}: {out}");
+    }
+    let (status, _, err) = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "nowhere"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("git has no packages.kdl of . at `nowhere`"), "{err}");
+    let (status, _, err) = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "--output=x"]);
+    assert_eq!(status, Some(2), "a revision is no option of git: {err}");
+    assert!(!dir.path().join("m/x").exists());
+}
+
+#[test]
+fn mistakes_in_the_old_manifest_name_its_revision() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    edit(dir.path(), "artifact \"base\"", "artefact \"base\"");
+    git(dir.path(), &["init", "-q"]);
+    git(dir.path(), &["add", "m"]);
+    git(dir.path(), &["commit", "-q", "-m", "one"]);
+    edit(dir.path(), "artefact \"base\"", "artifact \"base\"");
+    let (status, _, err) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"]);
+    assert_eq!(status, Some(1));
+    assert!(err.contains("HEAD:packages.kdl:"), "{err}");
+}
+
+#[test]
+fn without_git_that_is_said() {
+    let dir = scratch();
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(["diff", "--artifact-dir", "artifacts", "--manifest-at", "main", "m"])
+        .current_dir(dir.path())
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("there is no program `git`"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn outside_of_a_repository_that_is_said() {
+    if !has_git() {
+        return;
+    }
+    let dir = scratch();
+    let (status, _, err) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "main", "m"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("not a git repository"), "{err}");
+}
+
+#[test]
+fn two_manifests_and_two_plans_give_the_same_difference() {
+    let dir = scratch();
+    let old = dir.path().join("old");
+    fs::create_dir(&old).unwrap();
+    for name in ["packages.kdl", "families.kdl"] {
+        fs::copy(dir.path().join("m").join(name), old.join(name)).unwrap();
+    }
+    edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
+    for (manifest, plan) in [("old", "old.json"), ("m", "new.json")] {
+        let planned = rockpack(
+            dir.path(),
+            &["plan", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "--json", "--manifest", manifest],
+        );
+        fs::write(dir.path().join(plan), planned.stdout).unwrap();
+    }
+    let without_labels = |text: String| text.lines().skip(2).collect::<Vec<_>>().join("\n");
+    let (status, manifests, _) = diff(dir.path(), &["--artifact-dir", "artifacts", "old", "m"]);
+    assert_eq!(status, Some(0), "differences are no failure");
+    assert!(manifests.contains(MOVED), "{manifests}");
+    let (_, plans, err) = diff(dir.path(), &["old.json", "new.json"]);
+    assert_eq!(err, "");
+    assert_eq!(without_labels(plans), without_labels(manifests));
+    let (status, _, _) = diff(dir.path(), &["--exit-code", "old.json", "new.json"]);
+    assert_eq!(status, Some(1));
+    let (_, json, _) = diff(dir.path(), &["--json", "old.json", "new.json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["format"], &json["moved"][0]["from"]["title"]), (&1.into(), &"rocm-sdk-core".into()));
+    let (_, markdown, _) = diff(dir.path(), &["--markdown", "old.json", "new.json"]);
+    assert!(markdown.contains("```diff\n@@ moved @@\n"), "{markdown}");
+    let (_, here, _) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
+    assert!(here.contains(MOVED), "a plan and the manifest: {here}");
+}
+
+#[test]
+fn what_is_no_side_is_said() {
+    let dir = scratch();
+    fs::write(dir.path().join("text"), "plan").unwrap();
+    fs::write(dir.path().join("other.json"), "{\"a\": 1}").unwrap();
+    fs::write(dir.path().join("future.json"), "{\"format\": 99, \"all\": \"new\"}").unwrap();
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    for (args, needle) in [
+        (&["text", "text"][..], "cannot read text: this is no plan"),
+        (&["other.json", "text"], "cannot read other.json: this is no plan"),
+        (&["future.json", "text"], "this plan has format 99"),
+        (&["nowhere", "text"], "nowhere does not exist"),
+        (&["empty", "text"], "empty has no built packages"),
+        (&["m", "m"], "none are given"),
+        (&["--manifest-at", "main", "m", "m"], "--manifest-at stands for OLD"),
+        (&[], "<OLD>"),
+        (&["--json", "--files", "a", "b"], "cannot be used with"),
+    ] {
+        let (status, out, err) = diff(dir.path(), args);
+        assert_eq!((status, &*out), (Some(2), ""), "{args:?}: {err}");
+        assert!(err.contains(needle), "{args:?}: {needle:?} is not in:\n{err}");
+    }
+}

@@ -1,0 +1,290 @@
+//! Edits of a manifest or of artifacts, and the lines that reviewers get for them.
+
+use super::support::{Case, devel, package, runtime};
+use super::{differ, sections};
+
+const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
+                       base_lib_generic lib/libx.so link libx.so.1
+                       base_lib_generic lib/deep/libd.so.1 so libd.so.1
+                       base_lib_generic lib/data/k/a data 100
+                       base_lib_generic lib/data/k/b data 200
+                       base_lib_generic lib/data/l data 3000
+                       base_lib_generic bin/tool exe
+                       base_lib_generic bin/t link tool
+                       base_lib_generic share/s script
+                       blas_lib_generic lib/libb.so.1 so libb.so.1
+                       blas_lib_generic share/b text w";
+
+fn core(lines: &str) -> String {
+    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
+}
+
+fn libs(lines: &str) -> String {
+    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
+}
+
+fn told(old: &Case, new: &Case) -> String {
+    sections(&old.plan_and_warnings().0, &new.plan_and_warnings().0)
+}
+
+/// The difference that other lines of the package `core` make.
+fn edited(old: &str, new: &str) -> String {
+    told(&Case::new(&[core(old), libs("")], ENTRIES), &Case::new(&[core(new), libs("")], ENTRIES))
+}
+
+#[test]
+fn lines_that_shift_are_no_difference() {
+    let plan = |packages: &[String]| Case::new(packages, ENTRIES).plan();
+    let exclude = "exclude \"share/**\"";
+    let shifted = format!("// a comment\n\n{}", core(&format!("\n{exclude}")));
+    let diff = differ(&plan(&[core(exclude), libs("")]), &plan(&[shifted, libs("")]));
+    assert!(diff.is_empty(), "{diff:#?}");
+    assert_eq!(rockpack::plan::diff::text(&diff, false), "no difference\n");
+}
+
+#[test]
+fn another_version_and_suffix_are_no_difference_of_files() {
+    let packages = [
+        core("rpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nscript \"t\" program=\"bin/t\""),
+        libs("requires \"core\""),
+        devel("artifacts-of \"core\" \"libs\""),
+    ];
+    let old = Case::new(&packages, ENTRIES);
+    let new = old.clone().asking(|r| (r.version, r.suffix) = (Some("1.10".to_owned()), "_x".to_owned()));
+    let diff = differ(&old.plan(), &new.plan());
+    assert!(!diff.is_empty() && diff.packages.is_empty() && diff.moved.is_empty(), "{diff:#?}");
+    let text = rockpack::plan::diff::text(&diff, false);
+    assert!(
+        text.contains(
+            "     version 1.0 → 1.10, mode kpack, platform linux_x86_64\n     platform directories: _x_core → _x_core_x, and 2 more\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_directory_that_is_excluded_is_one_line_with_the_rule() {
+    assert_eq!(
+        edited("", "exclude \"lib/data/**\""),
+        "x-core\n  - lib/data/**  3 files  3.30 kB  excluded by packages.kdl:12\n\nin no package\n  + lib/data/**  3 files  3.30 kB  base_lib_generic\n"
+    );
+    assert_eq!(
+        edited("exclude \"lib/data/**\"", ""),
+        "x-core\n  + lib/data/**  3 files  3.30 kB  was left out: excluded by packages.kdl\n\nin no package\n  - lib/data/**  3 files  3.30 kB  base_lib_generic\n"
+    );
+}
+
+#[test]
+fn a_directory_that_another_package_takes_moved() {
+    let entries = ENTRIES.replace("base_lib_generic lib/data", "data_lib_generic lib/data");
+    let (old, new) = ([core("artifact \"data\" \"lib\""), libs("")], [core(""), libs("artifact \"data\" \"lib\"")]);
+    assert_eq!(
+        told(&Case::new(&old, &entries), &Case::new(&new, &entries)),
+        "moved\n  → lib/data/**  3 files  3.30 kB  x-core → x-libs  packages.kdl:20\n"
+    );
+}
+
+#[test]
+fn a_directory_that_is_called_otherwise_is_one_line() {
+    let packages = [core(""), libs("")];
+    let renamed = ENTRIES.replace("lib/data/k", "lib/data/kernels");
+    assert_eq!(
+        told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &renamed)),
+        "x-core\n  - lib/data/k/**        2 files  300 B\n  + lib/data/kernels/**  2 files  300 B  packages.kdl:11\n",
+        "nothing says that files of another path are the same"
+    );
+    let mut old = Case::new(&packages, ENTRIES).plan();
+    let new = old.clone();
+    for member in &mut old.distributions[0].members {
+        member.path = member.path.as_str().replace("lib/data/k/", "lib/old/").parse().unwrap();
+    }
+    assert_eq!(
+        sections(&old, &new),
+        "moved\n  → lib/old/** → lib/data/k/**  2 files  300 B  x-core  packages.kdl:11\n",
+        "their sources say it"
+    );
+}
+
+#[test]
+fn what_leaves_a_wheel_for_the_devel_archive_says_so() {
+    let plan = |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
+    assert_eq!(
+        sections(&plan(""), &plan("exclude \"lib/data/**\"")),
+        "moved\n  → lib/data/**  3 files  3.30 kB  x-core → x-devel  excluded by packages.kdl:12\n"
+    );
+}
+
+#[test]
+fn a_package_that_files_only_moved_into_has_its_row() {
+    let plan = |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
+    let text = rockpack::plan::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
+    assert!(text.contains("~ x-devel") && text.contains("+3.30 kB"), "{text}");
+    assert!(!text.contains("= "), "{text}");
+}
+
+#[test]
+fn an_rpath_rule_is_one_line_whatever_the_depth_of_files() {
+    let one = "rpath \"core\" \"lib\"";
+    let two = "rpath \"core\" \"lib\"\nrpath \"core\" \"lib/deep\"";
+    assert_eq!(edited(one, two), "x-core\n  ~ **  3 files    rpath +_x_core/lib/deep\n");
+    assert_eq!(edited(two, one), "x-core\n  ~ **  3 files    rpath -_x_core/lib/deep\n");
+    let other = "rpath \"core\" \"lib/deep\"\nrpath \"core\" \"lib\"";
+    assert_eq!(edited(two, other), "x-core\n  ~ **  3 files    rpath _x_core/lib/deep before _x_core/lib\n");
+}
+
+#[test]
+fn steps_targets_and_modes_are_told_with_both_values() {
+    let packages = [core("alias \"lib/libx.so\" as=\"forward\""), libs("")];
+    let case = |entries: &str| Case::new(&packages, entries);
+    let changed = ENTRIES
+        .replace("bin/t link tool", "bin/t link ../share/s")
+        .replace("lib/data/l data 3000", "lib/data/l data 5000")
+        .replace("lib/data/k/a data 100", "lib/data/k/a link ../../../bin/tool")
+        .replace("share/b text w", "share/b text w x=yes");
+    assert_eq!(
+        told(&case(ENTRIES), &case(&changed)),
+        "\
+x-core
+  ~ lib/data/k/a    +1.44 kB  copy → stub
+  ~ bin/t                     leads to bin/tool → share/s
+  ~ lib/data/l      +2.00 kB  size 3.00 kB → 5.00 kB
+
+x-libs
+  ~ share/b                   executable now
+"
+    );
+}
+
+#[test]
+fn another_source_is_told_by_its_artifact() {
+    let entries = ENTRIES.replace("base_lib_generic share/s", "blas_lib_generic share/s");
+    let old = Case::new(&[core(""), libs("")], ENTRIES);
+    assert_eq!(
+        told(&old, &Case::new(&[core(""), libs("")], &entries)),
+        "moved\n  → share/s    10 B  x-core → x-libs  packages.kdl:19\n",
+        "by its path"
+    );
+    let both = core("artifact \"blas\" \"lib\"");
+    assert_eq!(
+        told(&Case::new(std::slice::from_ref(&both), ENTRIES), &Case::new(&[both], &entries)),
+        "x-core\n  ~ share/s      from base_lib_generic → blas_lib_generic\n"
+    );
+}
+
+#[test]
+fn metadata_is_told_by_field() {
+    let selector = |lines: &str| package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", lines);
+    let old = [core("script \"t\" program=\"bin/t\""), libs(""), selector("requires \"core\"\nextra \"libs\" package=\"libs\"")];
+    let new = [
+        core("script \"tool\" program=\"bin/tool\""),
+        libs("requires \"core\""),
+        selector("requires \"core\"\nextra \"math\" package=\"libs\"\nextra \"core\" package=\"core\""),
+    ];
+    let new: Vec<String> = new.into_iter().map(|p| p.replace("About libs", "All about libs")).collect();
+    assert_eq!(
+        told(&Case::new(&old, ENTRIES), &Case::new(&new, ENTRIES)),
+        "\
+x-core
+  ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
+  ~ scripts: t: expand_devel false, program bin/t → tool: expand_devel false, program bin/tool
+  ~ x_core/_cli.py    +6 B  text
+
+x-libs
+  ~ summary: About libs → All about libs
+  + requires: x-core==1.0
+
+x (sdist)
+  - extras: libs: x-libs==1.0
+  + extras: core: x-core==1.0
+  + extras: math: x-libs==1.0
+  ~ packages: core.extra: null → core
+  ~ packages: libs.extra: libs → math
+  ~ scripts: t: package core, program bin/t → tool: package core, program bin/tool
+"
+    );
+}
+
+#[test]
+fn packages_come_go_and_are_renamed() {
+    let renamed = package("libs", "runtime", "\"x-math\" module=\"x_libs\" split=\"generic\"", "artifact \"blas\" \"lib\"");
+    let case = |packages: &[String]| Case::new(packages, ENTRIES);
+    let text = rockpack::plan::diff::text(&differ(&case(&[core(""), libs("")]).plan(), &case(&[core(""), renamed]).plan()), false);
+    assert!(text.contains("~ x-libs → x-math"), "{text}");
+    assert!(text.contains("platform directories: _x_libs → _x_math"), "{text}");
+    assert!(!text.contains("lib/libb.so.1"), "no file of it differs:\n{text}");
+    let one = case(&[core("")]).plan();
+    let two = case(&[core(""), libs("")]).plan();
+    let text = rockpack::plan::diff::text(&differ(&one, &two), false);
+    assert!(text.contains("+ x-libs"), "{text}");
+    assert!(sections(&one, &two).starts_with("x-libs\n  + "), "{}", sections(&one, &two));
+    let text = rockpack::plan::diff::text(&differ(&two, &one), false);
+    assert!(text.contains("- x-libs") && text.contains("in no package\n  + "), "its files are in no package now:\n{text}");
+}
+
+#[test]
+fn packages_of_many_isas_that_differ_alike_are_told_once() {
+    let device = |lines: &str| {
+        package(
+            "device",
+            "runtime",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+            &format!("artifact \"blas\" \"lib\"\nrpath \"device\" \"lib\"\n{lines}"),
+        )
+    };
+    let entries = ["gfx906", "gfx942", "gfx1100"]
+        .map(|isa| format!("blas_lib_{isa} lib/k/{isa}.co data 500\nblas_lib_{isa} lib/k/all data 7\nblas_lib_{isa} lib/libp_{isa}.so so libp_{isa}.so\n"))
+        .concat();
+    let plan = |lines: &str| Case::new(&[device(lines)], &entries).plan_and_warnings().0;
+    let text = rockpack::plan::diff::text(&differ(&plan(""), &plan("exclude \"lib/k/**\"\nrpath \"device\" \"lib/k\"")), false);
+    assert_eq!(
+        text,
+        "\
+old  old
+new  new
+     version 1.0, mode kpack, platform linux_x86_64
+
+                             files               size
+~ x-device-* (3 packages)       15       -6     918 B   -1.52 kB
+  all                           15       -6     918 B   -1.52 kB
+
+x-device-* (3 packages)
+  - lib/k/**       6 files  1.52 kB  excluded by packages.kdl:13
+  ~ lib/libp_*.so  3 files           rpath +_x_device_*/lib/k
+
+in no package
+  + lib/k/**       6 files  1.52 kB  blas_lib_*
+"
+    );
+}
+
+#[test]
+fn what_is_left_out_otherwise_is_told_once() {
+    let old = "exclude \"bin/t\"";
+    assert_eq!(
+        edited(old, ""),
+        "x-core\n  + bin/t    1.52 kB  was left out: excluded by packages.kdl\n\nin no package\n  - bin/t        0 B  base_lib_generic\n"
+    );
+    let dangling = ENTRIES.replace("bin/t link tool", "bin/t link nowhere");
+    let packages = [core(""), libs("")];
+    assert_eq!(
+        told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &dangling)),
+        "x-core\n  - bin/t    1.52 kB  dangles: no artifact has `bin/nowhere`\n"
+    );
+    let gone = dangling.replace("base_lib_generic bin/t link nowhere", "base_lib_generic bin/z link nowhere");
+    assert_eq!(
+        told(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
+        "\
+x-core
+  ~ bin/z      left out now: dangles: no artifact has …
+  ~ bin/t      not selected any more; was left out: dangles: no artifact has …
+"
+    );
+}
+
+#[test]
+fn files_in_no_package_are_told_by_artifact() {
+    let (all, some) = (Case::new(&[core(""), libs("")], ENTRIES), Case::new(&[core("")], ENTRIES));
+    let text = told(&all, &some);
+    assert!(text.ends_with("in no package\n  + **    2 files    20 B  blas_lib_generic\n") || text.contains("blas_lib_generic"), "{text}");
+    assert!(told(&some, &all).contains("in no package\n  - **"), "{}", told(&some, &all));
+}
