@@ -6,10 +6,10 @@ import hashlib
 import lzma
 import mmap
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
-from io import RawIOBase
 from pathlib import Path
 
 from . import _xz
@@ -43,26 +43,25 @@ def unpack(
 
 
 def _chunks(archive: Path, pool: Executor, show: Callable[[int], None]) -> Iterator[memoryview]:
-    with open(archive, "rb", buffering=0) as file:
-        total = os.fstat(file.fileno()).st_size
-        if total == 0:
+    """Return the tar stream. It is mapped: what is read would be copied once more."""
+    with open(archive, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
             raise EOFError("it is empty")
-        if archive.name.endswith(".xz"):
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            pieces = _xz.chunks(data, pool, ahead=os.cpu_count() or 1)
-            total = sum(block.size for block in _xz.index(data) or [])
-        else:
-            pieces = _pieces(file)
-        done = 0
-        for piece in pieces:
-            yield piece
-            done += len(piece)
-            show(100 * done // total if total else 0)
-
-
-def _pieces(file: RawIOBase) -> Iterator[memoryview]:
-    while piece := file.read(_BATCH_BYTES):
-        yield memoryview(piece)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if sys.platform == "linux":
+        mapped.madvise(mmap.MADV_WILLNEED)
+    data = memoryview(mapped)
+    if archive.name.endswith(".xz"):
+        pieces = _xz.chunks(data, pool, ahead=os.cpu_count() or 1)
+        total = sum(block.size for block in _xz.index(data) or [])
+    else:
+        pieces = (data[at : at + _BATCH_BYTES] for at in range(0, len(data), _BATCH_BYTES))
+        total = len(data)
+    done = 0
+    for piece in pieces:
+        yield piece
+        done += len(piece)
+        show(100 * done // total if total else 0)
 
 
 def _take(tree: Tree, member: Member, writers: _Writers) -> None:
