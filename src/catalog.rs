@@ -25,6 +25,7 @@ pub use tree::Tree;
 
 /// Everything an artifact directory holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Catalog {
     /// The artifacts, sorted by their directories' names.
     pub artifacts: Vec<Artifact>,
@@ -59,6 +60,7 @@ impl Catalog {
 
 /// What the build says of itself, in files that an artifact installs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BuildFacts {
     /// Device code was split from host code.
     pub kpack_split: bool,
@@ -70,6 +72,7 @@ pub struct BuildFacts {
 
 /// A child of the artifact directory that is no artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ignored {
     /// The child's name.
     pub name: String,
@@ -97,6 +100,7 @@ impl std::fmt::Display for ArtifactId {
 
 /// One artifact directory or archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Artifact {
     /// Which one.
     pub id: ArtifactId,
@@ -108,6 +112,7 @@ pub struct Artifact {
 
 /// One thing that an artifact installs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Where it is installed, below the installation's root.
     pub path: RelPath,
@@ -122,6 +127,7 @@ pub struct Entry {
 
 /// What an entry is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
     /// A directory.
@@ -145,6 +151,7 @@ pub enum EntryKind {
 
 /// What the bytes of a file are, as far as packaging minds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// An ELF file.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use jsonschema::Validator;
+use rockpack::catalog::Catalog;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::plan::Plan;
 use serde_json::{Value, json};
@@ -45,6 +46,24 @@ fn the_published_schema_is_one() {
     let schema = published("plan-1.schema.json");
     assert!(jsonschema::draft202012::meta::is_valid(&schema));
     assert_eq!(schema["$id"], "urn:rockpack:schema:plan-1");
+}
+
+#[test]
+fn catalogs_of_real_trees_and_the_plans_of_them_pass_their_schemas() {
+    let (plans, catalogs) = (validator(), jsonschema::draft202012::new(&published("catalog-1.schema.json")).unwrap());
+    for tree in ["kpack-small", "legacy-small"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("golden/{tree}.catalog.json.xz"));
+        let dir = TempDir::new().unwrap();
+        let plain = dir.path().join("catalog.json");
+        Catalog::load(&file).unwrap().save(&plain).unwrap();
+        let mut catalog: Value = serde_json::from_str(&fs_err::read_to_string(&plain).unwrap()).unwrap();
+        assert_eq!(faults(&catalogs, &catalog), Vec::<String>::new());
+        catalog["artifacts"][0]["entries"][0]["kind"] = json!("pipe");
+        assert!(!faults(&catalogs, &catalog).is_empty(), "an entry is one of a few kinds");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        let output = command.args(["plan", "--json", "--catalog"]).arg(&file).output().unwrap();
+        assert_eq!(faults(&plans, &serde_json::from_slice(&output.stdout).unwrap()), Vec::<String>::new());
+    }
 }
 
 #[test]

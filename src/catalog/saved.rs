@@ -16,6 +16,7 @@ pub const CATALOG_FORMAT: u32 = 1;
 
 /// What a saved catalog is made of.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SavedCatalog {
     /// [`CATALOG_FORMAT`] when it was saved.
     pub format: u32,

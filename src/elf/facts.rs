@@ -9,6 +9,7 @@ use super::read_at::ReadAt;
 
 /// A file's kind, its names, and what it needs to be loaded.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ElfFacts {
     /// What it is.
     pub kind: ElfKind,
@@ -32,6 +33,7 @@ pub struct ElfFacts {
 
 /// The symbol versions needed of one library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionNeed {
     /// The library's SONAME.
     pub library: String,

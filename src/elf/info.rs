@@ -11,6 +11,7 @@ use super::versions::{Table, VersionTable};
 
 /// What a file is to a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ElfKind {
     /// `ET_DYN` with a dynamic section, loaded by others.
@@ -51,6 +52,7 @@ impl ElfKind {
 
 /// The processor a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Machine {
     /// 64-bit x86, little-endian.

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Origin;
+use crate::catalog::{CATALOG_FORMAT, Origin, SavedCatalog};
 use crate::names::{ArtifactName, DistName, Family, Isa, ModuleName, PackageName, RelPath};
 use crate::plan::{self, Plan};
 use crate::version::Version;
@@ -19,6 +19,7 @@ use crate::version::Version;
 #[test]
 fn the_published_schemas_are_those_of_the_types() {
     published::<Plan>("plan", plan::FORMAT);
+    published::<SavedCatalog>("catalog", CATALOG_FORMAT);
 }
 
 /// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.
