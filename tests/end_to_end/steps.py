@@ -10,9 +10,11 @@ import commands
 import expectations
 import installs
 import loading
+import records
 import snapshot
 import trees
 import wrong_inputs
+from fetch import ensure_uv
 from process import Root
 from report import Report, some
 
@@ -41,7 +43,7 @@ class Bench:
         runs = work / "runs"
         shutil.rmtree(runs, ignore_errors=True)
         runs.mkdir()
-        return cls(report, binary, root, extended, trees.ensure_uv(work), made, runs, given.repeat_full)
+        return cls(report, binary, root, extended, ensure_uv(work), made, runs, given.repeat_full)
 
 
 def one_tree(bench, name):
@@ -113,10 +115,10 @@ def _installed(bench, plan, place, one):
 
 
 def _compare(report, name, pip, uv):
-    files = [installs.installed_files(environment) for environment in (pip, uv)]
+    files = [records.installed_files(environment.site) for environment in (pip, uv)]
     report.check(f"{name}: pip and uv install the same ({len(files[0])} entries)", snapshot.difference(*files))
     for environment in (pip, uv):
-        wrong = installs.wrong_records(environment)
+        wrong = records.wrong(environment.site)
         report.check(f"{name}: {environment.tool}: files are what RECORD says", wrong and some(wrong))
 
 
@@ -142,7 +144,7 @@ def _use(bench, name, tree, plan, pip, uv, isas):
         commands.answers(report, label, environment, plan["version"], isas)
         if tree.mode == "kpack":
             commands.device_links(report, label, environment, isas)
-        foreign = installs.unowned(environment)
+        foreign = records.unowned(environment.site)
         report.check(f"{label}: after init every file is in a RECORD", foreign and some(foreign))
         commands.found_libraries(report, label, environment)
         commands.self_test(report, label, environment, tree)
@@ -164,23 +166,23 @@ def _uninstall(report, name, environment, before):
     _one_device(report, name, environment)
     for distribution, check in (("rocm-sdk-devel", commands.without_devel),
                                 ("rocm-sdk-libraries", commands.without_libraries)):
-        names = [one for one in installs.distributions(environment) if one.startswith(distribution)]
+        names = [one for one in records.distributions(environment.site) if one.startswith(distribution)]
         done = environment.installer("uninstall", *names)
         if report.check(f"{name}: uninstall {distribution}", done.problem):
             check(report, name, environment)
-    done = environment.installer("uninstall", *installs.distributions(environment))
+    done = environment.installer("uninstall", *records.distributions(environment.site))
     report.check(f"{name}: uninstall all the rest", done.problem)
     report.check(f"{name}: nothing is left", installs.leftovers(before, environment))
 
 
 def _one_device(report, name, environment):
     """Check defect 23: the other packages are whole when one device package has gone."""
-    devices = [one for one in installs.distributions(environment) if "-device-" in one]
+    devices = [one for one in records.distributions(environment.site) if "-device-" in one]
     if not devices:
         return
     done = environment.installer("uninstall", devices[0])
     report.check(f"{name}: uninstall {devices[0]}", done.problem)
-    wrong = installs.wrong_records(environment) + installs.absent(environment)
+    wrong = records.wrong(environment.site) + records.absent(environment.site)
     report.check(f"{name}: the other packages are whole", wrong and some(wrong))
-    foreign = installs.unowned(environment)
+    foreign = records.unowned(environment.site)
     report.check(f"{name}: nothing of {devices[0]} is left", foreign and some(foreign))

@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What the test needs before it can start: artifact trees, Debian roots, uv."""
+"""What the test needs before it can start: artifact trees and Debian roots."""
 
 import os
 import re
 import shutil
-import sys
 
 import expectations
+from fetch import machine
 from process import Root, run
 from report import NotRun
-
-# pip and apt on this machine may need to be told about certificates and mirrors.
-KEPT = ("PIP_", "HTTP", "HTTPS", "http", "https", "no_proxy", "NO_PROXY", "SSL_CERT", "REQUESTS_CA")
-
-
-def _machine():
-    return {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
-
 
 def ensure_tree(name, tools, work):
     """Return the artifact tree of that name, made by make-artifacts when it is missing."""
@@ -27,7 +19,7 @@ def ensure_tree(name, tools, work):
     tree.parent.mkdir(parents=True, exist_ok=True)
     partial = tree.with_name(f"{name}.partial")
     done = run([tools / "make-artifacts", "--out", partial, "--mode", mode, "--size", size,
-                "--cache", work / "cache"], work, _machine())
+                "--cache", work / "cache"], work, machine())
     if done.status:
         raise NotRun(f"make-artifacts cannot make {name}: {done.problem}")
     versions = partial.with_name(f"{partial.name}.packages.tsv")
@@ -40,7 +32,7 @@ def ensure_root(tools, work):
     if os.geteuid() != 0:
         raise NotRun("make-root needs root rights")
     root = Root(work / "root", tools, work)
-    done = run([tools / "make-root", root.path], work, _machine())
+    done = run([tools / "make-root", root.path], work, machine())
     if done.status:
         raise NotRun(f"make-root cannot make a Debian root: {done.problem}")
     done = root.run(["python3", "-c", "import venv, ensurepip"], work / "home")
@@ -74,17 +66,6 @@ def _install(root, patterns):
     if absent:
         raise NotRun(f"Debian has no package {', '.join(absent)} (expectations.py)")
     command = ["apt-get", "-qy", "--no-install-recommends", "install", *packages]
-    done = root.run(command, home, {"DEBIAN_FRONTEND": "noninteractive", **_machine()})
+    done = root.run(command, home, {"DEBIAN_FRONTEND": "noninteractive", **machine()})
     if done.status:
         raise NotRun(f"apt-get cannot install Debian's libraries in the root: {done.problem}")
-
-
-def ensure_uv(work):
-    """Return the uv program, from PyPI; it is one file that runs in the root too."""
-    uv = work / "uv" / "bin" / "uv"
-    if not uv.is_file():
-        run([sys.executable, "-m", "venv", work / "uv"], work)
-        done = run([work / "uv/bin/pip", "install", "--quiet", "uv"], work, _machine())
-        if done.status:
-            raise NotRun(f"uv cannot be had from PyPI: {done.problem}")
-    return uv

@@ -5,13 +5,11 @@ import json
 import shutil
 import sys
 import time
-from pathlib import Path
 
 import snapshot
 from builds import NOBODY, rockpack
 from process import Done, kill, run, start
 
-HERE = Path(__file__).parent
 # Runs in a mount namespace of its own: $1 what to mount, $2 where, then the command. Between
 # the two snapshots nothing else touches the directory.
 IN_NAMESPACE = r"""
@@ -21,10 +19,10 @@ case $what in
 read-only) mount --bind "$where" "$where"; mount -o remount,bind,ro "$where" ;;
 *) mount -t tmpfs -o "size=$what" none "$where"; cp -a "$previous/." "$where" ;;
 esac
-PYTHON "$HERE/snapshot.py" "$where" > "$results/before"
+PYTHON "$SNAPSHOT" "$where" > "$results/before"
 status=0
 "$@" > "$results/out" 2> "$results/err" || status=$?
-PYTHON "$HERE/snapshot.py" "$where" > "$results/after"
+PYTHON "$SNAPSHOT" "$where" > "$results/after"
 echo "$status" > "$results/status"
 """
 
@@ -163,7 +161,7 @@ def _in_namespace(what, where, previous, command, scratch):
     results.mkdir()
     script = IN_NAMESPACE.replace("PYTHON", sys.executable)
     done = run(["unshare", "--mount", "sh", "-c", script, "sh", what, where, previous, results, *command],
-               scratch, {"HERE": str(HERE)})
+               scratch, {"SNAPSHOT": snapshot.__file__})
     if done.status:
         raise RuntimeError(f"the mount namespace cannot be set up: {done.err}")
     before, after = (json.loads((results / one).read_text("utf-8")) for one in ("before", "after"))

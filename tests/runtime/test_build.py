@@ -126,9 +126,17 @@ class Build(unittest.TestCase):
             self.assertNotIn('extra == "device"', str(metadata.get_all("Requires-Dist")))
             self.assertIn(problem, self.said)
             self.assertIn(
-                "so there is no rocm[device]. Set ROCM_SDK_TARGET_FAMILY to one of: gfx942, gfx1100",
+                "so there is no rocm[device]. Name the package of the target, such as "
+                "rocm[device-gfx942]; or set ROCM_SDK_TARGET_FAMILY to one of: gfx942, gfx1100,",
                 self.said,
             )
+
+    def test_the_message_names_the_package_itself_where_no_extra_does(self) -> None:
+        extras = {"libraries": ["rocm-sdk-libraries==7.2.4"]}
+        info = support.dist(extras=extras, targets={"linux": ["gfx942"], "win32": []})
+        (self.source / "src/rocm_sdk/_dist_info.py").write_bytes(support.literal(info))
+        self.metadata(ROCM_SDK_KFD_NODES=support.NO_GPU)
+        self.assertIn("such as rocm-sdk-device-gfx942==7.2.4;", self.said)
 
     def test_a_wrong_target_ends_the_build(self) -> None:
         for target in ("gfx90a", "everything"):

@@ -241,11 +241,21 @@ def _explain(problem: str, published: list[str]) -> None:
     name = dist["distribution"]
     extras = ", ".join(f"{name}[{extra}]" for extra in dist["machine_extras"])
     print(
-        f"{name}: {problem}, so there is no {extras}. Set ROCM_SDK_TARGET_FAMILY to one of: "
-        f"{', '.join(published)} (and build anew what is kept from before: pip --no-cache-dir, "
-        f"uv --reinstall-package {name}), or name the package of the target.",
+        f"{name}: {problem}, so there is no {extras}. Name the package of the target, such as "
+        f"{_by_name(published[0]) if published else name}; or set ROCM_SDK_TARGET_FAMILY to one "
+        f"of: {', '.join(published)}, and let nothing that is kept from before be used "
+        f"(pip --no-cache-dir, uv --no-cache).",
         file=sys.stderr,
     )
+
+
+def _by_name(target: str) -> str:
+    """Return a requirement for this target's package that no machine and no cache changes."""
+    dist = _dist()
+    extra, template = next(iter(dist["machine_extras"].items()))
+    if f"{extra}-{target}" in dist["extras"]:
+        return f"{dist['distribution']}[{extra}-{target}]"
+    return _filled(template, target)
 
 
 def _dist() -> dict[str, Any]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What came of each check, one line at a time."""
 
+import threading
+
 
 class NotRun(Exception):
     """The test cannot be run here: a tool or the network is absent. Not a fault of rockpack."""
@@ -12,20 +14,20 @@ class Report:
     def __init__(self):
         self.passed = 0
         self.failed = 0
+        self._lock = threading.Lock()
 
     def check(self, name, problem=None):
         """Report one check; `problem` says what is wrong, and is empty when nothing is."""
-        if problem:
-            self.failed += 1
-            print(f"FAIL {name}: {_one_line(problem)}", flush=True)
-        else:
-            self.passed += 1
-            print(f"ok   {name}", flush=True)
+        with self._lock:
+            self.failed += bool(problem)
+            self.passed += not problem
+            print(f"FAIL {name}: {_one_line(problem)}" if problem else f"ok   {name}", flush=True)
         return not problem
 
     def note(self, text):
         """Say something that is neither right nor wrong, such as an expected failure."""
-        print(f"     {_one_line(text)}", flush=True)
+        with self._lock:
+            print(f"     {_one_line(text)}", flush=True)
 
     def finish(self):
         """Print the summary line and return the exit status."""

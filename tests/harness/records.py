@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""RECORD against what lies in site-packages. Installers do not compare the two: this does."""
+
+import base64
+import csv
+import os
+import re
+
+import snapshot
+
+# Which installer it was, and what it keeps for itself.
+INSTALLERS_OWN = re.compile(r"[^/]+\.dist-info/(INSTALLER|REQUESTED|RECORD|direct_url\.json|uv_[a-z]+\.json)")
+COMPILED = re.compile(r"(.*/)?__pycache__/.*")
+
+
+def is_installers(name):
+    """Tell whether a path below site-packages belongs to an installer, and not to a package of ours."""
+    return bool(name.startswith(("pip/", "pip-", "_virtualenv.")) or INSTALLERS_OWN.fullmatch(name)
+                or COMPILED.fullmatch(name))
+
+
+def rows(record):
+    """Return the rows of a RECORD: path, digest and size."""
+    with open(record, encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def wrong(site):
+    """Compare every row of every RECORD of ours with the file. Returns problems."""
+    problems, owners = [], {}
+    for record in sorted(site.glob("rocm*.dist-info/RECORD")):
+        for path, digest, size in rows(record):
+            if digest and not _matches(site / path, digest, size):
+                problems.append(f"{record.parent.name}: {path} is not what RECORD says")
+            # Links of the devel tree into core are listed twice on purpose: pip does not
+            # see a link whose target went first. They have no digest.
+            if digest and path in owners:
+                problems.append(f"{path} is in {owners[path]} and in {record.parent.name}")
+            owners[path] = record.parent.name
+    return problems
+
+
+def _matches(path, digest, size):
+    if not path.is_file() or path.stat().st_size != int(size):
+        return False
+    found = bytes.fromhex(snapshot.sha256(path))
+    return digest == "sha256=" + base64.urlsafe_b64encode(found).rstrip(b"=").decode()
+
+
+def absent(site):
+    """Return what a RECORD of ours has and the directory has not."""
+    paths = [row[0] for record in site.glob("rocm*.dist-info/RECORD") for row in rows(record)]
+    return [f"{path} is gone" for path in paths
+            if not COMPILED.fullmatch(path) and not os.path.lexists(site / path)]
+
+
+def unowned(site):
+    """Return files and links of ours in site-packages that no RECORD has."""
+    owned = {row[0] for record in site.glob("*.dist-info/RECORD") for row in rows(record)}
+    return [name for name in snapshot.names(site)
+            if not name.endswith("/") and name not in owned and not is_installers(name)]
+
+
+def distributions(site):
+    """Return {name: version} of what is installed from us, named as installers take it."""
+    stems = (info.name.removesuffix(".dist-info").split("-") for info in sorted(site.glob("rocm*.dist-info")))
+    return {name.replace("_", "-"): version for name, version in stems}
+
+
+def installed_files(site):
+    """Return {path: kind, mode and content} of site-packages, without what installers add."""
+    found = snapshot.contents(site)
+    ours = {name: told for name, told in found.items() if not is_installers(name)}
+    for name in [name for name in found if name.endswith(".dist-info/RECORD") and not name.startswith("pip-")]:
+        ours[name] = _comparable(site / name)
+    return ours
+
+
+def _comparable(record):
+    # A console script is written by the installer, which makes it in its own way.
+    return sorted(row[:1] if row[0].startswith("../") else row for row in rows(record) if not is_installers(row[0]))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""A C extension of somebody's: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
+
+The artifact tree is a small real one, with Debian's own CMake packages in it. What Debian has
+at `lib/x86_64-linux-gnu` lies in `lib` there, so that one link has to bring the two together;
+and libraries that such a tree leaves out for their size are compiled here under their names.
+"""
+
+import platform
+import re
+import shutil
+from pathlib import Path
+
+import records
+from environment import Environment
+from packages import OLD
+from process import run
+from report import NotRun
+
+PROJECT = Path(__file__).parent / "extension"
+VERSION = 70253211  # what the library that stands in for the real one says
+LOCATION = re.compile(r'IMPORTED_LOCATION_\w+ "\$\{_IMPORT_PREFIX\}/lib/[\w-]+/([^"]+)"\s+IMPORTED_SONAME_\w+ "([^"]+)"')
+
+
+def built_against_devel(bench, python, uv):
+    """Build the extension outside, against the devel tree of an environment; start it there."""
+    try:
+        cmake, compiler, include = _tools(bench, python)
+        python = next((one for one in bench.pythons if one.root), python)
+        _extension(bench, Environment(python, uv, bench.place(), bench.settings), cmake, compiler, include)
+    except NotRun as reason:
+        bench.not_run("C extension against the devel tree", reason)
+
+
+def _tools(bench, python):
+    if bench.given.real_tree is None:
+        raise NotRun("there is no real artifact tree (--real-tree)")
+    if platform.machine() != "x86_64":
+        raise NotRun("the real artifact tree is for x86_64")
+    cmake, compiler = shutil.which("cmake"), shutil.which("gcc")
+    if cmake is None or compiler is None:
+        raise NotRun("cmake and gcc are needed")
+    done = run([python.path, "-c", "import sysconfig; print(sysconfig.get_path('include'))"], bench.work)
+    include = Path(done.out.strip())
+    if not (include / "Python.h").is_file():
+        raise NotRun(f"Python {python.full} has no Python.h")
+    return cmake, compiler, include
+
+
+def _extension(bench, environment, cmake, compiler, include):
+    name = f"Python {environment.python.label}: C extension"
+    root = _devel_tree(bench, name, environment, compiler)
+    if root is None:
+        return
+    build, in_root = environment.work / "build", environment.python.root is not None
+    configure = [cmake, "-S", PROJECT, "-B", build, f"-DCMAKE_PREFIX_PATH={root}", f"-DPYTHON_INCLUDE={include}",
+                 f"-DWITH_HIPRTC={'ON' if in_root else 'OFF'}", "-DCMAKE_BUILD_TYPE=Release"]
+    done = run(configure, environment.work)
+    bench.step(f"{name}: CMake configures", done)
+    found = re.search(r"hip (\S+) from (.+)", done.out)
+    bench.report.check(f"{name}: hip's CMake package is that of the devel tree",
+                       not (found and Path(found[2]).is_relative_to(root)) and f"it is {found and found[0]}: {done.out}")
+    bench.step(f"{name}: it compiles and links", run([cmake, "--build", build], environment.work))
+    library = next(build.glob("extension*.so"), build / "extension.so")
+    needed = run(["readelf", "-d", library], build).out
+    bench.report.check(f"{name}: it needs libamdhip64 and has no search path into the devel tree",
+                       ("libamdhip64.so.7" not in needed or "PATH" in needed) and needed)
+    _starts(bench, name, environment, build, in_root)
+
+
+def _starts(bench, name, environment, build, in_root):
+    """Without rocm_sdk the libraries are not found; initialize_process makes them be."""
+    shortnames = ["amdhip64", *["hiprtc"] * in_root]
+    settings = {"PYTHONPATH": str(build)}
+    python = environment.place / "bin/python"
+    probe = shutil.copy2(PROJECT / "probe.py", build)  # to where the root sees it
+    alone = environment.run([python, "-c", "import extension"], settings)
+    bench.report.check(f"{name}: by itself it does not find the libraries",
+                       ("cannot open shared object" not in alone.err) and f"{alone.ending}: {alone.err}")
+    done = environment.run([python, probe, OLD, *shortnames], settings)
+    expected = f"hip {VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
+    bench.report.check(f"{name}: it starts through initialize_process, and calls {' and '.join(shortnames)}",
+                       done.problem or (not re.fullmatch(expected, done.out.strip()) and f"it says {done.out!r}"))
+    if not in_root:
+        bench.report.note(f"{name}: real HIP libraries need a newer libc than this machine's: only with --root")
+    done = environment.installer("uninstall", *records.distributions(environment.site))
+    bench.report.check(f"{name}: nothing of the devel tree is left", done.problem or environment.leftovers())
+
+
+def _devel_tree(bench, name, environment, compiler):
+    """Build packages of the real tree and install them; return the root of the devel tree."""
+    tree, built = environment.work / "tree", environment.work / "built"
+    shutil.copytree(bench.given.real_tree, tree, symlinks=True)
+    _complete(tree, compiler)
+    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "--dest-dir", built, "--version", OLD,
+                "--no-devel-tarball-compression"], environment.work)
+    if not bench.step(f"{name}: build packages of the real tree", done):
+        return None
+    environment.make()
+    done = environment.installer("install", "--no-index", "--find-links", built / "dist", f"rocm[devel]=={OLD}")
+    if not bench.step(f"{name}: install them", done):
+        return None
+    done = environment.program("rocm-sdk", "path", "--root")
+    bench.step(f"{name}: rocm-sdk path --root expands the devel tree", done)
+    return Path(done.out.strip()) if done.out else None
+
+
+def _complete(tree, compiler):
+    """Bring lib/x86_64-linux-gnu and lib together, and compile what the CMake packages miss."""
+    links = {path.name: path for path in tree.rglob("*.so*") if path.is_symlink()}
+    packages = [path for name in ("hip", "amd_comgr", "hsa-runtime64") for path in tree.glob(f"**/lib/cmake/{name}")]
+    hip = next(path for path in packages if path.name == "hip")
+    (hip.parents[1] / "x86_64-linux-gnu").symlink_to(".")
+    for targets in (path for package in packages for path in package.glob("*argets-*.cmake")):
+        for file, soname in LOCATION.findall(targets.read_text("utf-8")):
+            place = links[f"{soname.partition('.so')[0]}.so"].parent
+            if not (place / file).exists():
+                _stand_in(place, compiler, file, soname)
+
+
+def _stand_in(place, compiler, file, soname):
+    """Compile the library to which the links there lead, and make the one that is named as its SONAME."""
+    source = place / "stand-in.c"
+    source.write_text(f"int hipRuntimeGetVersion(int *version) {{ *version = {VERSION}; return 0; }}\n"
+                      if soname.startswith("libamdhip64") else "int rocm_stand_in;\n", "utf-8")
+    done = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", source, "-o", place / file], place)
+    if done.status:
+        raise NotRun(f"gcc compiles nothing here: {done.problem}")
+    source.unlink()
+    if not (place / soname).is_symlink():
+        (place / soname).symlink_to(file)

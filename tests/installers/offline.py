@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Installing from a directory needs no network, and does not even try; and it needs no build tool."""
+
+import os
+
+import records
+from machines import GFX942, machine
+from packages import OLD
+from selector import SHARED
+
+# A network namespace of its own has no interface: whatever is tried fails, and the kernel counts it.
+ALONE = 'counters=$1; shift; status=0; "$@" || status=$?; cat /proc/net/snmp /proc/net/snmp6 > "$counters"; exit $status'
+TRY = "import socket; s = socket.socket(); s.settimeout(1); s.connect_ex(('192.0.2.1', 80))"
+COUNTED = {"Ip": ("OutNoRoutes", "OutRequests"), "Tcp": ("ActiveOpens",), "Udp": ("OutDatagrams",)}
+BUILD_TOOLS = ("setuptools", "wheel", "flit_core", "hatchling", "poetry", "pdm")
+
+
+def alone(bench, python, tool):
+    """Install in an empty network namespace, with and without build isolation."""
+    if os.geteuid() != 0:
+        bench.not_run("no network", "a network namespace needs root rights")
+        return
+    name = f"{bench.label(python, tool)}: without network"
+    environment = bench.environment(python, tool)
+    _, tried = _counted(environment, [environment.place / "bin/python", "-c", TRY])
+    if not bench.report.check(f"{name}: a connection that is tried is seen", not tried and "the kernel counts none"):
+        return
+    for what, words, settings in (
+        ("", [], {}), (" --no-build-isolation", ["--no-build-isolation"], {}),
+        (" PIP_NO_BUILD_ISOLATION=0", [], {"PIP_NO_BUILD_ISOLATION": "0"}),
+        (" PIP_NO_BUILD_ISOLATION=1", [], {"PIP_NO_BUILD_ISOLATION": "1"}),
+    ):
+        if settings and tool.is_uv:
+            continue
+        fresh = bench.environment(python, tool)
+        _alone(bench, f"{name}: install{what}", fresh, words, {**settings, **machine(bench.work / SHARED, GFX942)})
+        fresh.remove()
+    environment.remove()
+
+
+def _alone(bench, name, environment, words, settings):
+    command, needed = environment.command("install", *bench.sources[0].options, *words,
+                                          f"rocm[libraries,devel,profiler,device]=={OLD}")
+    done, tried = _counted(environment, command, {**needed, **settings})
+    bench.report.check(name, done.problem)
+    bench.report.check(f"{name}: nothing is tried either", tried)
+    found = records.distributions(environment.site)
+    bench.report.check(f"{name}: six packages", len(found) != 6 and f"installed is {found}")
+    foreign = [path.name for path in environment.site.iterdir() if path.name.lower().startswith(BUILD_TOOLS)]
+    bench.report.check(f"{name}: no build tool comes with it", foreign)
+
+
+def _counted(environment, command, settings=None):
+    """Run a command alone; return how it ended and what it tried."""
+    counters = environment.work / "counters"
+    done = environment.run(["unshare", "--net", "sh", "-euc", ALONE, "sh", counters, *command], settings)
+    return done, _tried(counters.read_text("utf-8") if counters.is_file() else "")
+
+
+def _tried(text):
+    lines = [line.split() for line in text.splitlines()]
+    found = {words[0]: words[1] for words in lines if len(words) == 2 and words[0].startswith("Ip6Out")}
+    tried = [f"{name} {found[name]}" for name in ("Ip6OutNoRoutes",) if found.get(name, "0") != "0"]
+    for names, numbers in zip(lines, lines[1:]):
+        if names[0] == numbers[0] and names[0].rstrip(":") in COUNTED:
+            table = dict(zip(names, numbers))
+            tried += [f"{names[0]}{one} {table[one]}" for one in COUNTED[names[0].rstrip(":")] if table[one] != "0"]
+    return ", ".join(tried)
