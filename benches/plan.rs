@@ -14,6 +14,8 @@
 //! * plan: `plan::resolve`. Beside it the most memory that the process had, with the catalog
 //!   that it held already.
 //! * `--files`, `--json`: the plan as text in that form; read: the plan out of that JSON.
+//! * diff: this plan is compared with that of a later build, in which a fifth of the data files
+//!   are gone, new, renamed or larger, and the difference is put into words.
 //! * floor: the catalog's entries are cloned and sorted by path. Whatever orders the files of
 //!   a build has to do that much; check and plan are given in multiples of it.
 //!
@@ -31,6 +33,7 @@ use rayon::prelude::*;
 use rockpack::catalog::{self, Catalog, Entry};
 use rockpack::elf;
 use rockpack::manifest::Manifest;
+use rockpack::plan::diff::{self, Contents};
 use rockpack::plan::{self, Plan, Request, Templates};
 use rockpack::source::{Problems, Source};
 use rustix::time::{ClockId, clock_gettime};
@@ -66,6 +69,7 @@ struct Measured {
     files: f64,
     json: f64,
     read: f64,
+    diff: f64,
     floor: f64,
     catalog_memory: f64,
     plan_memory: f64,
@@ -73,56 +77,51 @@ struct Measured {
 
 impl Measured {
     fn line(&self) -> String {
-        let times = [self.check, self.plan, self.files, self.json, self.read, self.floor];
+        let times = [self.check, self.plan, self.files, self.json, self.read, self.diff, self.floor];
         let all = [self.entries, self.members].into_iter().chain(times).chain([self.catalog_memory, self.plan_memory]);
         all.map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
     }
 
     fn parse(line: &str) -> Self {
         let numbers: Vec<f64> = line.split_whitespace().map(|n| n.parse().unwrap()).collect();
-        let [entries, members, check, plan, files, json, read, floor, catalog_memory, plan_memory] = numbers[..] else { panic!("{line}") };
-        Self { entries, members, check, plan, files, json, read, floor, catalog_memory, plan_memory }
+        let [entries, members, check, plan, files, json, read, diff, floor, catalog_memory, plan_memory] = numbers[..] else {
+            panic!("{line}")
+        };
+        Self { entries, members, check, plan, files, json, read, diff, floor, catalog_memory, plan_memory }
     }
 
     fn row(&self) -> String {
         let work = self.check + self.plan;
-        format!(
-            "{:>9} {:>9}  {:>8} {:>8} {:>8} {:>7.1}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>8}",
-            self.entries,
-            self.members,
+        aligned([
+            self.entries.to_string(),
+            self.members.to_string(),
             seconds(self.check),
             seconds(self.plan),
             format!("{:.2} µs", work / self.entries * 1e6),
-            work / self.floor,
+            format!("{:.1}", work / self.floor),
             seconds(self.files),
             seconds(self.json),
             seconds(self.read),
+            seconds(self.diff),
             megabytes(self.catalog_memory),
             megabytes(self.plan_memory),
             format!("{:.0} B", self.plan_memory / self.entries),
             seconds(self.floor),
-        )
+        ])
     }
 }
 
+const HEADS: [&str; 14] = [
+    "entries", "members", "check", "plan", "an entry", "× floor", "--files", "--json", "read", "diff", "catalog", "at most", "an entry",
+    "floor",
+];
+
+fn aligned(cells: [String; 14]) -> String {
+    cells.map(|cell| format!("{cell:>9}")).join(" ")
+}
+
 fn bench_sizes(sizes: &[usize]) {
-    println!("{:19}  {:^34}  {:^26}  {:^26}", "", "check and plan", "the plan as text", "memory");
-    println!(
-        "{:>9} {:>9}  {:>8} {:>8} {:>8} {:>7}  {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8}  {:>8}",
-        "entries",
-        "members",
-        "check",
-        "plan",
-        "an entry",
-        "× floor",
-        "--files",
-        "--json",
-        "read",
-        "catalog",
-        "at most",
-        "an entry",
-        "floor"
-    );
+    println!("{}", aligned(HEADS.map(str::to_owned)));
     for size in sizes {
         let mut child = Command::new(std::env::current_exe().unwrap());
         let output = child.args(["--measure", &size.to_string()]).output().unwrap();
@@ -143,7 +142,10 @@ fn measure(size: usize) {
     let (json, text) = timed(|| serde_json::to_vec_pretty(&plan).unwrap());
     let (read, _) = timed(|| serde_json::from_slice::<Plan>(&text).unwrap());
     drop(text);
-    drop(plan);
+    let changed = resolve(&manifest, &synthetic::later(&catalog));
+    let (diff, text) = timed(|| diff_text(&plan, &changed));
+    assert!(text.contains("/grids/"), "the difference tells which directory has another name:\n{text}");
+    drop((plan, changed));
     let again = || timed(|| resolve(&manifest, &catalog)).0;
     let plan = median([first, again(), again()]);
     let (floor, _) = timed(|| cloned_and_sorted(&catalog).len());
@@ -156,6 +158,7 @@ fn measure(size: usize) {
         files: files.as_secs_f64(),
         json: json.as_secs_f64(),
         read: read.as_secs_f64(),
+        diff: diff.as_secs_f64(),
         floor: floor.as_secs_f64(),
         catalog_memory,
         plan_memory,
@@ -175,6 +178,11 @@ fn resolve(manifest: &Manifest, catalog: &Catalog) -> Plan {
 
 fn decoded<T>(result: Result<T, Problems>) -> T {
     result.unwrap_or_else(|problems| panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+}
+
+/// What a reviewer reads of two plans.
+fn diff_text(old: &Plan, new: &Plan) -> String {
+    diff::text(&diff::diff(&Contents::of_plan("before", old), &Contents::of_plan("after", new)), false)
 }
 
 /// The runtime's sources; their text is the same whatever the catalog.

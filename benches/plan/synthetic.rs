@@ -40,6 +40,42 @@ pub fn catalog(manifest: &Manifest, size: usize) -> Catalog {
     made.into_catalog(BuildFacts { kpack_split: true, targets, version: Some("7.2.0".to_owned()) })
 }
 
+/// The catalog of a later build: of every twenty files of plain data one is gone, one is new, one
+/// has another name and one has grown, and in some artifacts a directory has another name.
+pub fn later(catalog: &Catalog) -> Catalog {
+    let mut later = catalog.clone();
+    for (number, artifact) in later.artifacts.iter_mut().enumerate() {
+        let entries = std::mem::take(&mut artifact.entries).into_iter().enumerate();
+        artifact.entries = entries.flat_map(|(n, entry)| later_entry(n, entry)).collect();
+        if number % 7 == 0 {
+            artifact.entries.iter_mut().for_each(|entry| rename(entry, "/tables/", "/grids/"));
+        }
+        artifact.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+    later
+}
+
+fn later_entry(n: usize, mut entry: Entry) -> Vec<Entry> {
+    let by_extension = [".bin", ".dat", ".hpp", ".html"].into_iter().find(|end| entry.path.as_str().ends_with(end));
+    let Some(extension) = by_extension else { return vec![entry] };
+    match (n % 20, &mut entry.kind) {
+        (0, _) => return Vec::new(),
+        (1, _) => {
+            let mut new = entry.clone();
+            rename(&mut new, extension, &format!(".new{extension}"));
+            return vec![entry, new];
+        }
+        (2, _) => rename(&mut entry, extension, &format!(".moved{extension}")),
+        (3, EntryKind::File { size, .. }) => *size += 1000,
+        _ => {}
+    }
+    vec![entry]
+}
+
+fn rename(entry: &mut Entry, from: &str, to: &str) {
+    entry.path = entry.path.as_str().replace(from, to).parse().unwrap();
+}
+
 /// The entries so far, by artifact and path.
 #[derive(Default)]
 struct Made(BTreeMap<ArtifactId, BTreeMap<RelPath, EntryKind>>);
