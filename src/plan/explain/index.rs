@@ -11,7 +11,9 @@ pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelP
     let mut paths: BTreeSet<RelPath> = catalog.artifacts.iter().flat_map(|a| &a.entries).map(|e| e.path.clone()).collect();
     for plan in modes.iter().filter_map(|m| m.plan.as_ref()) {
         paths.extend(landing::by_path(plan).into_keys());
-        paths.extend(plan.distributions.iter().flat_map(|d| &d.absent).map(|a| a.path.clone()));
+        // Of a library that is not there, a plan has no path but a pattern.
+        let absent = plan.distributions.iter().flat_map(|d| &d.absent).filter(|a| !a.path.as_str().contains('*'));
+        paths.extend(absent.map(|a| a.path.clone()));
     }
     paths
 }
