@@ -87,7 +87,7 @@ def self_test(report, name, environment, tree, root=None):
     failed = {case["name"]: case["reason"] for case in cases if case["status"] == "FAIL"}
     met = set()
     for case, reason in failed.items():
-        found = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].says in reason), None)
+        found = next((one for one in expected if fnmatch.fnmatchcase(case, one[0]) and one[1].is_told_in(reason)), None)
         if found is None:
             report.check(f"{name}: self-test {case}", reason)
         else:

@@ -42,6 +42,10 @@ class Cause:
     stubs: tuple = ()
     debian: bool = False  # Debian has it: it works in the extended root
 
+    def is_told_in(self, reason):
+        """Whether the self-test gives this reason: of a missing library it speaks before the loader does."""
+        return self.says in reason or self.says.replace(": cannot open shared object file", " is missing") in reason
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -57,11 +61,13 @@ class Tree:
     scripts: tuple  # console scripts that must be there, besides rocm-sdk
     stubs: tuple  # exec stubs that must be there
     skipped: dict = field(default_factory=dict)  # self-test cases (globs) that do not apply
+    skipped_other: dict = field(default_factory=dict)  # further ones for the other families
 
     def of_family(self, family=None):
         """Return the tree as one family sees it: with all causes in `causes`."""
-        further = self.first if family in (None, next(iter(FAMILIES))) else self.other
-        return replace(self, causes=self.causes + further)
+        if family in (None, next(iter(FAMILIES))):
+            return replace(self, causes=self.causes + self.first)
+        return replace(self, causes=self.causes + self.other, skipped={**self.skipped, **self.skipped_other})
 
 
 LEFT_OUT = "small trees leave it out, as they do all large files"
@@ -100,8 +106,7 @@ SMALL_ALL = (
     Cause(
         why=f"the library: {LEFT_OUT}",
         says="is installed, but has no lib/lib",
-        preloads=("amd_comgr", "amdhip64", "hipblaslt", "hipsolver", "hipsparse", "hipsparselt", "miopen", "rccl",
-                  "rocm_smi64"),
+        preloads=("amd_comgr", "amdhip64", "hipblaslt", "hipsolver", "hipsparse", "miopen", "rocm_smi64"),
     ),
     Cause(
         why=f"libLLVM: {LEFT_OUT}",
@@ -162,11 +167,6 @@ FULL_OTHER = (
         libraries=("lib/libhipsparse.so*",),
         preloads=("hipsparse",),
     ),
-    Cause(
-        why=f"the library: {FIRST_ALONE}",
-        says="is installed, but has no lib/lib",
-        preloads=("hipsparselt", "rccl"),
-    ),
 )
 FULL_ALL = (
     EDIT,
@@ -224,6 +224,9 @@ NEVER_ALONE = (
 )
 
 SKIPPED = {"preload:rocdxg": "only builds for WSL have it"}
+# Optional libraries that some packages do not have.
+NOT_FOR_EVERY_ISA = {"preload:hipsparselt": "not for every ISA", "preload:rccl": "not for every ISA"}
+SKIPPED_SMALL = {**SKIPPED, **NOT_FOR_EVERY_ISA}
 SKIPPED_FULL = {
     **SKIPPED,
     "library:*:lib/llvm/lib/clang/*/lib/linux/libclang_rt.*san*.so": "a sanitizer runtime is loaded first",
@@ -241,13 +244,13 @@ COMPILER_STUBS = tuple(f"{where}/{name}" for where in ("bin", "lib/llvm/bin") fo
 
 PLAIN_TAR = "--no-devel-tarball-compression"
 TREES = {
-    "kpack-small": Tree("kpack", (), False, SMALL_ALL + BOTH, SMALL_FIRST, (), (), SCRIPTS, STUBS, SKIPPED),
+    "kpack-small": Tree("kpack", (), False, SMALL_ALL + BOTH, SMALL_FIRST, (), (), SCRIPTS, STUBS, SKIPPED_SMALL),
     "legacy-small": Tree("legacy", (PLAIN_TAR,), False, SMALL_ALL + BOTH, SMALL_FIRST, (NO_ROCFFT,), (), SCRIPTS, STUBS,
-                         SKIPPED),
+                         SKIPPED_SMALL),
     "kpack-full": Tree("kpack", (PLAIN_TAR, "--no-wheel-compression"), True, FULL_ALL + BOTH, FULL_FIRST, (),
                        NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL),
     "legacy-full": Tree("legacy", (PLAIN_TAR, "--no-wheel-compression"), True, FULL_ALL + BOTH, FULL_FIRST, FULL_OTHER,
-                        NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL),
+                        NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL, NOT_FOR_EVERY_ISA),
 }
 
 # Forwarding libraries, and a function of the library behind each. Those of stand-ins are what
