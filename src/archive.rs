@@ -8,13 +8,18 @@
 pub mod checksum;
 pub mod deflate;
 pub mod entry_points;
+pub mod header;
 pub mod metadata;
+pub mod opened;
 pub mod sdist;
 pub mod stage;
 pub mod tarball;
 pub mod timestamp;
 pub mod wheel;
+pub mod wheel_name;
 pub mod zip;
 
+pub use opened::{OpenError, OpenWheel};
 pub use stage::{Stage, StageError};
 pub use timestamp::Timestamp;
+pub use wheel_name::WheelName;

@@ -4,53 +4,27 @@ use std::collections::BTreeMap;
 
 use super::PackageError;
 use crate::archive::entry_points::CONSOLE_SCRIPTS;
+use crate::archive::header::Header;
 use crate::plan::Metadata;
 
-/// The fields of a header as mails have it (core metadata; RFC 822), in their order.
-pub(super) struct Header(Vec<(String, String)>);
+/// The value of a field that has to be there.
+pub(super) fn one<'h>(header: &'h Header, field: &'static str) -> Result<&'h str, PackageError> {
+    header.first(field).ok_or(PackageError::Field(field))
+}
 
-impl Header {
-    /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
-    pub fn parse(text: &str) -> Self {
-        let mut fields: Vec<(String, String)> = Vec::new();
-        for line in text.lines().take_while(|line| !line.is_empty()) {
-            if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), fields.last_mut()) {
-                value.push('\n');
-                value.push_str(line.trim());
-            } else if let Some((name, value)) = line.split_once(':') {
-                fields.push((name.to_owned(), value.trim().to_owned()));
-            }
-        }
-        Self(fields)
-    }
-
-    /// Every value of a field. Field names are compared without case.
-    pub fn all(&self, field: &str) -> Vec<String> {
-        self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.clone()).collect()
-    }
-
-    /// The value of a field that has to be there.
-    pub fn one(&self, field: &'static str) -> Result<String, PackageError> {
-        self.all(field).into_iter().next().ok_or(PackageError::Field(field))
-    }
-
-    fn first(&self, field: &str) -> String {
-        self.all(field).into_iter().next().unwrap_or_default()
-    }
-
-    /// What a plan says too.
-    pub fn metadata(&self) -> Metadata {
-        let urls = self.all("Project-URL");
-        let home = urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
-        Metadata {
-            summary: self.first("Summary"),
-            license: self.first("License-Expression"),
-            author: self.first("Author"),
-            home_page: home.map(|(_, url)| url.trim().to_owned()),
-            requires_python: self.first("Requires-Python"),
-            requires_dist: self.all("Requires-Dist"),
-            computed: self.all("Dynamic").iter().any(|field| field == "Requires-Dist"),
-        }
+/// What a plan says too.
+pub(super) fn metadata(header: &Header) -> Metadata {
+    let first = |field| header.first(field).unwrap_or_default().to_owned();
+    let urls = header.all("Project-URL");
+    let home = urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
+    Metadata {
+        summary: first("Summary"),
+        license: first("License-Expression"),
+        author: first("Author"),
+        home_page: home.map(|(_, url)| url.trim().to_owned()),
+        requires_python: first("Requires-Python"),
+        requires_dist: header.all("Requires-Dist"),
+        computed: header.all("Dynamic").iter().any(|field| field == "Requires-Dist"),
     }
 }
 
@@ -76,9 +50,9 @@ mod tests {
     fn headers_are_read_as_mails_are() {
         let header = Header::parse("Name: a-b\nSummary: one\n  two\nrequires-dist: x; extra == \"y\"\nRequires-Dist: z\n\nName: body\n");
         assert_eq!(header.all("name"), ["a-b"]);
-        assert_eq!(header.metadata().summary, "one\ntwo");
-        assert_eq!(header.metadata().requires_dist, ["x; extra == \"y\"", "z"]);
-        assert_eq!(header.one("Version").unwrap_err().to_string(), "its metadata has no `Version`");
+        assert_eq!(metadata(&header).summary, "one\ntwo");
+        assert_eq!(metadata(&header).requires_dist, ["x; extra == \"y\"", "z"]);
+        assert_eq!(one(&header, "Version").unwrap_err().to_string(), "its metadata has no `Version`");
     }
 
     #[test]

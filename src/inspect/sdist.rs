@@ -4,8 +4,9 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-use super::metadata::{self, Header};
+use super::metadata;
 use super::{Built, Kind, Member, PackageError, tar};
+use crate::archive::header::Header;
 use crate::names::RelPath;
 use crate::plan::Form;
 
@@ -21,14 +22,14 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     Ok(Built {
         directory: directory.clone(),
         form: Form::Sdist,
-        name: header.one("Name")?.parse()?,
-        version: header.one("Version")?.parse()?,
+        name: metadata::one(&header, "Name")?.parse()?,
+        version: metadata::one(&header, "Version")?.parse()?,
         platform_tag: None,
         module: None,
         platform_dir: None,
         compressed: false,
         archive: None,
-        metadata: header.metadata(),
+        metadata: metadata::metadata(&header),
         extras: header.all("Provides-Extra"),
         entry_points,
         files,

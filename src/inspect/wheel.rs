@@ -7,8 +7,9 @@ use liblzma::read::XzDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::member::Unread;
-use super::metadata::{self, Header};
+use super::metadata;
 use super::{Built, Member, PackageError, tar};
+use crate::archive::header::Header;
 use crate::names::RelPath;
 use crate::plan::Form;
 use crate::plan::diff::data;
@@ -34,14 +35,14 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     let mut built = Built {
         directory: directory.clone(),
         form: Form::Wheel,
-        name: header.one("Name")?.parse()?,
-        version: header.one("Version")?.parse()?,
+        name: metadata::one(&header, "Name")?.parse()?,
+        version: metadata::one(&header, "Version")?.parse()?,
         platform_tag: Some(platform_tag(&tags)),
         module,
         platform_dir,
         compressed: false,
         archive: archive.as_deref().map(str::parse).transpose()?,
-        metadata: header.metadata(),
+        metadata: metadata::metadata(&header),
         extras: header.all("Provides-Extra"),
         entry_points,
         files: Vec::new(),

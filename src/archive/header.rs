@@ -1,0 +1,31 @@
+//! Headers as mails have them, in which core metadata and a wheel's `WHEEL` are written (RFC 822).
+
+/// The fields of a header, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header(Vec<(String, String)>);
+
+impl Header {
+    /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
+    pub fn parse(text: &str) -> Self {
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for line in text.lines().take_while(|line| !line.is_empty()) {
+            if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), fields.last_mut()) {
+                value.push('\n');
+                value.push_str(line.trim());
+            } else if let Some((name, value)) = line.split_once(':') {
+                fields.push((name.to_owned(), value.trim().to_owned()));
+            }
+        }
+        Self(fields)
+    }
+
+    /// Every value of a field. Field names are compared without case.
+    pub fn all(&self, field: &str) -> Vec<String> {
+        self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// The first value of a field.
+    pub fn first(&self, field: &str) -> Option<&str> {
+        self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.as_str())
+    }
+}
