@@ -14,6 +14,7 @@ mod help;
 mod plan;
 mod scan;
 mod set;
+mod size;
 
 pub use build::BuildArgs;
 pub use check::CheckArgs;

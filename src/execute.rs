@@ -7,24 +7,38 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use crate::archive::{Stage, StageError};
 use crate::catalog::{Tree, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
 use crate::plan::{Distribution, Form, Plan};
 
+mod buffers;
 mod bytes;
 mod estimate;
+mod joiner;
+mod lane;
+mod output;
 mod pack;
 mod prepare;
 mod sample;
 mod sdist;
+mod settle;
 mod tar_image;
+mod timings;
 mod wheel;
+mod work;
+
+use buffers::Buffers;
+use joiner::Joiner;
+use lane::Lane;
+use output::{Disk, WheelOutput};
+use pack::Packer;
+use timings::Recorder;
+use wheel::WriteError;
 
 pub use estimate::estimate;
+pub use timings::{Kind, Span, Timings, Track};
 
 /// One file that was written.
 #[derive(Debug, Clone)]
@@ -52,6 +66,8 @@ pub struct Outcome {
     pub built: Vec<Built>,
     /// Packages of earlier builds that were removed.
     pub removed: Vec<RelPath>,
+    /// Where the time went.
+    pub timings: Timings,
 }
 
 /// Why a build stopped. Nothing it wrote is left behind.
@@ -81,55 +97,131 @@ pub enum ExecuteError {
     },
 }
 
+/// How a build is carried out; nothing of it changes a byte of what is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How many bytes of blocks may be in memory at a time.
+    pub memory: u64,
+    /// Whether each stretch of work is taken down, and not only the sums.
+    pub spans: bool,
+}
+
 /// Makes everything that `plan` promises in the directory `dest`.
 ///
 /// `is_ours` tells files of earlier builds, which are removed, from files of others, which
 /// stay. Runs on the current rayon pool.
 ///
 /// # Errors
-/// On the first output, in the plan's order, that cannot be made. `dest` is then as it was.
+/// On the first output, in the plan's order, of those that turned out not to be possible. `dest` is
+/// then as it was.
 pub fn execute(
     plan: &Plan,
     tree: &Tree,
     dest: &Path,
     is_ours: impl Fn(&RelPath) -> bool,
+    settings: Settings,
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
-    let prepared = prepare::all(plan, tree)?;
+    let recorder = Recorder::new(settings.spans);
+    let outputs = prepare::all(plan, tree, &recorder)?;
     let stage = Stage::open(dest)?;
-    let bytes = prepared.iter().map(prepare::Output::bytes).sum();
-    reporter.report(Event::BuildStarted { outputs: prepared.len(), bytes });
-    let mut built = Vec::new();
-    for (distribution, output) in plan.distributions.iter().zip(prepared) {
-        built.push(write(plan, distribution, output, &stage, reporter)?);
-    }
-    // Headers are completed after their members, so a hash over all can only be taken at the end.
-    let digests: Vec<_> = built.par_iter().map(|b| sha256_of_file(&stage.path(&b.path))).collect();
-    for (built, digest) in built.iter_mut().zip(digests) {
-        built.sha256 = digest.map_err(|e| failed(dest, &built.path, &e))?;
-    }
+    let bytes = outputs.iter().map(prepare::Output::bytes).sum();
+    reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
+    let built = Build { plan, stage: &stage, recorder: &recorder, reporter, memory: settings.memory }.all(outputs)?;
     let paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
-    let removed = stage.commit(&paths, is_ours)?;
-    Ok(Outcome { built, removed })
+    let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
+    Ok(Outcome { built, removed, timings: recorder.finish() })
 }
 
-fn write(
-    plan: &Plan,
-    distribution: &Distribution,
-    output: prepare::Output,
-    stage: &Stage,
-    reporter: &dyn Reporter,
-) -> Result<Built, ExecuteError> {
-    let (path, files, bytes, start) = (output.path.clone(), distribution.file_count(), output.bytes(), Instant::now());
-    reporter.report(Event::OutputStarted { path: path.clone() });
-    let file = stage.create(&path)?;
-    let size = match distribution.form {
-        Form::Wheel => wheel::write(plan, distribution, output, file, reporter).map_err(|e| failed(stage.dest(), &path, &e))?,
-        Form::Sdist => sdist::write(plan, distribution, output, file, reporter).map_err(|e| failed(stage.dest(), &path, &e))?,
-    };
-    let took = start.elapsed();
-    reporter.report(Event::OutputFinished { path: path.clone(), files, size, took });
-    Ok(Built { name: distribution.name.clone(), path, files, installed: bytes, size, sha256: String::new(), took })
+/// What writing outputs takes.
+#[derive(Clone, Copy)]
+struct Build<'a> {
+    plan: &'a Plan,
+    stage: &'a Stage,
+    recorder: &'a Recorder,
+    reporter: &'a dyn Reporter,
+    memory: u64,
+}
+
+impl Build<'_> {
+    /// Writes all outputs; what was made of them, in the plan's order.
+    fn all(self, outputs: Vec<prepare::Output>) -> Result<Vec<Built>, ExecuteError> {
+        let (mut built, mut wheels) = (Vec::new(), Vec::new());
+        for (index, (distribution, output)) in self.plan.distributions.iter().zip(outputs).enumerate() {
+            let entry = entry(distribution, &output);
+            match distribution.form {
+                Form::Sdist => built.push((index, self.sdist(distribution, output, entry)?)),
+                Form::Wheel => wheels.push((index, distribution, entry, output)),
+            }
+        }
+        built.extend(self.wheels(wheels)?);
+        built.sort_by_key(|(index, _)| *index);
+        Ok(built.into_iter().map(|(_, built)| built).collect())
+    }
+
+    /// An sdist is small: it is made in one go.
+    fn sdist(self, distribution: &Distribution, output: prepare::Output, built: Built) -> Result<Built, ExecuteError> {
+        let (path, start) = (built.path.clone(), Instant::now());
+        let failed = |e: &(dyn std::error::Error + 'static)| failed(self.stage.dest(), &path, e);
+        self.reporter.report(Event::OutputStarted { path: path.clone() });
+        let file = self.stage.create(&path)?;
+        let size = self.recorder.time(Kind::Write, built.installed, || sdist::write(self.plan, distribution, output, file, self.reporter));
+        let size = size.map_err(|e| failed(&e))?;
+        let sha256 = sha256_of_file(&self.stage.path(&path)).map_err(|e| failed(&e))?;
+        let took = start.elapsed();
+        self.reporter.report(Event::OutputFinished { path: path.clone(), files: built.files, size, took });
+        Ok(Built { size, sha256, took, ..built })
+    }
+
+    /// All wheels at once, each in its lane.
+    fn wheels(self, wheels: Vec<(usize, &Distribution, Built, prepare::Output)>) -> Result<Vec<(usize, Built)>, ExecuteError> {
+        let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
+        let (mut contents, mut wanted) = (Vec::new(), Vec::new());
+        for (index, distribution, built, output) in wheels {
+            contents.push(wheel::Contents::of(self.plan, distribution, output).map_err(|e| failed(&built.path, &e))?);
+            wanted.push((index, distribution, built));
+        }
+        let entries = contents
+            .iter()
+            .zip(&wanted)
+            .map(|(contents, (_, distribution, built))| contents.entries(distribution).map_err(|e| failed(&built.path, &e)));
+        let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
+        let (settler, requests) = settle::pair();
+        let mut outputs = Vec::new();
+        for (output, (_, distribution, built)) in wanted.iter().enumerate() {
+            let file = self.stage.create(&built.path)?;
+            let disk = file.twin().map(|file| Disk { output, file, settler: settler.clone(), since: 0 });
+            let disk = disk.map_err(|e| failed(&built.path, &e.into()))?;
+            let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
+            let joiner = Joiner::new(wheel, &buffers, self.recorder);
+            outputs.push(WheelOutput::new(built.clone(), joiner, self.stage.path(&built.path), disk, self.recorder, self.reporter));
+        }
+        drop(settler);
+        let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
+        let built = std::thread::scope(|scope| {
+            let settled = scope.spawn(|| requests.serve());
+            let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(&mut outputs).collect();
+            let done = work::run(lanes, self.memory, || Packer::new(&buffers, self.recorder)).map_err(at);
+            let built: Vec<Built> = outputs.into_iter().map(|output| output.built).collect();
+            let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| built)
+        })?;
+        let indexes = wanted.iter().map(|(index, ..)| *index);
+        Ok(indexes.zip(built).collect())
+    }
+}
+
+/// What is known of an output before it is made.
+fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
+    Built {
+        name: distribution.name.clone(),
+        path: output.path.clone(),
+        files: distribution.file_count(),
+        installed: output.bytes(),
+        size: 0,
+        sha256: String::new(),
+        took: Duration::ZERO,
+    }
 }
 
 fn failed(dest: &Path, output: &RelPath, error: &(dyn std::error::Error + 'static)) -> ExecuteError {

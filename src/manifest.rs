@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::names::{ArtifactName, Component, Isa, Mode, PackageName, RelPath, System};
 use crate::source::{Place, Problems, Source, Spanned};
 
+mod compression;
 mod decode;
 mod glob;
 mod library;
@@ -18,6 +19,7 @@ mod template;
 mod warnings;
 mod word;
 
+pub use compression::CompressionRule;
 pub use glob::{Glob, GlobError};
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use template::{Template, TemplateError, Variant};
@@ -83,6 +85,8 @@ pub struct Project {
     pub platform_tag_env: Option<String>,
     /// Installed paths of licence texts: those in the artifacts that a package names go into its metadata.
     pub license_texts: Vec<LicenseText>,
+    /// Installed paths whose files are compressed in another way than the rest of their wheels.
+    pub compression: Vec<CompressionRule>,
 }
 
 /// `license-text "share/doc/*/copyright" optional="…"`.

@@ -38,9 +38,11 @@ macro_rules! text_conversions {
     };
 }
 
+mod compression;
 mod family;
 mod path;
 
+pub use compression::Compression;
 pub use family::{Family, Isa};
 pub use path::{PathError, RelPath};
 

@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::{Catalog, Origin};
 use crate::elf::stub::StubMachine;
 use crate::manifest::Manifest;
-use crate::names::{DistName, Mode, ModuleName, PackageName, RelPath};
+use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use crate::source::Problems;
 use crate::version::Version;
 
 mod aliases;
 mod check;
 mod closure;
+mod compression;
 mod describe;
 mod devel;
 pub mod diff;
@@ -108,8 +109,11 @@ pub struct Distribution {
     /// The platform directory its files go into, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_dir: Option<ModuleName>,
-    /// Of wheels, whether members are deflated rather than stored.
-    pub compress: bool,
+    /// How a wheel's members are compressed.
+    pub compression: Compression,
+    /// Members that are compressed in another way, because a rule says so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub compressed_otherwise: BTreeMap<RelPath, Compression>,
     /// What its metadata says.
     pub metadata: Metadata,
     /// Console scripts and what they start (`module:function`).
@@ -234,8 +238,9 @@ pub enum Step {
 pub struct Archive {
     /// Where it is in the wheel.
     pub path: RelPath,
-    /// Whether it is compressed (xz).
-    pub compress: bool,
+    /// The preset of xz that it is compressed with, 0 to 6; a plain tar without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xz: Option<u8>,
     /// Its members, sorted so that no link comes before what it leads to.
     pub members: Vec<Member>,
 }
@@ -301,6 +306,11 @@ impl Step {
 }
 
 impl Distribution {
+    /// How the member `path` of a wheel is compressed.
+    pub fn compression_of(&self, path: &RelPath) -> Compression {
+        self.compressed_otherwise.get(path).copied().unwrap_or(self.compression)
+    }
+
     /// Everything that is installed with it: members, licence texts, and the archive's members.
     pub fn all_members(&self) -> impl Iterator<Item = &Member> {
         let archived = self.archive.iter().flat_map(|a| &a.members);

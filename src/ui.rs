@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use rockpack::catalog::Catalog;
 use rockpack::event::{Event, Reporter};
-use rockpack::execute::Outcome;
+use rockpack::execute::{Kind, Outcome, Timings};
 use rockpack::plan::{Plan, human_size};
 use rockpack::source::{Code, Problem, Problems, Severity};
 
@@ -23,6 +23,9 @@ mod json;
 mod picture;
 mod repository;
 mod sarif;
+mod trace;
+
+pub use trace::write as write_trace;
 
 /// What problems look like on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -192,8 +195,9 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome) -> String {
         let _ = writeln!(text, "{:width$}  {row}", b.path);
     }
     let (files, size) = (outcome.built.iter().map(|b| b.files).sum::<usize>(), outcome.built.iter().map(|b| b.installed).sum());
-    let (packed, took) = (outcome.built.iter().map(|b| b.size).sum(), outcome.built.iter().map(|b| b.took).sum());
+    let (packed, took) = (outcome.built.iter().map(|b| b.size).sum(), outcome.timings.wall);
     let _ = writeln!(text, "{:width$}  {files:>6}  {:>8}  {:>10}  {:>7}", "all", human_size(size), human_size(packed), seconds(took));
+    let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
     for path in &outcome.removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
     }
@@ -202,4 +206,14 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome) -> String {
         let _ = writeln!(text, "{} files ({}) are in no package; rockpack plan -v lists them", plan.unowned.len(), human_size(bytes));
     }
     text
+}
+
+/// What the threads did, in one line; what took no time is not named.
+fn where_time_went(timings: &Timings) -> String {
+    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
+    let shares: Vec<String> =
+        kinds.filter(|(_, time)| time.as_millis() >= 50).map(|(name, time)| format!("{name} {}", seconds(time))).collect();
+    let threads = if timings.tracks.len() == 1 { "1 thread".to_owned() } else { format!("{} threads", timings.tracks.len()) };
+    let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
+    format!("{} on {threads}{what}", seconds(timings.wall))
 }

@@ -50,13 +50,17 @@ pub enum Method {
     Deflate,
 }
 
-/// Compresses blocks; it keeps its tables from one to the next.
-pub struct Encoder(Compressor);
+/// Compresses blocks; it keeps its tables and its memory from one to the next.
+pub struct Encoder {
+    compressor: Compressor,
+    /// What the encoder fills: never smaller than its bound, and never cleared.
+    scratch: Vec<u8>,
+}
 
 impl Encoder {
     /// One of this level.
     pub fn new(level: Level) -> Self {
-        Self(Compressor::new(level.number()))
+        Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
     }
 
     /// Compresses `data`, one block of a stream.
@@ -65,39 +69,56 @@ impl Encoder {
     /// for the last of them alone. A stream has at least one block, even when it has no bytes.
     /// What does not shrink is stored, at 5 bytes for each 64 KiB.
     pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
-        let whole = self.whole(data).filter(|whole| whole.len() < data.len());
-        let opened = if last { whole } else { whole.and_then(open) };
-        opened.unwrap_or_else(|| stored(data, last))
+        let mut out = Vec::new();
+        self.append_block(data, last, &mut out);
+        out
+    }
+
+    /// As [`Encoder::block`], appending to `out`.
+    pub fn append_block(&mut self, data: &[u8], last: bool, out: &mut Vec<u8>) {
+        let (start, whole) = (out.len(), self.whole(data).filter(|whole| whole.len() < data.len()));
+        let Some(whole) = whole else { return stored(data, last, out) };
+        if last {
+            return out.extend_from_slice(whole);
+        }
+        if !append_opened(whole, out) {
+            out.truncate(start);
+            stored(data, last, out);
+        }
     }
 
     /// A stream of its own.
-    fn whole(&mut self, data: &[u8]) -> Option<Vec<u8>> {
-        let mut out = vec![0; self.0.deflate_compress_bound(data.len())];
-        let length = self.0.deflate_compress(data, &mut out).ok()?;
-        out.truncate(length);
-        Some(out)
+    fn whole(&mut self, data: &[u8]) -> Option<&[u8]> {
+        let bound = self.compressor.deflate_compress_bound(data.len());
+        if self.scratch.len() < bound {
+            self.scratch.resize(bound, 0);
+        }
+        let length = self.compressor.deflate_compress(data, &mut self.scratch).ok()?;
+        Some(&self.scratch[..length])
     }
 }
 
-/// Takes from a whole stream what makes it end, up to a byte's border.
-fn open(mut stream: Vec<u8>) -> Option<Vec<u8>> {
-    let LastBlock { mark, end } = last_block(&stream)?;
-    stream[mark / 8] &= !(1 << (mark % 8));
+/// Appends a whole stream without what makes it end, up to a byte's border. `false` when it is no stream.
+fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(LastBlock { mark, end }) = last_block(stream) else { return false };
+    let start = out.len();
+    out.extend_from_slice(stream);
+    out[start + mark / 8] &= !(1 << (mark % 8));
     // Three bits of zero begin a stored block that is not the last, and the rest of the byte does not count.
-    if let Some(byte) = stream.get_mut(end / 8) {
+    if let Some(byte) = out.get_mut(start + end / 8) {
         *byte &= !(0xff << (end % 8));
     }
-    stream.resize((end + 3).div_ceil(8), 0);
-    stream.extend_from_slice(&EMPTY);
-    Some(stream)
+    out.resize(start + (end + 3).div_ceil(8), 0);
+    out.extend_from_slice(&EMPTY);
+    true
 }
 
 /// The length of a stored block without bytes, and its complement.
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// `data` in stored blocks (RFC 1951, section 3.2.4), one at least.
-fn stored(data: &[u8], last: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
+/// Appends `data` in stored blocks (RFC 1951, section 3.2.4), one at least.
+fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
+    out.reserve(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
     let mut rest = data;
     loop {
         let (part, after) = rest.split_at(rest.len().min(0xffff));
@@ -107,7 +128,7 @@ fn stored(data: &[u8], last: bool) -> Vec<u8> {
         out.extend_from_slice(&(!length).to_le_bytes());
         out.extend_from_slice(part);
         if after.is_empty() {
-            return out;
+            return;
         }
         rest = after;
     }
@@ -120,10 +141,10 @@ pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
     let (mut encoder, mut out, mut rest) = (Encoder::new(level), Vec::new(), data);
     while rest.len() > BLOCK {
         let (block, after) = rest.split_at(BLOCK);
-        out.extend(encoder.block(block, false));
+        encoder.append_block(block, false, &mut out);
         rest = after;
     }
-    out.extend(encoder.block(rest, true));
+    encoder.append_block(rest, true, &mut out);
     out
 }
 
@@ -236,7 +257,8 @@ mod tests {
             for data in [text(300_000), noise(100_000), text(7), skewed(200_000), [text(70_000), noise(70_000)].concat()] {
                 let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
                 std::io::Write::write_all(&mut encoder, &data).unwrap();
-                let opened = open(encoder.finish().unwrap()).unwrap();
+                let mut opened = Vec::new();
+                assert!(append_opened(&encoder.finish().unwrap(), &mut opened));
                 let joined = [opened, deflate(b"end", Level::Default)].concat();
                 assert!(inflate(&joined) == [&data[..], b"end"].concat(), "{level} {}", data.len());
             }

@@ -159,16 +159,6 @@ impl Stage {
         Ok(StagedFile::new(file, shown))
     }
 
-    /// Creates a nameless file beside the outputs, for what is too large for memory. It is gone
-    /// when it is closed. May be called from any thread.
-    ///
-    /// # Errors
-    /// When it cannot be created.
-    pub fn scratch(&self) -> Result<StagedFile, StageError> {
-        let file = tempfile::tempfile_in(self.outputs()).map_err(StageError::at("create a temporary file", &self.dest))?;
-        Ok(StagedFile::new(fs::File::from_parts(file, self.outputs().join("temporary file")), self.dest.clone()))
-    }
-
     /// Puts `outputs` in place, all of which have been created here and closed.
     ///
     /// Then deletes what earlier builds left: files in `dist/` and in its directories for which

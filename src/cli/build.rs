@@ -36,6 +36,14 @@ pub struct BuildArgs {
     /// Where packages go: DIR/dist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
+
+    /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = super::size::parse, help_heading = "Running")]
+    pub memory: Option<u64>,
+
+    /// Write what every thread did, and when, as a trace that Perfetto opens
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
+    pub timings: Option<PathBuf>,
 }
 
 const BUILD_EXAMPLES: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Mode, PackageName};
+use rockpack::names::{Compression, Mode, PackageName};
 use rockpack::plan::Request;
 
 /// What packages are made of: an artifact directory, or what was saved of one.
@@ -60,13 +60,21 @@ pub struct SetArgs {
     #[arg(long, help_heading = "Packages")]
     pub deny_unowned: bool,
 
+    /// How members of wheels are compressed: store (not at all), fast, default or max [default: default, and as packages.kdl says]
+    #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
+    compression: Option<Compression>,
+
     /// Deflate the members of wheels [default]
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
     wheel_compression: bool,
 
-    /// Store the members of wheels: faster to build, larger to download
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "wheel_compression", help_heading = "Compression")]
+    /// The same as --compression store
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
     no_wheel_compression: bool,
+
+    /// How hard xz tries on the devel archive, from 0 (fast) to 6 (small) [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), conflicts_with = "no_devel_tarball_compression", help_heading = "Compression")]
+    xz_preset: Option<u8>,
 
     /// Compress the archive in the devel wheel with xz [default]
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
@@ -96,7 +104,8 @@ impl SetArgs {
             windows_families: self.windows_amdgpu_families.as_deref().map(list),
             platform_tag: self.platform_tag.clone().or(platform_tag),
             only: self.only.clone(),
-            store_wheels: self.no_wheel_compression,
+            compression: self.compression.or(self.no_wheel_compression.then_some(Compression::Store)),
+            xz_preset: self.xz_preset,
             plain_archive: self.no_devel_tarball_compression,
             deny_unowned: self.deny_unowned,
         }
@@ -108,6 +117,11 @@ fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
 }
 
+/// The levels by their names.
+fn levels() -> impl TypedValueParser<Value = Compression> {
+    PossibleValuesParser::new(Compression::ALL.map(Compression::as_str)).try_map(|text| text.parse::<Compression>())
+}
+
 /// Names with `,` or `;` between; an empty list publishes nothing.
 fn list(text: &str) -> Vec<String> {
     text.split([',', ';']).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
@@ -117,6 +131,7 @@ fn list(text: &str) -> Vec<String> {
 mod tests {
     use clap::Parser;
     use clap::error::ErrorKind;
+    use rockpack::names::Compression;
 
     use crate::cli::{Cli, Command};
 
@@ -135,9 +150,10 @@ mod tests {
             let Command::Build(args) = Cli::parse_from(base.iter().chain(flags)).command else { panic!() };
             args.set.request(None)
         };
-        assert!(!parse(&[]).store_wheels && !parse(&[]).plain_archive);
-        assert!(parse(&["--no-wheel-compression"]).store_wheels);
-        assert!(!parse(&["--no-wheel-compression", "--wheel-compression"]).store_wheels);
+        assert!(parse(&[]).compression.is_none() && !parse(&[]).plain_archive);
+        assert_eq!(parse(&["--no-wheel-compression"]).compression, Some(Compression::Store));
+        assert_eq!(parse(&["--no-wheel-compression", "--wheel-compression"]).compression, None);
+        assert_eq!(parse(&["--compression", "max", "--xz-preset", "2"]).compression, Some(Compression::Max));
         assert!(parse(&["--devel-tarball-compression", "--no-devel-tarball-compression"]).plain_archive);
         assert_eq!(parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(), ["gfx942", "gfx1100"]);
     }

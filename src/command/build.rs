@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use rockpack::execute;
+use rockpack::execute::{self, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::Plan;
 use rockpack::source::{Code, Problem};
 
-use super::{Failure, not_executed, print};
+use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
@@ -22,9 +22,13 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
     let reporter = ui::Progress::new();
     let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
-    let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, &reporter));
+    let settings = Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some() };
+    let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, settings, &reporter));
     reporter.clear();
     let outcome = done.map_err(|e| not_executed(&e))?;
+    if let Some(file) = &args.timings {
+        ui::write_trace(file, &outcome.timings).map_err(|e| environment(format!("cannot write the timings: {e}")))?;
+    }
     print(&ui::closing_table(&plan, &outcome))
 }
 

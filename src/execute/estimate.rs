@@ -1,17 +1,15 @@
 //! What outputs would come to when they are compressed, from a sample of their bytes.
 
-use std::io;
-use std::num::NonZero;
-
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::pack::Entry;
+use super::pack::{Entry, Packing};
 use super::prepare::{self, Output, Ready};
-use super::wheel::{WriteError, entries, layout};
+use super::timings::Recorder;
+use super::wheel::{WriteError, entries, layout, packing, preset};
 use super::{ExecuteError, chain};
-use crate::archive::deflate::{Encoder, Level, Method};
-use crate::archive::tarball::{Preset, Xz};
+use crate::archive::deflate::{Encoder, Level};
+use crate::archive::tarball::{Preset, xz_block};
 use crate::catalog::Tree;
 use crate::names::RelPath;
 use crate::plan::{Distribution, Form, Plan};
@@ -24,7 +22,7 @@ use crate::plan::{Distribution, Form, Plan};
 /// # Errors
 /// When files cannot be read, or an ELF file cannot be edited as the plan says.
 pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
-    let outputs = prepare::all(plan, tree)?;
+    let outputs = prepare::all(plan, tree, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output).map_err(|e| ExecuteError::Output { output: path, reason: chain(&e) })
@@ -33,18 +31,18 @@ pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
 }
 
 fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> {
-    let method = if distribution.compress { Method::Deflate } else { Method::Store };
     let Output { path, members, licenses, archive } = output;
     if distribution.form == Form::Sdist {
         let tar = Bytes::Tar(layout(members)?);
-        return deflated(&[Entry { name: &path, executable: false, bytes: &tar, method: Method::Deflate }]);
+        return packed(&[Entry { name: &path, executable: false, bytes: &tar, packing: Packing::Deflate(Level::Default) }]);
     }
+    let rest = packing(distribution.compression);
     let mut size = frame(members.iter().chain(&licenses));
-    size += deflated(&entries(&members, method)?)? + deflated(&entries(&licenses, method)?)?;
-    if let Some(packed) = &distribution.archive {
+    size += packed(&entries(&members, |path| packing(distribution.compression_of(path)))?)? + packed(&entries(&licenses, |_| rest)?)?;
+    if let Some(inner) = &distribution.archive {
         let image = Bytes::Tar(layout(archive)?);
-        let entry = Entry { name: &packed.path, executable: false, bytes: &image, method };
-        size += if packed.compress { xz(&entry)? } else { deflated(&[entry])? };
+        let entry = Entry { name: &inner.path, executable: false, bytes: &image, packing: inner.xz.map_or(rest, preset) };
+        size += packed(&[entry])?;
     }
     Ok(size)
 }
@@ -107,27 +105,34 @@ impl Sampling {
 }
 
 /// What the members come to: those that are stored as they are, the others by their sample.
-fn deflated(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
-    let (packed, stored): (Vec<_>, Vec<_>) = entries.iter().partition(|e| e.method == Method::Deflate);
-    let encoder = || Encoder::new(Level::Default);
-    let pieces = DEFLATE.of(&packed);
+fn packed(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
+    let stored: u64 = entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
+    let levels = [Level::Fast, Level::Default, Level::Max].into_iter();
+    let deflated = levels.map(|level| deflated(entries, level)).sum::<Result<u64, _>>()?;
+    let archives = entries.iter().filter_map(|e| if let Packing::Xz(preset) = e.packing { Some(xz(e, preset)) } else { None });
+    Ok(stored + deflated + archives.sum::<Result<u64, _>>()?)
+}
+
+/// What the members come to that are deflated at this level.
+fn deflated(entries: &[Entry<'_>], level: Level) -> Result<u64, WriteError> {
+    let entries: Vec<&Entry<'_>> = entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
+    let encoder = || Encoder::new(level);
+    let pieces = DEFLATE.of(&entries);
     let sample =
         pieces.par_iter().map_init(encoder, |encoder, piece| Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64)));
-    Ok(stored.iter().map(|e| e.bytes.len()).sum::<u64>() + scaled(&packed, sample.collect::<Vec<_>>())?)
+    scaled(&entries, sample.collect::<Vec<_>>())
 }
 
 /// What a content comes to as an xz archive.
-fn xz(entry: &Entry<'_>) -> Result<u64, WriteError> {
+fn xz(entry: &Entry<'_>, preset: Preset) -> Result<u64, WriteError> {
     let pieces = XZ.of(&[entry]);
-    let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece)?, piece.len as u64)));
+    let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));
     scaled(&[entry], sample.collect::<Vec<_>>())
 }
 
-fn xz_size(piece: &Piece<'_>) -> Result<u64, WriteError> {
+fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
     let failed = |source| WriteError::Compress { name: piece.name.clone(), source };
-    let mut xz = Xz::new(Vec::new(), Preset::DEFAULT, NonZero::<u32>::MIN)?;
-    io::Write::write_all(&mut xz, &piece.read()?).map_err(failed)?;
-    Ok(xz.finish().map_err(failed)?.len() as u64)
+    Ok(xz_block(&piece.read()?, preset).map_err(failed)?.bytes.len() as u64)
 }
 
 /// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.

@@ -1,170 +1,243 @@
-//! Reading, hashing and compressing members block by block, in parallel, and handing the
-//! results on in order.
+//! Cutting members into blocks, and reading, hashing and compressing a few of them.
 
 use std::io;
 
-use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
+use super::buffers::Buffers;
 use super::bytes::Bytes;
-use crate::archive::checksum::{Checksum, Digest};
+use super::timings::{Kind, Recorder};
+use crate::archive::checksum::Checksum;
 use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
-use crate::event::{Event, Reporter};
+use crate::archive::tarball::{Preset, XZ_BLOCK, XzBlock, XzError, xz_block};
 use crate::names::RelPath;
 
-/// A member to pack: its name in the wheel, its mode and its bytes.
+/// A member to pack: its name in the wheel, its mode, its bytes, and how they are packed.
+#[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub name: &'a RelPath,
     pub executable: bool,
     pub bytes: &'a Bytes,
-    pub method: Method,
+    pub packing: Packing,
 }
 
-/// Who takes packed members: `begin`, then `write` any number of times, then `end`, for each in turn.
-pub(super) trait Sink: Send {
-    /// What can go wrong.
-    type Error: Send;
-
-    /// A member begins.
-    fn begin(&mut self, entry: &Entry<'_>) -> Result<(), Self::Error>;
-    /// Some of its bytes, packed.
-    fn write(&mut self, packed: &[u8]) -> Result<(), Self::Error>;
-    /// It is complete.
-    fn end(&mut self, digest: &Digest) -> Result<(), Self::Error>;
+/// How a member's bytes come into the wheel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// As they are.
+    Store,
+    /// Deflated.
+    Deflate(Level),
+    /// As an xz archive, which is stored: deflate would find nothing more.
+    Xz(Preset),
 }
 
-/// Why packing stopped.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PackError<E> {
-    #[error("cannot read `{name}`: {source}")]
-    Read { name: RelPath, source: io::Error },
-    #[error(transparent)]
-    Sink(E),
-}
-
-/// Packs `entries` into `sink`, in their order, on the current rayon pool.
-///
-/// Blocks are cut by size alone, so the result does not depend on the number of threads. At
-/// most two windows of blocks are in memory: one being packed, one being written.
-pub(super) fn pack<S: Sink>(entries: &[Entry<'_>], sink: &mut S, reporter: &dyn Reporter) -> Result<(), PackError<S::Error>> {
-    let mut blocks = entries.iter().flat_map(blocks_of);
-    let mut joiner = Joiner { sink, digest: None };
-    let mut packed = Vec::new();
-    loop {
-        let window = next_window(&mut blocks);
-        if window.is_empty() && packed.is_empty() {
-            return Ok(());
-        }
-        let finished = std::mem::take(&mut packed);
-        let encoder = || Encoder::new(Level::Default);
-        let pack_all = || window.par_iter().map_init(encoder, |encoder, block| block.pack(encoder, reporter)).collect::<Vec<_>>();
-        let (written, results) = rayon::join(|| finished.iter().try_for_each(|p| joiner.take(p)), pack_all);
-        written.map_err(PackError::Sink)?;
-        for result in results {
-            packed.push(result?);
+impl Packing {
+    /// How the zip says it.
+    pub fn method(self) -> Method {
+        match self {
+            Self::Store | Self::Xz(_) => Method::Store,
+            Self::Deflate(_) => Method::Deflate,
         }
     }
+
+    /// Bytes of content in one block. Fixed, so that the output does not depend on the machine.
+    fn block(self) -> usize {
+        match self {
+            Self::Store | Self::Deflate(_) => BLOCK,
+            Self::Xz(_) => XZ_BLOCK,
+        }
+    }
+
+    /// About how long a byte takes, against the fastest deflate: measured on libraries.
+    fn weight(self) -> u64 {
+        match self {
+            Self::Store => 1,
+            Self::Deflate(Level::Fast) => 4,
+            Self::Deflate(Level::Default) => 8,
+            Self::Deflate(Level::Max) => 80,
+            Self::Xz(preset) => 100 + 70 * u64::from(preset.number()),
+        }
+    }
+}
+
+/// Why a block could not be packed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PackError {
+    #[error("cannot read `{name}`")]
+    Read { name: RelPath, source: io::Error },
+    #[error("cannot compress `{name}`")]
+    Compress { name: RelPath, source: XzError },
 }
 
 /// One cut of an entry's bytes.
-struct Block<'a> {
-    entry: &'a Entry<'a>,
-    offset: u64,
-    len: usize,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub entry: &'a Entry<'a>,
+    pub offset: u64,
+    pub len: usize,
 }
 
-fn blocks_of<'a>(entry: &'a Entry<'a>) -> impl Iterator<Item = Block<'a>> {
-    let (total, step) = (entry.bytes.len(), BLOCK as u64);
-    let count = total.div_ceil(step).max(1);
-    (0..count).map(move |index| {
-        let offset = index * step;
-        let len = usize::try_from((total - offset).min(step)).unwrap_or(BLOCK);
-        Block { entry, offset, len }
-    })
-}
-
-/// How many bytes of content are in one window for each thread.
-const WINDOW_PER_THREAD: usize = 8 * BLOCK;
-/// How many blocks are in one window for each thread, however small they are.
-const BLOCKS_PER_THREAD: usize = 128;
-
-fn next_window<'a>(blocks: &mut impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
-    let threads = rayon::current_num_threads();
-    let (mut window, mut bytes) = (Vec::new(), 0);
-    while bytes < WINDOW_PER_THREAD * threads && window.len() < BLOCKS_PER_THREAD * threads {
-        let Some(block) = blocks.next() else { break };
-        bytes += block.len;
-        window.push(block);
+impl Block<'_> {
+    /// Whether it is the first one of its entry.
+    pub fn first(&self) -> bool {
+        self.offset == 0
     }
-    window
+
+    /// Whether no other follows.
+    pub fn last(&self) -> bool {
+        self.offset + self.len as u64 == self.entry.bytes.len()
+    }
+
+    /// Bytes of memory that it needs while it is packed and until it is written.
+    pub fn memory(&self) -> u64 {
+        let len = self.len as u64;
+        match self.entry.packing {
+            Packing::Store => len,
+            Packing::Deflate(_) => 2 * len,
+            Packing::Xz(preset) => 2 * len + preset.memory(),
+        }
+    }
+
+    /// About how long it takes, against other blocks.
+    pub fn cost(&self) -> u64 {
+        self.len as u64 * self.entry.packing.weight()
+    }
+}
+
+/// The blocks of entries, in their order. An entry without bytes has one block all the same.
+#[derive(Debug, Clone)]
+pub(super) struct Blocks<'a> {
+    entries: std::slice::Iter<'a, Entry<'a>>,
+    now: Option<(&'a Entry<'a>, u64)>,
+}
+
+impl<'a> Blocks<'a> {
+    pub fn of(entries: &'a [Entry<'a>]) -> Self {
+        let mut entries = entries.iter();
+        let now = entries.next().map(|entry| (entry, 0));
+        Self { entries, now }
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Block<'a>;
+
+    fn next(&mut self) -> Option<Block<'a>> {
+        let (entry, offset) = self.now?;
+        let (total, step) = (entry.bytes.len(), entry.packing.block());
+        let len = usize::try_from(total - offset).unwrap_or(step).min(step);
+        let after = offset + len as u64;
+        self.now = if after < total { Some((entry, after)) } else { self.entries.next().map(|entry| (entry, 0)) };
+        Some(Block { entry, offset, len })
+    }
 }
 
 /// A block, packed.
-struct Packed<'a> {
-    entry: &'a Entry<'a>,
-    first: bool,
-    last: bool,
-    bytes: Vec<u8>,
-    /// The content, where the hash over the whole member still has to see it.
-    content: Option<Vec<u8>>,
-    checksum: Checksum,
-    /// The hash, where this block is the whole member.
-    sha256: Option<[u8; 32]>,
-    len: u64,
+#[derive(Debug)]
+pub(super) struct Packed<'a> {
+    pub block: Block<'a>,
+    pub body: Body,
 }
 
-impl<'a> Block<'a> {
-    fn pack<E>(&self, encoder: &mut Encoder, reporter: &dyn Reporter) -> Result<Packed<'a>, PackError<E>> {
-        let mut content = vec![0; self.len];
-        let read = self.entry.bytes.read_exact_at(self.offset, &mut content);
-        read.map_err(|source| PackError::Read { name: self.entry.name.clone(), source })?;
-        let (first, last) = (self.offset == 0, self.offset + self.len as u64 == self.entry.bytes.len());
-        let checksum = Checksum::of(&content);
-        let whole = first && last;
-        let sha256 = whole.then(|| Sha256::digest(&content).into());
-        let packed = (self.entry.method == Method::Deflate).then(|| encoder.block(&content, last));
-        reporter.report(Event::Progress { bytes: self.len as u64 });
-        let (bytes, content) = match packed {
-            Some(packed) => (packed, (!whole).then_some(content)),
+/// What came of a block.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Stored or deflated.
+    Bytes {
+        packed: Vec<u8>,
+        /// The content, where the hash over the whole member still has to see it and `packed` is another.
+        content: Option<Vec<u8>>,
+        checksum: Checksum,
+        /// The hash, where this block is the whole member.
+        sha256: Option<[u8; 32]>,
+    },
+    /// A block of an xz stream.
+    Xz(XzBlock),
+}
+
+/// What a worker keeps from one block to the next.
+pub(super) struct Packer<'a> {
+    encoders: Vec<(Level, Encoder)>,
+    buffers: &'a Buffers,
+    recorder: &'a Recorder,
+}
+
+impl<'a> Packer<'a> {
+    pub fn new(buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
+        Self { encoders: Vec::new(), buffers, recorder }
+    }
+
+    /// Reads a block, takes its checksums and compresses it.
+    pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
+        let mut content = self.buffers.take(block.len);
+        let read = self.recorder.time(Kind::Read, block.len as u64, || block.entry.bytes.read_exact_at(block.offset, &mut content));
+        read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
+        let body = match block.entry.packing {
+            Packing::Store => self.checked(block, content, None),
+            Packing::Deflate(level) => {
+                let packed = self.deflate(level, block, &content);
+                self.checked(block, content, Some(packed))
+            }
+            Packing::Xz(preset) => {
+                let made = self.recorder.time(Kind::Xz, block.len as u64, || xz_block(&content, preset));
+                self.buffers.give(content);
+                Body::Xz(made.map_err(|source| PackError::Compress { name: block.entry.name.clone(), source })?)
+            }
+        };
+        Ok(Packed { block, body })
+    }
+
+    fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {
+        let index = self.encoders.iter().position(|(made, _)| *made == level).unwrap_or_else(|| {
+            self.encoders.push((level, Encoder::new(level)));
+            self.encoders.len() - 1
+        });
+        let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.take(0));
+        self.recorder.time(Kind::Deflate, block.len as u64, || encoder.append_block(content, block.last(), &mut packed));
+        packed
+    }
+
+    /// Takes the checksums of `content`; it is what is written unless it was `packed`.
+    fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
+        let whole = block.first() && block.last();
+        let (checksum, sha256) =
+            self.recorder.time(Kind::Hash, block.len as u64, || (Checksum::of(&content), whole.then(|| Sha256::digest(&content).into())));
+        let (packed, content) = match packed {
+            Some(packed) if whole => {
+                self.buffers.give(content);
+                (packed, None)
+            }
+            Some(packed) => (packed, Some(content)),
             None => (content, None),
         };
-        Ok(Packed { entry: self.entry, first, last, bytes, content, checksum, sha256, len: self.len as u64 })
+        Body::Bytes { packed, content, checksum, sha256 }
     }
 }
 
-/// Puts packed blocks together again, in order.
-struct Joiner<'s, S> {
-    sink: &'s mut S,
-    digest: Option<Running>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What is known of the member that is being joined.
-#[derive(Default)]
-struct Running {
-    checksum: Checksum,
-    sha256: Sha256,
-    size: u64,
-}
-
-impl<S: Sink> Joiner<'_, S> {
-    fn take(&mut self, packed: &Packed<'_>) -> Result<(), S::Error> {
-        if packed.first {
-            self.sink.begin(packed.entry)?;
-        }
-        self.sink.write(&packed.bytes)?;
-        if let Some(sha256) = packed.sha256 {
-            let digest = Digest { crc: packed.checksum.value(), sha256: sha256.into(), size: packed.len };
-            return self.sink.end(&digest);
-        }
-        let running = self.digest.get_or_insert_default();
-        running.checksum.append(&packed.checksum);
-        running.sha256.update(packed.content.as_deref().unwrap_or(&packed.bytes));
-        running.size += packed.len;
-        if packed.last {
-            let running = self.digest.take().unwrap_or_default();
-            let sha256: [u8; 32] = running.sha256.finalize().into();
-            self.sink.end(&Digest { crc: running.checksum.value(), sha256: sha256.into(), size: running.size })?;
-        }
-        Ok(())
+    #[test]
+    fn blocks_are_cut_by_size_alone() {
+        let name: RelPath = "a".parse().unwrap();
+        let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
+        let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
+        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let cuts: Vec<_> = Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
+        let step = BLOCK as u64;
+        assert_eq!(
+            cuts,
+            [
+                (0, 0, true, true),
+                (0, 1, true, true),
+                (0, BLOCK, true, true),
+                (0, BLOCK, true, false),
+                (step, BLOCK, false, false),
+                (2 * step, 5, false, true)
+            ]
+        );
+        assert!(Blocks::of(&[]).next().is_none());
     }
 }

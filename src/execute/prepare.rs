@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
+use super::timings::{Kind, Recorder};
 use super::{ExecuteError, chain};
 use crate::archive::metadata::{self, Dynamic};
 use crate::archive::{sdist, wheel};
@@ -65,11 +66,12 @@ impl Ready {
 }
 
 /// Prepares all outputs of a plan.
-pub(super) fn all(plan: &Plan, tree: &Tree) -> Result<Vec<Output>, ExecuteError> {
+pub(super) fn all(plan: &Plan, tree: &Tree, recorder: &Recorder) -> Result<Vec<Output>, ExecuteError> {
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
     for distribution in &plan.distributions {
         let mut ready = |members: &[Member]| {
-            let results: Vec<_> = members.par_iter().map(|member| member_ready(member, tree)).collect();
+            let results: Vec<_> =
+                members.par_iter().map(|member| recorder.time(Kind::Edit, member.size, || member_ready(member, tree))).collect();
             let mut done = Vec::with_capacity(results.len());
             for result in results {
                 match result {

@@ -1,25 +1,24 @@
 //! Writing one wheel.
 
 use std::io::{self, BufWriter, Seek, Write};
-use std::num::NonZero;
 
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::pack::{self, Entry, PackError, Sink};
+use super::joiner::Sink;
+use super::pack::{Entry, PackError, Packing};
 use super::prepare::{Content, Output, Ready, core_metadata};
 use super::sample::shrinks;
 use super::tar_image::TarImage;
-use crate::archive::checksum::{Digest, Hasher};
-use crate::archive::deflate::Method;
+use crate::archive::deflate::Level;
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
 use crate::archive::sdist::SdistError;
-use crate::archive::tarball::{self, Preset, TarError, Xz, XzError};
-use crate::archive::wheel::{WheelError, WheelMember, WheelWriter, dist_info_dir, wheel_file};
+use crate::archive::stage::StagedFile;
+use crate::archive::tarball::{self, Preset, TarError, XzError};
+use crate::archive::wheel::{WheelError, WheelWriter, dist_info_dir, wheel_file};
 use crate::archive::{Timestamp, metadata};
-use crate::event::{Event, Reporter};
-use crate::names::{PathError, RelPath};
-use crate::plan::{Archive, Distribution, Plan};
+use crate::names::{Compression, PathError, RelPath};
+use crate::plan::{Distribution, Plan};
 
 /// Why a wheel could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -31,13 +30,11 @@ pub(super) enum WriteError {
     #[error("cannot lay out the archive in the wheel")]
     Tar(#[from] TarError),
     #[error("cannot compress `{name}`")]
-    Compress { name: RelPath, source: io::Error },
+    Compress { name: RelPath, source: XzError },
     #[error("cannot write the metadata")]
     Metadata(#[from] metadata::MetadataError),
     #[error("cannot write the console scripts")]
     EntryPoints(#[from] EntryPointError),
-    #[error(transparent)]
-    Xz(#[from] XzError),
     #[error(transparent)]
     Sdist(#[from] SdistError),
     #[error("cannot name the metadata directory")]
@@ -46,11 +43,11 @@ pub(super) enum WriteError {
     Io(#[from] io::Error),
 }
 
-impl From<PackError<WheelError>> for WriteError {
-    fn from(error: PackError<WheelError>) -> Self {
+impl From<PackError> for WriteError {
+    fn from(error: PackError) -> Self {
         match error {
             PackError::Read { name, source } => Self::Read { name, source },
-            PackError::Sink(error) => Self::Wheel(error),
+            PackError::Compress { name, source } => Self::Compress { name, source },
         }
     }
 }
@@ -58,40 +55,78 @@ impl From<PackError<WheelError>> for WriteError {
 /// How much of a wheel is buffered before it goes to the disk.
 const BUFFER: usize = 1 << 20;
 
-/// Writes the wheel of `distribution` into `file` and tells its size.
-pub(super) fn write<W: Write + Seek + Send>(
-    plan: &Plan,
-    distribution: &Distribution,
-    output: Output,
-    file: W,
-    reporter: &dyn Reporter,
-) -> Result<u64, WriteError> {
-    let method = if distribution.compress { Method::Deflate } else { Method::Store };
-    let mut wheel = WheelWriter::new(BufWriter::with_capacity(BUFFER, file), &distribution.name, &plan.version, Timestamp::EARLIEST)?;
-    pack_into(&mut wheel, &entries(&output.members, method)?, reporter)?;
-    if let Some(archive) = &distribution.archive {
-        write_archive(archive, output.archive, method, &mut wheel, reporter)?;
-    }
-    let info = dist_info(plan, distribution, output.licenses)?;
-    pack_into(&mut wheel, &entries(&info, method)?, reporter)?;
-    let mut file = wheel.finish()?;
-    file.flush()?;
-    Ok(file.stream_position()?)
+/// Everything that goes into one wheel, in its order.
+pub(super) struct Contents {
+    members: Vec<Ready>,
+    /// The archive in a devel wheel, laid out.
+    archive: Option<Ready>,
+    info: Vec<Ready>,
 }
 
-pub(super) fn entries(members: &[Ready], method: Method) -> Result<Vec<Entry<'_>>, WriteError> {
+impl Contents {
+    /// Lays the archive out and makes the metadata.
+    pub fn of(plan: &Plan, distribution: &Distribution, output: Output) -> Result<Self, WriteError> {
+        let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
+            let image = Content::File(Bytes::Tar(layout(output.archive)?));
+            Ok(Ready { path: archive.path.clone(), executable: false, content: image })
+        });
+        let info = dist_info(plan, distribution, output.licenses)?;
+        Ok(Self { members: output.members, archive: archive.transpose()?, info })
+    }
+
+    /// The members with the way in which each is packed.
+    pub fn entries(&self, distribution: &Distribution) -> Result<Vec<Entry<'_>>, WriteError> {
+        let mut all = entries(&self.members, |path| packing(distribution.compression_of(path)))?;
+        let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
+        let rest = packing(distribution.compression);
+        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest))?);
+        all.extend(entries(&self.info, |_| rest)?);
+        Ok(all)
+    }
+}
+
+/// How bytes are packed at a level of compression.
+pub(super) fn packing(compression: Compression) -> Packing {
+    match compression {
+        Compression::Store => Packing::Store,
+        Compression::Fast => Packing::Deflate(Level::Fast),
+        Compression::Default => Packing::Deflate(Level::Default),
+        Compression::Max => Packing::Deflate(Level::Max),
+    }
+}
+
+/// How an archive is packed with a preset of xz.
+pub(super) fn preset(number: u8) -> Packing {
+    Packing::Xz(Preset::new(number).unwrap_or_default())
+}
+
+/// Files with the way in which each is packed.
+pub(super) fn entries(members: &[Ready], packing: impl Fn(&RelPath) -> Packing + Sync) -> Result<Vec<Entry<'_>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => Some(entry(member, bytes, method)),
+        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path))),
         Content::Link(_) | Content::Directory => None,
     });
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// A member, stored where compressing it would be in vain.
-fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, method: Method) -> Result<Entry<'a>, WriteError> {
+/// A member, stored where deflating it would be in vain.
+fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing) -> Result<Entry<'a>, WriteError> {
     let name = &member.path;
-    let in_vain = method == Method::Deflate && !shrinks(bytes).map_err(|source| WriteError::Read { name: name.clone(), source })?;
-    Ok(Entry { name, executable: member.executable, bytes, method: if in_vain { Method::Store } else { method } })
+    let deflated = matches!(packing, Packing::Deflate(_));
+    let in_vain = deflated && !shrinks(bytes).map_err(|source| WriteError::Read { name: name.clone(), source })?;
+    Ok(Entry { name, executable: member.executable, bytes, packing: if in_vain { Packing::Store } else { packing } })
+}
+
+/// The wheel of `distribution` on `file`, with no members.
+pub(super) fn begin(plan: &Plan, distribution: &Distribution, file: StagedFile) -> Result<WheelWriter<Sink>, WriteError> {
+    Ok(WheelWriter::new(BufWriter::with_capacity(BUFFER, file), &distribution.name, &plan.version, Timestamp::EARLIEST)?)
+}
+
+/// Writes what ends a wheel, and tells its size.
+pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
+    let mut file = wheel.finish()?;
+    file.flush()?;
+    Ok(file.stream_position()?)
 }
 
 /// The members of the metadata directory, but RECORD.
@@ -118,25 +153,6 @@ pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, Ent
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }
 
-/// Writes the archive in a devel wheel: as it is through the wheel's own packing, or
-/// compressed and then stored, since xz leaves deflate nothing to do.
-fn write_archive<W: Write + Seek + Send>(
-    archive: &Archive,
-    members: Vec<Ready>,
-    method: Method,
-    wheel: &mut WheelWriter<W>,
-    reporter: &dyn Reporter,
-) -> Result<(), WriteError> {
-    let image = Bytes::Tar(layout(members)?);
-    if !archive.compress {
-        let entry = Entry { name: &archive.path, executable: false, bytes: &image, method };
-        return pack_into(wheel, &[entry], reporter);
-    }
-    let mut member = wheel.start_up_to(&archive.path, tarball::xz_worst_case(image.len()))?;
-    let digest = compress(&image, &archive.path, &mut Hashing { wheel, member: &mut member, hasher: Hasher::default() }, reporter)?;
-    Ok(wheel.end(member, &digest)?)
-}
-
 /// Where each member of the archive is.
 pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     let mut image = TarImage::default();
@@ -150,80 +166,4 @@ pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     }
     image.end();
     Ok(image)
-}
-
-/// How much of the archive is read at once.
-const CHUNK: u64 = 4 << 20;
-
-/// Compresses the archive into the member that was begun, and gives the digest of what was written.
-fn compress<W: Write + Seek>(
-    image: &Bytes,
-    name: &RelPath,
-    sink: &mut Hashing<'_, W>,
-    reporter: &dyn Reporter,
-) -> Result<Digest, WriteError> {
-    let failed = |source| WriteError::Compress { name: name.clone(), source };
-    let mut xz = Xz::new(&mut *sink, Preset::DEFAULT, threads())?;
-    let mut offset = 0;
-    while offset < image.len() {
-        let count = CHUNK.min(image.len() - offset);
-        let mut buffer = vec![0; usize::try_from(count).unwrap_or_default()];
-        image.read_exact_at(offset, &mut buffer).map_err(|source| WriteError::Read { name: name.clone(), source })?;
-        xz.write_all(&buffer).map_err(failed)?;
-        reporter.report(Event::Progress { bytes: count });
-        offset += count;
-    }
-    xz.finish().map_err(failed)?;
-    Ok(std::mem::take(&mut sink.hasher).finish())
-}
-
-/// As many as the current pool has.
-fn threads() -> NonZero<u32> {
-    u32::try_from(rayon::current_num_threads()).ok().and_then(NonZero::new).unwrap_or(NonZero::<u32>::MIN)
-}
-
-/// Writes into a member of the wheel and hashes what goes by.
-struct Hashing<'w, W> {
-    wheel: &'w mut WheelWriter<W>,
-    member: &'w mut WheelMember,
-    hasher: Hasher,
-}
-
-impl<W: Write + Seek> Write for Hashing<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.hasher.update(bytes);
-        self.wheel.append(self.member, bytes).map_err(io::Error::other)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Takes packed members into a wheel.
-struct WheelSink<'w, W> {
-    wheel: &'w mut WheelWriter<W>,
-    member: Option<WheelMember>,
-}
-
-impl<W: Write + Seek + Send> Sink for WheelSink<'_, W> {
-    type Error = WheelError;
-
-    fn begin(&mut self, entry: &Entry<'_>) -> Result<(), WheelError> {
-        self.member = Some(self.wheel.start(entry.name, entry.executable, entry.method, entry.bytes.len())?);
-        Ok(())
-    }
-
-    fn write(&mut self, packed: &[u8]) -> Result<(), WheelError> {
-        self.member.as_mut().map_or(Ok(()), |member| self.wheel.append(member, packed))
-    }
-
-    fn end(&mut self, digest: &Digest) -> Result<(), WheelError> {
-        self.member.take().map_or(Ok(()), |member| self.wheel.end(member, digest))
-    }
-}
-
-fn pack_into<W: Write + Seek + Send>(wheel: &mut WheelWriter<W>, entries: &[Entry<'_>], reporter: &dyn Reporter) -> Result<(), WriteError> {
-    Ok(pack::pack(entries, &mut WheelSink { wheel, member: None }, reporter)?)
 }

@@ -74,6 +74,16 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> P
             );
         }
     }
+    for rule in manifest.project.compression.iter().filter(|rule| rule.optional.is_none()) {
+        if !entries().any(|entry| rule.glob.matches(&entry.path)) {
+            let near = nearest(rule.glob.as_str(), entries().map(|e| e.path.as_str()));
+            problems.push(
+                Problem::error(Code::MatchesNothing, format!("`{}` is the path of nothing that could be compressed", rule.glob.as_str()))
+                    .label(&rule.glob.place, no_path(near))
+                    .help(GLOB_REMEDY),
+            );
+        }
+    }
     for package in manifest.packages.values().filter(|p| p.distribution(mode).is_some()) {
         problems.extend(components(manifest, catalog, package, mode));
     }

@@ -1,6 +1,6 @@
 //! What was asked for on the command line.
 
-use crate::names::{Mode, PackageName};
+use crate::names::{Compression, Mode, PackageName};
 
 /// What the command line says of a build, beside the manifest.
 #[derive(Debug, Clone, Default)]
@@ -19,8 +19,10 @@ pub struct Request {
     pub platform_tag: Option<String>,
     /// Only these packages are made; all when empty.
     pub only: Vec<PackageName>,
-    /// Wheels store their members.
-    pub store_wheels: bool,
+    /// How wheels are compressed; as the manifest says without it.
+    pub compression: Option<Compression>,
+    /// The preset of xz for the devel archive, 0 to 6; 6 without it.
+    pub xz_preset: Option<u8>,
     /// The devel archive is a plain tar.
     pub plain_archive: bool,
     /// Files that no package takes are errors.

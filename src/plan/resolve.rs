@@ -9,7 +9,9 @@ use super::select::{self, Matched, Selection};
 use super::targets::{self, Targets};
 use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
-use super::{aliases, check, closure, describe, devel, empty, facts, idle, leftover, notes, ownership, place, requires, rpath};
+use super::{
+    aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, notes, ownership, place, requires, rpath,
+};
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine};
@@ -74,6 +76,9 @@ fn machine(catalog: &Catalog) -> StubMachine {
     }
     if aarch64 > x86_64 { StubMachine::Aarch64 } else { StubMachine::X86_64 }
 }
+
+/// The preset of xz for a devel archive, when none is asked for: what everybody means who names none.
+const SMALLEST: u8 = 6;
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
@@ -210,14 +215,14 @@ impl<'a> Resolver<'a> {
         }
         let devel = devel::archive(instance, &selection, &self.view(instance), shipped, &mut found.problems);
         found.notes.extend(notes::keep_links(instance, &devel.members));
-        let compress = !self.request.plain_archive;
-        let name = if compress { "_devel.tar.xz" } else { "_devel.tar" };
+        let xz = (!self.request.plain_archive).then(|| self.request.xz_preset.unwrap_or(SMALLEST));
+        let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
         let facts = facts::wheel(self.targets, instance, self.all, &[], Some(name));
         let mut archived = devel.members;
         archived.extend(platform_marker(instance));
         distribution.members = sorted(describe::import_package(instance, self.templates, &facts, &[], &mut found.problems));
         let path = name.parse().map(|name| below(&instance.module, &name));
-        distribution.archive = path.ok().map(|path| Archive { path, compress, members: archived });
+        distribution.archive = path.ok().map(|path| Archive { path, xz, members: archived });
         distribution.absent = devel.absent;
         Ok(distribution)
     }
@@ -258,7 +263,8 @@ impl<'a> Resolver<'a> {
             directory: instance.directory.clone(),
             module: instance.module.clone(),
             platform_dir: (form == Form::Wheel).then(|| instance.platform_dir.clone()),
-            compress: !self.request.store_wheels,
+            compression: self.request.compression.unwrap_or_default(),
+            compressed_otherwise: BTreeMap::new(),
             metadata: describe::metadata(self.manifest, instance, requires),
             entry_points: BTreeMap::new(),
             members: Vec::new(),
@@ -300,7 +306,10 @@ impl<'a> Resolver<'a> {
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
         let wanted = |p: &Package| self.request.only.is_empty() || self.request.only.contains(&p.name);
-        let distributions = made.into_iter().filter(|(i, _)| wanted(i.package)).map(|(_, d)| d).collect();
+        let mut distributions: Vec<_> = made.into_iter().filter(|(i, _)| wanted(i.package)).map(|(_, d)| d).collect();
+        for distribution in &mut distributions {
+            distribution.compressed_otherwise = compression::otherwise(self.manifest, self.request, distribution);
+        }
         let version = self.targets.version.clone();
         Ok((Plan { format: FORMAT, mode: self.targets.mode, version, platform_tag, distributions, dropped, unowned, notes }, problems))
     }

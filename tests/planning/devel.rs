@@ -141,10 +141,11 @@ fn dangling_links_stay_links_and_escaping_ones_are_refused() {
 
 #[test]
 fn the_archive_is_compressed_unless_it_shall_be_plain() {
-    let case = Case::new(&[core(), devel("artifacts-of \"core\"")], ENTRIES);
-    let archive = |case: &Case| distribution(&case.plan(), "x-devel").archive.as_ref().map(|a| (a.path.to_string(), a.compress)).unwrap();
-    assert_eq!(archive(&case), ("x_devel/_devel.tar.xz".to_owned(), true));
-    assert_eq!(archive(&case.asking(|r| r.plain_archive = true)), ("x_devel/_devel.tar".to_owned(), false));
+    let case = || Case::new(&[core(), devel("artifacts-of \"core\"")], ENTRIES);
+    let archive = |case: Case| distribution(&case.plan(), "x-devel").archive.as_ref().map(|a| (a.path.to_string(), a.xz)).unwrap();
+    assert_eq!(archive(case()), ("x_devel/_devel.tar.xz".to_owned(), Some(6)));
+    assert_eq!(archive(case().asking(|r| r.plain_archive = true)), ("x_devel/_devel.tar".to_owned(), None));
+    assert_eq!(archive(case().asking(|r| r.xz_preset = Some(1))), ("x_devel/_devel.tar.xz".to_owned(), Some(1)));
 }
 
 #[test]

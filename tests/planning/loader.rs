@@ -7,6 +7,7 @@ use std::process::Command;
 
 use rockpack::catalog::{Catalog, Origin, scan};
 use rockpack::manifest::Manifest;
+use rockpack::names::Compression;
 use rockpack::plan::{Closure, Distribution, Form, Member, Metadata, Resolved, Step};
 use rockpack::source::Source;
 
@@ -98,7 +99,8 @@ fn distribution(catalog: &Catalog) -> Distribution {
         directory: "dist".parse().unwrap(),
         module: "all".parse().unwrap(),
         platform_dir: None,
-        compress: false,
+        compression: Compression::Store,
+        compressed_otherwise: BTreeMap::new(),
         metadata: Metadata::default(),
         entry_points: BTreeMap::new(),
         members: members.collect(),

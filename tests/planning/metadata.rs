@@ -2,6 +2,7 @@
 
 use super::support::{Case, absent, distribution, files, package, rendered, runtime};
 
+use rockpack::names::Compression;
 use rockpack::plan::Step;
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
@@ -149,6 +150,24 @@ fn the_selector_is_an_sdist_whose_requirements_are_computed_at_installation() {
 #[test]
 fn wheels_are_compressed_unless_they_shall_be_stored() {
     let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
-    assert!(distribution(&case.plan(), "x-core").compress);
-    assert!(!distribution(&case.asking(|r| r.store_wheels = true).plan(), "x-core").compress);
+    assert_eq!(distribution(&case.plan(), "x-core").compression, Compression::Default);
+    let stored = case.asking(|r| r.compression = Some(Compression::Store));
+    assert_eq!(distribution(&stored.plan(), "x-core").compression, Compression::Store);
+}
+
+#[test]
+fn rules_say_how_files_are_compressed() {
+    let entries = "base_lib_generic share/packed/a text a\nbase_lib_generic share/b text b\nbase_lib_generic lib/c.zst text c\nbase_lib_generic lib/d text d";
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries);
+    let levels = |case: Case| {
+        let plan = case.plan();
+        let core = distribution(&plan, "x-core");
+        let sourced = core.members.iter().filter(|m| m.step.source().is_some());
+        let lines: Vec<String> = sourced.map(|m| format!("{} {}", m.path.file_name(), core.compression_of(&m.path))).collect();
+        lines.join(", ")
+    };
+    assert_eq!(levels(case.clone()), "c.zst store, d default, b max, a store");
+    // What is asked for takes the place of all rules but those that store.
+    assert_eq!(levels(case.clone().asking(|r| r.compression = Some(Compression::Fast))), "c.zst store, d fast, b fast, a store");
+    assert_eq!(levels(case.asking(|r| r.compression = Some(Compression::Store))), "c.zst store, d store, b store, a store");
 }

@@ -18,7 +18,7 @@ isa "gfx1101" product="D" { family "gfx110X-all"; }
 const PROJECT: &str = r#"project {
     author "A. Author"
     requires-python ">=3.10"
-    license-text "share/doc/*/LICENSE*" optional="few cases have one"
+    license-text "share/doc/*/LICENSE*" optional="few cases have one"; compression "store" "share/packed/**" "**/*.zst" optional="few have any"; compression "max" "share/**" optional="few have any"
 }
 "#;
 

@@ -41,6 +41,23 @@ impl StagedFile {
         Ok(self.file.metadata().map_err(|e| self.explain("measure", e))?.len())
     }
 
+    /// The same file once more; both have one place in it.
+    ///
+    /// # Errors
+    /// When there are too many open files.
+    pub fn twin(&self) -> io::Result<Self> {
+        let file = self.file.try_clone().map_err(|e| self.explain("open", e))?;
+        Ok(Self { file, shown: self.shown.clone() })
+    }
+
+    /// Waits until the bytes written so far are on the disk.
+    ///
+    /// # Errors
+    /// When they cannot get there.
+    pub fn settle(&self) -> io::Result<()> {
+        self.file.sync_data().map_err(|e| self.explain("write to", e))
+    }
+
     /// Keeps the kind, so that callers can still tell errors apart.
     fn explain(&self, doing: &'static str, source: io::Error) -> io::Error {
         let (kind, path) = (source.kind(), self.shown.clone());

@@ -1,4 +1,4 @@
-use std::io::{Read, Seek, Write};
+use std::io::Write;
 
 use super::*;
 
@@ -151,19 +151,6 @@ fn a_symlink_in_place_of_the_hidden_directory_is_not_followed() {
     fs_err::os::unix::fs::symlink(&precious, dest.join(PARTIAL)).unwrap();
     assert!(matches!(Stage::open(&dest), Err(StageError::NotADirectory { .. })));
     assert!(precious.join("file").exists());
-}
-
-#[test]
-fn a_scratch_file_has_no_name() {
-    let dir = tempfile::tempdir().unwrap();
-    let stage = Stage::open(dir.path()).unwrap();
-    let mut scratch = stage.scratch().unwrap();
-    scratch.write_all(b"later").unwrap();
-    scratch.rewind().unwrap();
-    let mut content = String::new();
-    scratch.read_to_string(&mut content).unwrap();
-    assert_eq!((content.as_str(), scratch.size().unwrap()), ("later", 5));
-    assert!(!tree(dir.path()).iter().any(|name| name.contains("temp")), "{:?}", tree(dir.path()));
 }
 
 #[test]

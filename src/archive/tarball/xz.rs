@@ -1,28 +1,41 @@
-//! xz in blocks, which several threads can make and read.
+//! xz in blocks, which several threads can make and read (the .xz file format, version 1.2).
+//!
+//! Each block is compressed on its own, wherever there is a thread for it; then they are put
+//! together to one stream with one index, the same bytes that liblzma's own threads would make.
 
-use std::io::{self, Write};
 use std::num::NonZero;
 
-use liblzma::stream::{Action, Check, MtStreamBuilder, Status, Stream};
+use liblzma::stream::{Action, Check, MtStreamBuilder, Status};
 
 /// Bytes of input that make one xz block: three times the dictionary of [`Preset::DEFAULT`],
-/// as liblzma recommends. Fixed, so that the bytes don't depend on liblzma's choice or on the
-/// number of threads.
-const BLOCK: u64 = 24 << 20;
+/// as liblzma recommends. Fixed, so that the bytes don't depend on liblzma's choice.
+pub const XZ_BLOCK: usize = 24 << 20;
 
 /// How hard xz tries, from 0 (fast) to 6 (small).
 ///
 /// Higher presets of xz only enlarge the dictionary, up to more than a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Preset(u32);
+pub struct Preset(u8);
 
 impl Preset {
     /// 6, what everybody means who names no preset.
     pub const DEFAULT: Self = Self(6);
 
     /// The preset of this number, if there is one.
-    pub fn new(preset: u32) -> Option<Self> {
+    pub fn new(preset: u8) -> Option<Self> {
         (preset <= 6).then_some(Self(preset))
+    }
+
+    /// Its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// About how many bytes of memory compressing one block takes: the encoder (`xz --info-memory`, the table
+    /// of presets in xz(1)), its copy of the input, and the output.
+    pub fn memory(self) -> u64 {
+        const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
+        (ENCODER[usize::from(self.0)] << 20) + 2 * XZ_BLOCK as u64
     }
 }
 
@@ -35,78 +48,135 @@ impl Default for Preset {
 /// More than `size` bytes can come to: what xz cannot compress it stores in chunks with a few
 /// bytes each, and every block has a header, padding and an index entry.
 pub fn xz_worst_case(size: u64) -> u64 {
-    size.saturating_add(size / 1024).saturating_add((size / BLOCK + 1) * 256 + 1024)
+    size.saturating_add(size / 1024).saturating_add((size / XZ_BLOCK as u64 + 1) * 256 + 1024)
 }
 
-/// liblzma could not make an encoder; in practice for want of memory.
+/// Why xz could not compress.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to start an xz encoder with {threads} threads")]
-pub struct XzError {
-    threads: NonZero<u32>,
-    source: liblzma::stream::Error,
+pub enum XzError {
+    /// In practice for want of memory.
+    #[error("failed to compress with xz")]
+    Encoder(#[from] liblzma::stream::Error),
+    /// What liblzma made is not laid out as the format says.
+    #[error("xz made something that is no stream of one block")]
+    Layout,
 }
 
-/// Compresses what is written to it into `sink`.
+/// One compressed block.
+#[derive(Debug, Clone)]
+pub struct XzBlock {
+    /// The block, with the padding behind it.
+    pub bytes: Vec<u8>,
+    record: Record,
+}
+
+/// What the index says of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Record {
+    /// Its size without padding.
+    unpadded: u64,
+    /// The size of its content.
+    content: u64,
+}
+
+/// Bytes of a stream's header, and of its footer.
+const FRAME: usize = 12;
+/// Where the footer says how long the index is, counted in units of four bytes and one less.
+const BACKWARD: std::ops::Range<usize> = 4..8;
+
+/// Compresses `content`, at most [`XZ_BLOCK`] bytes and not empty, to one block that says its sizes itself.
 ///
-/// Without [`Xz::finish`] the result is no xz file, and nothing is written on drop. Flushing
-/// does not end a block, since the bytes would depend on it.
-pub struct Xz<W> {
-    sink: W,
-    stream: Stream,
-    /// Compressed bytes on their way to `sink`.
-    out: Vec<u8>,
+/// # Errors
+/// When liblzma has not enough memory.
+pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
+    // Its encoder for threads is the one whose blocks say their sizes, so that they can be read in parallel.
+    let mut stream = MtStreamBuilder::new();
+    stream.threads(NonZero::<u32>::MIN.get()).block_size(XZ_BLOCK as u64).preset(preset.0.into()).check(Check::Crc64);
+    let mut stream = stream.encoder()?;
+    let most = usize::try_from(xz_worst_case(content.len() as u64)).map_err(|_| XzError::Layout)?;
+    let mut out = Vec::with_capacity(most);
+    let mut taken = 0;
+    while stream.process_vec(&content[taken..], &mut out, Action::Finish)? != Status::StreamEnd {
+        taken = usize::try_from(stream.total_in()).map_err(|_| XzError::Layout)?;
+        if out.len() == out.capacity() {
+            return Err(XzError::Layout);
+        }
+    }
+    only_block(out).ok_or(XzError::Layout)
 }
 
-impl<W: Write> Xz<W> {
-    /// An encoder that uses this many threads, each with up to about 175 MB of memory.
-    ///
-    /// The number of threads changes nothing in the bytes.
-    ///
-    /// # Errors
-    /// When liblzma has not enough memory.
-    pub fn new(sink: W, preset: Preset, threads: NonZero<u32>) -> Result<Self, XzError> {
-        let mut builder = MtStreamBuilder::new();
-        builder.threads(threads.get()).block_size(BLOCK).preset(preset.0).check(Check::Crc64);
-        let stream = builder.encoder().map_err(|source| XzError { threads, source })?;
-        Ok(Self { sink, stream, out: Vec::with_capacity(64 << 10) })
+/// Takes the block out of a stream that has no other.
+fn only_block(mut stream: Vec<u8>) -> Option<XzBlock> {
+    let footer = stream.len().checked_sub(FRAME).filter(|&at| at >= FRAME)?;
+    let backward = u32::from_le_bytes(stream[footer..][BACKWARD].try_into().ok()?) as usize;
+    let index = footer.checked_sub((backward + 1) * 4)?;
+    let [0, 1, rest @ ..] = stream.get(index..footer)? else { return None };
+    let (unpadded, used) = number(rest)?;
+    let (content, _) = number(&rest[used..])?;
+    stream.truncate(index);
+    stream.drain(..FRAME);
+    Some(XzBlock { bytes: stream, record: Record { unpadded, content } })
+}
+
+/// Puts blocks together to one stream: [`XzStream::START`], the blocks in their order, and what ends it.
+#[derive(Debug, Default)]
+pub struct XzStream {
+    records: Vec<Record>,
+}
+
+impl XzStream {
+    /// What a stream with CRC-64 begins with (section 2.1.1): the magic, the kind of check, their CRC-32.
+    pub const START: [u8; FRAME] = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4, 0xe6, 0xd6, 0xb4, 0x46];
+
+    /// Takes note of the next block, whose bytes follow those of the ones before.
+    pub fn add(&mut self, block: &XzBlock) {
+        self.records.push(block.record);
     }
 
-    /// Compresses what is left, ends the file and gives the sink back, flushed.
-    ///
-    /// # Errors
-    /// When the sink fails or liblzma runs out of memory.
-    pub fn finish(mut self) -> io::Result<W> {
-        while self.stream.process_vec(&[], &mut self.out, Action::Finish)? != Status::StreamEnd {
-            self.pass_on()?;
+    /// The index and the footer (sections 4 and 2.1.2), after all blocks.
+    pub fn end(&self) -> Vec<u8> {
+        let mut out = vec![0];
+        append_number(&mut out, self.records.len() as u64);
+        for record in &self.records {
+            append_number(&mut out, record.unpadded);
+            append_number(&mut out, record.content);
         }
-        self.pass_on()?;
-        self.sink.flush()?;
-        Ok(self.sink)
-    }
-
-    fn pass_on(&mut self) -> io::Result<()> {
-        self.sink.write_all(&self.out)?;
-        self.out.clear();
-        Ok(())
+        out.resize(out.len().next_multiple_of(4), 0);
+        append_crc(&mut out, 0);
+        let backward = u32::try_from(out.len() / 4 - 1).unwrap_or(u32::MAX).to_le_bytes();
+        let fields = [&backward[..], &[0, 4]].concat();
+        out.extend_from_slice(&crc32fast::hash(&fields).to_le_bytes());
+        out.extend_from_slice(&fields);
+        out.extend_from_slice(b"YZ");
+        out
     }
 }
 
-impl<W: Write> Write for Xz<W> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let before = self.stream.total_in();
-        let mut rest = data;
-        while !rest.is_empty() {
-            self.stream.process_vec(rest, &mut self.out, Action::Run)?;
-            self.pass_on()?;
-            let taken = usize::try_from(self.stream.total_in() - before).map_err(io::Error::other)?;
-            rest = &data[taken..];
-        }
-        Ok(data.len())
-    }
+/// Appends the CRC-32 of everything from `start` on.
+fn append_crc(out: &mut Vec<u8>, start: usize) {
+    let crc = crc32fast::hash(&out[start..]);
+    out.extend_from_slice(&crc.to_le_bytes());
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
+/// Appends a number in groups of seven bits, the lowest first (section 1.2).
+fn append_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
     }
+    out.push(number.to_le_bytes()[0]);
+}
+
+/// Reads such a number, and tells how many bytes it has.
+fn number(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0;
+    for (index, &byte) in bytes.iter().take(9).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((value, index + 1));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -114,7 +184,6 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::archive::checksum::Sha256;
 
     /// More than two blocks, quick to compress.
     fn data() -> Vec<u8> {
@@ -122,42 +191,69 @@ mod tests {
         (0..110_000).flat_map(|i| line(i).into_bytes()).collect()
     }
 
-    fn compress(data: &[u8], preset: u32, threads: u32) -> Vec<u8> {
-        let mut xz = Xz::new(Vec::new(), Preset::new(preset).unwrap(), NonZero::new(threads).unwrap()).unwrap();
-        for chunk in data.chunks(1_000_003) {
-            xz.write_all(chunk).unwrap();
-            xz.flush().unwrap();
+    fn compress(data: &[u8], preset: u8) -> Vec<u8> {
+        let (mut out, mut stream) = (XzStream::START.to_vec(), XzStream::default());
+        for content in data.chunks(XZ_BLOCK) {
+            let block = xz_block(content, Preset::new(preset).unwrap()).unwrap();
+            stream.add(&block);
+            out.extend(block.bytes);
         }
-        xz.finish().unwrap()
+        out.extend(stream.end());
+        out
+    }
+
+    /// The same through liblzma's own threads.
+    fn by_liblzma(data: &[u8], preset: u32) -> Vec<u8> {
+        let stream = MtStreamBuilder::new().threads(2).block_size(XZ_BLOCK as u64).preset(preset).check(Check::Crc64).encoder().unwrap();
+        let mut out = Vec::new();
+        liblzma::read::XzEncoder::new_stream(data, stream).read_to_end(&mut out).unwrap();
+        out
     }
 
     #[test]
-    fn the_number_of_threads_changes_nothing() {
+    fn blocks_make_the_stream_that_liblzma_makes() {
         let data = data();
-        assert!(data.len() as u64 > 2 * BLOCK);
-        for preset in [0, 6] {
-            let [one, two, four] = [1, 2, 4].map(|threads| Sha256::of(&compress(&data, preset, threads)));
-            assert_eq!((one, one), (two, four), "preset {preset}");
+        assert!(data.len() > 2 * XZ_BLOCK);
+        for preset in [0, 2] {
+            assert!(compress(&data, preset) == by_liblzma(&data, preset.into()), "preset {preset}");
         }
+        assert!(compress(b"short", 6) == by_liblzma(b"short", 6));
     }
 
     #[test]
     fn xz_reads_back() {
         for data in [data(), b"short".to_vec(), Vec::new()] {
             let mut out = Vec::new();
-            liblzma::read::XzDecoder::new(&compress(&data, 1, 2)[..]).read_to_end(&mut out).unwrap();
+            liblzma::read::XzDecoder::new(&compress(&data, 1)[..]).read_to_end(&mut out).unwrap();
             assert!(out == data);
         }
     }
 
     #[test]
-    fn what_is_not_finished_is_no_xz_file() {
-        let mut bytes = Vec::new();
-        let mut xz = Xz::new(&mut bytes, Preset::DEFAULT, NonZero::<u32>::MIN).unwrap();
-        xz.write_all(b"lost").unwrap();
-        drop(xz);
-        let read = liblzma::read::XzDecoder::new(&bytes[..]).read_to_end(&mut Vec::new());
-        assert!(read.is_err());
+    fn what_does_not_shrink_fits_the_worst_case() {
+        let noise: Vec<u8> = (0..200_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 31).to_le_bytes()).collect();
+        let block = xz_block(&noise, Preset::DEFAULT).unwrap();
+        assert!(block.bytes.len() as u64 <= xz_worst_case(noise.len() as u64));
+    }
+
+    #[test]
+    fn numbers_are_written_in_groups_of_seven_bits() {
+        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX >> 1] {
+            let mut bytes = Vec::new();
+            append_number(&mut bytes, value);
+            assert_eq!(number(&bytes), Some((value, bytes.len())), "{value}");
+        }
+        assert_eq!(number(&[0x80]), None, "cut short");
+        assert_eq!(number(&[0xff; 10]), None, "too long");
+    }
+
+    #[test]
+    fn what_is_no_stream_has_no_block() {
+        let whole = compress(b"some bytes", 0);
+        assert!(only_block(whole.clone()).is_some());
+        for end in 0..whole.len() {
+            assert!(only_block(whole[..end].to_vec()).is_none(), "cut at {end}");
+        }
     }
 
     #[test]

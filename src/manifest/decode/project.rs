@@ -2,7 +2,8 @@
 
 use super::text::{Specifier, Variable, WebAddress};
 use super::{DropRule, Node, Project};
-use crate::manifest::{Glob, LicenseText};
+use crate::manifest::{CompressionRule, Glob, LicenseText};
+use crate::names::Compression;
 
 pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
     let mut lines = node.block();
@@ -11,6 +12,7 @@ pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
     let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag_env = lines.at_most_once("platform-tag", |n| n.required::<Variable>("env"));
     let license_texts = lines.every("license-text", license_text);
+    let compression = lines.every("compression", compression).into_iter().flatten().collect();
     lines.finish();
     Some(Project {
         author: author?.value,
@@ -18,6 +20,7 @@ pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
         requires_python: requires_python?.value.0,
         platform_tag_env: platform_tag_env.map(|variable| variable.value.0),
         license_texts,
+        compression,
     })
 }
 
@@ -25,6 +28,14 @@ fn license_text(node: &mut Node<'_>) -> Option<LicenseText> {
     let glob = node.argument::<Glob>("a glob");
     let optional = node.property::<String>("optional");
     Some(LicenseText { glob: glob?, optional: optional.map(|o| o.value) })
+}
+
+fn compression(node: &mut Node<'_>) -> Option<Vec<CompressionRule>> {
+    let level = node.argument::<Compression>("a level");
+    let globs = node.at_least_one::<Glob>("a glob");
+    let optional = node.property::<String>("optional").map(|o| o.value);
+    let level = level?.value;
+    Some(globs.into_iter().map(|glob| CompressionRule { level, glob, optional: optional.clone() }).collect())
 }
 
 pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {

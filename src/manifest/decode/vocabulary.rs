@@ -156,6 +156,22 @@ const PROJECT: &[Word] = &[
     )
     .with(&[argument("GLOB", "Installed paths."), WHY])
     .example(r#"license-text "share/doc/*/LICENSE*""#),
+    Word::new(
+        "compression",
+        Times::Any,
+        r#"compression "store|fast|default|max" "GLOB" "GLOB" optional="WHY""#,
+        "Says how files in wheels are compressed, where not as `--compression` says; the first line that matches counts.",
+    )
+    .with(&[
+        argument(
+            "LEVEL",
+            "store: not at all; fast, default and max: deflated, from fast to small. What is stored here stays so whatever \
+             `--compression` asks for; the other levels give way to it.",
+        ),
+        part(Takes::OneOrMore, "GLOB", "Installed paths."),
+        WHY,
+    ])
+    .example(r#"compression "store" "share/videos/**" "**/*.zst""#),
 ];
 
 /// In `environment`.

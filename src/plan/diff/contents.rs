@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::{Absent, Distribution, Form, Member, Metadata, Plan, Step, Unowned};
 use crate::catalog::Origin;
-use crate::names::{DistName, Mode, ModuleName, PackageName, RelPath};
+use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use crate::version::Version;
 
 /// What is compared: a plan, or packages that were built. Borrows from either.
@@ -164,7 +164,7 @@ impl<'a> Package<'a> {
             platform_tag: wheel.then_some(plan.platform_tag.as_str()),
             module: Some(distribution.module.as_str()),
             platform_dir: distribution.platform_dir.as_ref().map(ModuleName::as_str),
-            compressed: wheel && distribution.compress,
+            compressed: wheel && distribution.compression != Compression::Store,
             archive: distribution.archive.as_ref().map(|a| &a.path),
             metadata: &distribution.metadata,
             extras: &[],

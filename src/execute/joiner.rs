@@ -1,0 +1,123 @@
+//! Putting packed blocks together to the members of a wheel, in order.
+
+use std::io::BufWriter;
+
+use sha2::{Digest as _, Sha256};
+
+use super::buffers::Buffers;
+use super::pack::{Body, Entry, Packed};
+use super::timings::{Kind, Recorder};
+use super::wheel::WriteError;
+use crate::archive::checksum::{Checksum, Digest, Hasher};
+use crate::archive::deflate;
+use crate::archive::stage::StagedFile;
+use crate::archive::tarball::{XzStream, xz_worst_case};
+use crate::archive::wheel::{WheelMember, WheelWriter};
+
+/// Where a wheel's bytes go.
+pub(super) type Sink = BufWriter<StagedFile>;
+
+/// Writes the members of one wheel.
+pub(super) struct Joiner<'a> {
+    wheel: WheelWriter<Sink>,
+    /// A member of which more blocks come.
+    open: Option<Open>,
+    /// An xz archive of which more blocks come.
+    xz: Option<OpenXz>,
+    buffers: &'a Buffers,
+    recorder: &'a Recorder,
+}
+
+/// The member that is being joined.
+struct Open {
+    member: WheelMember,
+    checksum: Checksum,
+    sha256: Sha256,
+    size: u64,
+}
+
+/// The xz archive that is being joined; the member's bytes are those of the stream.
+struct OpenXz {
+    member: WheelMember,
+    stream: XzStream,
+    hasher: Hasher,
+}
+
+impl<'a> Joiner<'a> {
+    pub fn new(wheel: WheelWriter<Sink>, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
+        Self { wheel, open: None, xz: None, buffers, recorder }
+    }
+
+    /// The wheel, with all members that were written.
+    pub fn into_wheel(self) -> WheelWriter<Sink> {
+        self.wheel
+    }
+
+    /// Writes one block.
+    pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
+        let Packed { block, body } = packed;
+        let entry = block.entry;
+        match body {
+            Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
+                let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
+                self.whole(entry, deflate::Packed { method: entry.packing.method(), digest, bytes: packed })
+            }
+            Body::Bytes { packed, content, checksum, sha256: None } => {
+                let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
+                self.recorder.time(Kind::Write, packed.len() as u64, || self.wheel.append(&mut open.member, &packed))?;
+                open.checksum.append(&checksum);
+                let hashed = content.as_deref().unwrap_or(&packed);
+                self.recorder.time(Kind::Hash, block.len as u64, || open.sha256.update(hashed));
+                open.size += block.len as u64;
+                content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
+                self.open = if block.last() { self.end(open)? } else { Some(open) };
+                Ok(())
+            }
+            Body::Xz(made) => {
+                let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
+                open.stream.add(&made);
+                self.append_xz(&mut open, &made.bytes)?;
+                self.xz = if block.last() { self.end_xz(open)? } else { Some(open) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a member that is one block.
+    fn whole(&mut self, entry: &Entry<'_>, packed: deflate::Packed) -> Result<(), WriteError> {
+        self.recorder.time(Kind::Write, packed.bytes.len() as u64, || self.wheel.member(entry.name, entry.executable, &packed))?;
+        self.buffers.give(packed.bytes);
+        Ok(())
+    }
+
+    fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
+        let member = self.wheel.start(entry.name, entry.executable, entry.packing.method(), entry.bytes.len())?;
+        Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
+    }
+
+    fn end(&mut self, open: Open) -> Result<Option<Open>, WriteError> {
+        let sha256: [u8; 32] = open.sha256.finalize().into();
+        self.wheel.end(open.member, &Digest { crc: open.checksum.value(), sha256: sha256.into(), size: open.size })?;
+        Ok(None)
+    }
+
+    fn begin_xz(&mut self, entry: &Entry<'_>) -> Result<OpenXz, WriteError> {
+        let member = self.wheel.start_up_to(entry.name, xz_worst_case(entry.bytes.len()))?;
+        let mut open = OpenXz { member, stream: XzStream::default(), hasher: Hasher::default() };
+        self.append_xz(&mut open, &XzStream::START)?;
+        Ok(open)
+    }
+
+    fn append_xz(&mut self, open: &mut OpenXz, bytes: &[u8]) -> Result<(), WriteError> {
+        self.recorder.time(Kind::Hash, bytes.len() as u64, || open.hasher.update(bytes));
+        self.recorder.time(Kind::Write, bytes.len() as u64, || self.wheel.append(&mut open.member, bytes))?;
+        Ok(())
+    }
+
+    fn end_xz(&mut self, mut open: OpenXz) -> Result<Option<OpenXz>, WriteError> {
+        let end = open.stream.end();
+        self.append_xz(&mut open, &end)?;
+        self.wheel.end(open.member, &open.hasher.finish())?;
+        Ok(None)
+    }
+}

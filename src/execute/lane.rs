@@ -1,0 +1,125 @@
+//! One wheel in the making: which of its blocks are to be packed, and which wait to be written.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+use super::pack::{Block, Blocks, Entry, Packed};
+use crate::archive::deflate::BLOCK;
+
+/// Blocks that go through the pool as one: one large block, or many small ones.
+pub(super) type Batch<'a> = Vec<Block<'a>>;
+
+/// A batch that is packed.
+pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
+
+/// How many small blocks go as one.
+const SMALL: usize = 64;
+
+/// What is still to be done for a wheel, and what is done and not written.
+#[derive(Debug)]
+pub(super) struct Lane<'a> {
+    blocks: Peekable<Blocks<'a>>,
+    /// What the blocks that nobody has taken would cost.
+    pub cost: u64,
+    /// Batches handed out so far.
+    taken: u64,
+    /// Batches written so far.
+    written: u64,
+    ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
+}
+
+impl<'a> Lane<'a> {
+    pub fn new(entries: &'a [Entry<'a>]) -> Self {
+        let cost = Blocks::of(entries).map(|block| block.cost()).sum();
+        Self { blocks: Blocks::of(entries).peekable(), cost, taken: 0, written: 0, ready: BTreeMap::new() }
+    }
+
+    /// How many batches are packed or waiting to be written.
+    pub fn in_flight(&self) -> u64 {
+        self.taken - self.written
+    }
+
+    /// What the next block needs of memory, if there is one.
+    pub fn next_memory(&mut self) -> Option<u64> {
+        self.blocks.peek().map(Block::memory)
+    }
+
+    /// The next blocks, with their number.
+    pub fn take(&mut self) -> (u64, Batch<'a>) {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while let Some(block) = self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK) {
+            bytes += block.len.max(1);
+            self.cost -= block.cost();
+            batch.push(block);
+            if batch.len() == SMALL {
+                break;
+            }
+        }
+        self.taken += 1;
+        (self.taken - 1, batch)
+    }
+
+    /// Takes a packed batch, which holds so much memory, until those before it are written.
+    pub fn put(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
+        self.ready.insert(number, (batch, memory));
+    }
+
+    /// Whether something can be written.
+    pub fn is_ready(&self) -> bool {
+        self.ready.contains_key(&self.written)
+    }
+
+    /// The next batch to write, and the memory that it holds.
+    pub fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
+        let batch = self.ready.remove(&self.written)?;
+        self.written += 1;
+        Some(batch)
+    }
+
+    /// Whether every block has been handed out and written.
+    pub fn is_over(&mut self) -> bool {
+        self.blocks.peek().is_none() && self.in_flight() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytes::Bytes;
+    use super::super::pack::Packing;
+    use super::*;
+    use crate::names::RelPath;
+
+    #[test]
+    fn small_blocks_go_together_and_large_ones_alone() {
+        let name: RelPath = "a".parse().unwrap();
+        let sizes = [vec![10; 100], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
+        let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
+        let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
+        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let mut lane = Lane::new(&entries);
+        let mut batches = Vec::new();
+        while lane.next_memory().is_some() {
+            let (number, batch) = lane.take();
+            assert_eq!(number, batches.len() as u64);
+            batches.push((batch.len(), batch.iter().map(|b| b.len).sum::<usize>()));
+        }
+        assert_eq!(batches, [(64, 640), (36, 360), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
+        assert_eq!((lane.cost, lane.in_flight()), (0, 6));
+    }
+
+    #[test]
+    fn batches_are_written_in_their_order() {
+        let name: RelPath = "a".parse().unwrap();
+        let content = Bytes::Memory(vec![0; 3 * BLOCK]);
+        let entries = [Entry { name: &name, executable: false, bytes: &content, packing: Packing::Store }];
+        let mut lane = Lane::new(&entries);
+        let taken: Vec<u64> = (0..3).map(|_| lane.take().0).collect();
+        for number in taken.into_iter().rev() {
+            assert!(!lane.is_ready());
+            lane.put(number, Vec::new(), number);
+        }
+        let written: Vec<u64> = std::iter::from_fn(|| lane.take_ready()).map(|(_, memory)| memory).collect();
+        assert_eq!(written, [0, 1, 2]);
+        assert!(lane.is_over());
+    }
+}

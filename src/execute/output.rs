@@ -1,0 +1,102 @@
+//! Writing one wheel from its packed blocks, and saying what came of it.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::Built;
+use super::joiner::Joiner;
+use super::lane::PackedBatch;
+use super::settle::Settler;
+use super::timings::{Kind, Recorder};
+use super::wheel::{self, WriteError};
+use super::work::Writer;
+use crate::archive::stage::StagedFile;
+use crate::catalog::sha256_of_file;
+use crate::event::{Event, Reporter};
+
+/// A wheel on its way to the disk.
+pub(super) struct WheelOutput<'a> {
+    /// What is known of it; its size and its hash when it is finished.
+    pub built: Built,
+    joiner: Option<Joiner<'a>>,
+    /// Where it grows.
+    place: PathBuf,
+    disk: Disk,
+    start: Instant,
+    recorder: &'a Recorder,
+    reporter: &'a dyn Reporter,
+}
+
+/// How an output's bytes get to the disk.
+pub(super) struct Disk {
+    /// The output's number.
+    pub output: usize,
+    /// Its file.
+    pub file: StagedFile,
+    /// Who is asked.
+    pub settler: Settler,
+    /// Bytes of content since the last time.
+    pub since: u64,
+}
+
+/// After so many bytes of content the disk is asked to take what there is.
+const OFTEN: u64 = 128 << 20;
+
+impl Disk {
+    fn wrote(&mut self, bytes: u64) -> io::Result<()> {
+        self.since += bytes;
+        if self.since < OFTEN {
+            return Ok(());
+        }
+        self.since = 0;
+        self.settle()
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        self.settler.settle(self.output, self.file.twin()?);
+        Ok(())
+    }
+}
+
+impl<'a> WheelOutput<'a> {
+    pub fn new(built: Built, joiner: Joiner<'a>, place: PathBuf, disk: Disk, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
+        Self { built, joiner: Some(joiner), place, disk, start: Instant::now(), recorder, reporter }
+    }
+
+    /// Headers are completed after their members, so a hash over all can only be taken at the end.
+    fn hash(&self) -> io::Result<String> {
+        self.recorder.time(Kind::Hash, self.built.size, || sha256_of_file(&self.place))
+    }
+}
+
+impl<'a> Writer<'a> for WheelOutput<'a> {
+    type Error = WriteError;
+
+    fn begin(&mut self) {
+        self.start = Instant::now();
+        self.reporter.report(Event::OutputStarted { path: self.built.path.clone() });
+    }
+
+    fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
+        let Some(joiner) = &mut self.joiner else { return Ok(()) };
+        for packed in batch {
+            let bytes = packed.block.len as u64;
+            joiner.write(packed)?;
+            self.disk.wrote(bytes)?;
+            self.reporter.report(Event::Progress { bytes });
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), WriteError> {
+        let Some(joiner) = self.joiner.take() else { return Ok(()) };
+        self.built.size = self.recorder.time(Kind::Write, 0, || wheel::end(joiner.into_wheel()))?;
+        self.disk.settle()?;
+        self.built.sha256 = self.hash()?;
+        self.built.took = self.start.elapsed();
+        let Built { path, files, size, took, .. } = self.built.clone();
+        self.reporter.report(Event::OutputFinished { path, files, size, took });
+        Ok(())
+    }
+}

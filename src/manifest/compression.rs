@@ -1,0 +1,16 @@
+//! How files are compressed, where not as the others are.
+
+use super::Glob;
+use crate::names::Compression;
+use crate::source::Spanned;
+
+/// One glob of `compression "max" "lib/**" optional="…"`.
+#[derive(Debug, Clone)]
+pub struct CompressionRule {
+    /// How its files are compressed.
+    pub level: Compression,
+    /// The glob over installed paths.
+    pub glob: Spanned<Glob>,
+    /// Why it is no mistake when it matches nothing.
+    pub optional: Option<String>,
+}
