@@ -13,7 +13,7 @@ use walkdir::WalkDir;
 use super::layout::{self, Storage};
 use super::tree::below;
 use super::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Ignored, Tree, archive, duplicates};
-use crate::elf;
+use crate::elf::{self, ReadAt};
 use crate::names::RelPath;
 use crate::source::{Code, Problem, Problems, Source, with_causes};
 
@@ -139,17 +139,14 @@ fn not_behind_a_link(id: &ArtifactId, root: &Path, base: &RelPath) -> Result<(),
 }
 
 fn walk(id: &ArtifactId, base: &RelPath, dir: &Path, entries: &mut Vec<Entry>) -> Result<(), Problems> {
-    let mut problems = Problems::new();
-    for found in WalkDir::new(dir).min_depth(1).sort_by_file_name() {
-        let entry = found
-            .map_err(|e| Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}")))
-            .and_then(|found| entry(id, base, dir, &found));
-        match entry {
-            Ok(entry) => entries.push(entry),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
+    // One artifact can have more files than all the others together.
+    let read = found.into_par_iter().with_min_len(32).map(|found| {
+        let found = found.map_err(|e| Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}")));
+        found.and_then(|found| entry(id, base, dir, &found)).map_err(Problems::from)
+    });
+    entries.extend(collect(read.collect())?);
+    Ok(())
 }
 
 fn entry(id: &ArtifactId, base: &RelPath, dir: &Path, found: &walkdir::DirEntry) -> Result<Entry, Problem> {
@@ -163,8 +160,7 @@ fn entry(id: &ArtifactId, base: &RelPath, dir: &Path, found: &walkdir::DirEntry)
         let target = target.to_str().ok_or_else(|| cannot(&"its link text is not UTF-8"))?;
         EntryKind::Symlink { target: target.to_owned() }
     } else if found.file_type().is_file() {
-        let metadata = found.metadata().map_err(|e| cannot(&e))?;
-        EntryKind::File { size: metadata.len(), executable: executable(&metadata), content: content(found.path()).map_err(|e| cannot(&e))? }
+        file(found.path()).map_err(|e| cannot(&e))?
     } else {
         return Err(cannot(&"it is a device, socket or pipe, which packages cannot hold"));
     };
@@ -199,23 +195,29 @@ fn executable(_: &Metadata) -> bool {
     false
 }
 
-/// What the bytes are: read from the bytes, never from the name.
-fn content(path: &Path) -> std::io::Result<Content> {
+fn file(path: &Path) -> std::io::Result<EntryKind> {
     let file = fs::File::open(path)?;
-    match elf::facts(&file) {
+    let metadata = file.metadata()?;
+    Ok(EntryKind::File { size: metadata.len(), executable: executable(&metadata), content: content(&file, metadata.len())? })
+}
+
+/// What the bytes are: read from the bytes, never from the name. Few files are ELF files, and of the
+/// others the first bytes are enough.
+fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
+    let mut start = [0; 4];
+    let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
+    file.read_exact_at(0, &mut start[..known])?;
+    match &start[..known] {
+        b"\x7fELF" => {}
+        [b'#', b'!', ..] => return Ok(Content::Script),
+        _ => return Ok(Content::Data),
+    }
+    match elf::facts(file) {
         Ok(Some(facts)) => Ok(Content::Elf(Box::new(facts))),
-        Ok(None) => Ok(if starts_with_hash_bang(&file)? { Content::Script } else { Content::Data }),
+        Ok(None) => Ok(Content::Data),
         Err(elf::ElfError::Read { source, .. }) => Err(source),
         Err(e) => Ok(Content::BrokenElf(e.to_string())),
     }
-}
-
-fn starts_with_hash_bang(file: &fs::File) -> std::io::Result<bool> {
-    use std::io::{Read, Seek, SeekFrom};
-    let (mut file, mut start) = (file, Vec::with_capacity(2));
-    file.seek(SeekFrom::Start(0))?;
-    file.take(2).read_to_end(&mut start)?;
-    Ok(start == b"#!")
 }
 
 /// What the build says of itself, from the first artifact that installs each file.
