@@ -15,8 +15,9 @@ mod last_block;
 
 use last_block::{LastBlock, last_block};
 
-/// Bytes of input that make one block. Part of what decides the output's bytes.
-pub const BLOCK: usize = 1 << 20;
+/// Bytes of input that make one block. Part of what decides the output's bytes: blocks know nothing of each
+/// other, so that smaller ones make larger streams (libraries in blocks of 1 MiB: 0.12 % larger than in these).
+pub const BLOCK: usize = 4 << 20;
 
 /// How hard deflate tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -13,7 +13,7 @@ pub(super) type Batch<'a> = Vec<Block<'a>>;
 pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 
 /// How many small blocks go as one.
-const SMALL: usize = 64;
+const SMALL: usize = 128;
 
 /// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn small_blocks_go_together_and_large_ones_alone() {
         let name: RelPath = "a".parse().unwrap();
-        let sizes = [vec![10; 100], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
+        let sizes = [vec![10; 200], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
         let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
@@ -103,7 +103,7 @@ mod tests {
             assert_eq!(number, batches.len() as u64);
             batches.push((batch.len(), batch.iter().map(|b| b.len).sum::<usize>()));
         }
-        assert_eq!(batches, [(64, 640), (36, 360), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
+        assert_eq!(batches, [(128, 1280), (72, 720), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
         assert_eq!((lane.cost, lane.in_flight()), (0, 6));
     }
 

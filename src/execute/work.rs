@@ -24,8 +24,13 @@ pub(super) trait Writer<'a>: Send {
     fn finish(&mut self) -> Result<(), Self::Error>;
 }
 
-/// How many batches of one wheel may be packed or wait to be written: as many as its one writer keeps up with.
-const IN_FLIGHT: u64 = 16;
+/// How many batches of one wheel may be packed or wait to be written, at most: as many as its one writer keeps up with.
+const MOST: u64 = 16;
+
+/// As many as keep `threads` busy, and one more for each to go on with.
+fn in_flight(threads: usize) -> u64 {
+    (2 * threads as u64 + 2).min(MOST)
+}
 
 /// Works until all lanes are written and finished by their writers, on every thread of the current pool.
 ///
@@ -43,7 +48,9 @@ pub(super) fn run<'a, W: Writer<'a>>(
         run.index = index;
     }
     runs.sort_by_key(|run| std::cmp::Reverse(run.lane.cost));
-    let work = Work { state: Mutex::new(State { runs, held: 0, faults: Vec::new(), over: false }), changed: Condvar::new(), memory };
+    let most = in_flight(rayon::current_num_threads());
+    let state = State { runs, most, held: 0, faults: Vec::new(), over: false };
+    let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
     rayon::broadcast(|_| {
         let _bell = Bell(&work);
         let mut packer = packer();
@@ -73,6 +80,8 @@ impl<'a, 'w, W> Run<'a, 'w, W> {
 
 struct State<'a, 'w, W: Writer<'a>> {
     runs: Vec<Run<'a, 'w, W>>,
+    /// Batches in flight of each.
+    most: u64,
     /// Bytes of memory that blocks hold.
     held: u64,
     faults: Vec<(usize, W::Error)>,
@@ -108,7 +117,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
-        for (index, run) in self.runs.iter_mut().enumerate().filter(|(_, run)| run.lane.in_flight() < IN_FLIGHT) {
+        for (index, run) in self.runs.iter_mut().enumerate().filter(|(_, run)| run.lane.in_flight() < self.most) {
             let Some(memory) = run.lane.next_memory() else { continue };
             if self.held > 0 && self.held + memory > limit {
                 continue;
