@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::ui::MessageFormat;
 
 mod build;
+mod cache;
 mod check;
 mod completions;
 mod diff;
@@ -17,6 +18,9 @@ mod set;
 mod size;
 
 pub use build::BuildArgs;
+#[expect(unused_imports, reason = "the build's arguments take it with the executor that asks the cache")]
+pub use cache::CacheArgs;
+pub use cache::{CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache};
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use diff::DiffArgs;
@@ -67,6 +71,7 @@ pub enum Command {
     Build(BuildArgs),
     Diff(DiffArgs),
     Elf(ElfArgs),
+    Cache(CacheCommandArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Help(HelpArgs),

@@ -7,6 +7,7 @@ use crate::cli::Command;
 use crate::ui;
 
 mod build;
+mod cache;
 mod check;
 mod completions;
 mod diff;
@@ -49,6 +50,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Build(args) => build::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Elf(args) => elf::run(&args.command),
+        Command::Cache(args) => cache::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),
         Command::Man(_) => man::run(),
         Command::Help(args) => help::run(args),

@@ -11,12 +11,14 @@
 //! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
+//! * [`cache`] keeps packed members, so that what has not changed is not packed again.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
+pub mod cache;
 pub mod catalog;
 pub mod elf;
 pub mod event;

@@ -28,6 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("catalog", &["names", "elf", "source"]),
     ("plan", &["manifest", "catalog", "names", "version", "source", "elf"]),
     ("archive", &["names", "version"]),
+    ("cache", &["archive"]),
     ("execute", &["plan", "catalog", "archive", "elf", "event", "names"]),
     ("inspect", &["plan", "archive", "elf", "names", "version"]),
     ("index", &["archive", "names"]),

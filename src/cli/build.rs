@@ -38,7 +38,7 @@ pub struct BuildArgs {
     pub dest_dir: PathBuf,
 
     /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = super::size::parse, help_heading = "Running")]
+    #[arg(long, value_name = "SIZE", value_parser = super::size::size, help_heading = "Running")]
     pub memory: Option<u64>,
 
     /// Write what every thread did, and when, as a trace that Perfetto opens

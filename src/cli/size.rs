@@ -1,38 +1,59 @@
 //! Sizes as people write them.
 
-/// Reads `512MB`, `10 GiB` or a number of bytes. `kB`, `MB`, `GB` and `TB` are powers of 1000, `KiB` and so on of 1024.
-pub fn parse(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: write 512MB, 10GB, 4GiB or a number of bytes");
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let unit = unit.trim().to_ascii_lowercase();
-    let (scale, power) = match unit.as_str() {
-        "" | "b" => (1, 0),
-        "k" | "kb" => (1000, 1),
-        "m" | "mb" => (1000, 2),
-        "g" | "gb" => (1000, 3),
-        "t" | "tb" => (1000, 4),
-        "kib" => (1024, 1),
-        "mib" => (1024, 2),
-        "gib" => (1024, 3),
-        "tib" => (1024, 4),
-        _ => return Err(wrong()),
-    };
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    u64::checked_pow(scale, power).and_then(|scale| number.checked_mul(scale)).ok_or_else(wrong)
+/// A number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096`. Units are powers of 1000, with `i` of 1024;
+/// case does not count, and the `B` may be left out.
+pub fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
+    let lower = text.trim().to_ascii_lowercase();
+    let (number, unit) = lower.split_at(lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len()));
+    let unit = unit.trim_start();
+    let unit = unit.strip_suffix('b').unwrap_or(unit);
+    let (unit, base) = unit.strip_suffix('i').map_or((unit, 1000), |unit| (unit, 1024));
+    let power = UNITS.iter().position(|name| *name == unit).filter(|power| *power > 0 || base == 1000);
+    let factor = power.and_then(|power| u64::pow(base, u32::try_from(power).ok()?).into());
+    factor.and_then(|factor| times(number, factor)).ok_or_else(|| "expected a size as 500MB, 10GB or 2GiB".to_owned())
+}
+
+/// A decimal number times a factor, without the fraction of a byte.
+fn times(number: &str, factor: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let parse = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    let part = u128::from(parse(fraction)?) * u128::from(factor) / 10_u128.pow(u32::try_from(fraction.len()).ok()?);
+    parse(whole)?.checked_mul(factor)?.checked_add(u64::try_from(part).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::*;
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in [("0", 0), ("512MB", 512_000_000), ("10 GiB", 10 << 30), ("7b", 7), ("1k", 1000), ("2tb", 2_000_000_000_000)] {
-            assert_eq!(parse(text), Ok(bytes), "{text}");
+        let cases = [
+            ("0", 0),
+            ("4096", 4096),
+            ("12B", 12),
+            ("500MB", 500_000_000),
+            ("10GB", 10_000_000_000),
+            ("10 gb", 10_000_000_000),
+            ("1.5g", 1_500_000_000),
+            (".5k", 500),
+            ("2GiB", 2 << 30),
+            ("1TiB", 1 << 40),
+            ("0.1KiB", 102),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for text in ["", "MB", "-1", "1.5GB", "1 XB", "99999999999TB"] {
-            assert!(parse(text).is_err(), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for text in ["", "GB", "-1", "10 XB", "1.2.3k", "1iB", "10GBB", "ten", ".", "99999999999TB", "0x10"] {
+            assert!(size(text).is_err(), "{text}");
         }
     }
 }

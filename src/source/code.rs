@@ -110,6 +110,7 @@ codes! {
     BuildFailed "build-failed" "The artifacts cannot be made into what the plan says."
     ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."
     ElfViolation "elf-violation" "An edit broke what it had to keep."
+    Cache "cache" "Packed files of earlier builds cannot be used."
     Environment "environment" "The command line or the machine is at fault."
 }
 

@@ -28,6 +28,11 @@ pub const ENVIRONMENT: Entries = &[
         "the variable that packages.kdl names",
         "Sets the wheels' platform tag when --platform-tag does not: `platform-tag env=\"...\"` in `project` says which variable it is.",
     ),
+    (
+        "ROCKPACK_CACHE_DIR, XDG_CACHE_HOME",
+        "Where packed files of earlier builds are kept when --cache does not say: in the first, else in `rockpack` below the second, \
+         else in ~/.cache/rockpack.",
+    ),
     ("TMPDIR", "Where artifacts that are archives are unpacked for the time of a run; /tmp without it."),
     ("NO_COLOR", "When it is set, nothing is coloured."),
 ];

@@ -1,0 +1,362 @@
+//! Where segments are, the lock for whoever changes them, and what killed writers left.
+
+use std::fs::TryLockError;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use tempfile::NamedTempFile;
+
+use super::table::{Broken, Table};
+
+/// The directory below the cache's own; its number is that of the format.
+const NAME: &str = "rockpack-cache-1";
+/// The extension of a segment's bytes.
+const BYTES: &str = "seg";
+/// The extension of a segment's table, which makes the segment visible.
+const TABLE: &str = "idx";
+/// When a temporary file is dead though the file system knows no locks.
+const OLD: Duration = Duration::from_hours(24);
+/// What tells backups to pass by (bford.info/cachedir).
+const CACHEDIR_TAG: &str =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
+
+/// The part of a cache directory that is of this format.
+#[derive(Debug, Clone)]
+pub(super) struct Directory {
+    root: PathBuf,
+}
+
+/// A segment that can be seen.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub id: String,
+    /// Bytes on the disk: stream and table.
+    pub size: u64,
+    /// When a build last used it.
+    pub used: SystemTime,
+}
+
+/// A segment that was loaded.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub file: fs::File,
+    pub table: Table,
+}
+
+/// Why a segment was not loaded.
+#[derive(Debug)]
+pub(super) enum NotLoaded {
+    /// Another process removed it.
+    Gone,
+    /// It has to go.
+    Broken(Broken),
+    /// It may be fine.
+    Unreadable(io::Error),
+}
+
+/// Held by the one process that removes or replaces segments. The system releases it when the
+/// process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: fs::File,
+}
+
+impl Directory {
+    pub fn below(dir: &Path) -> Self {
+        Self { root: dir.join(NAME) }
+    }
+
+    /// Creates what is missing, and fails where nothing can be written.
+    pub fn create(&self) -> io::Result<()> {
+        for dir in [self.segments(), self.temporaries()] {
+            fs::create_dir_all(dir)?;
+        }
+        self.open_lock()?;
+        let tag = self.root.join("CACHEDIR.TAG");
+        if !tag.exists() {
+            fs::write(tag, CACHEDIR_TAG)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        self.root.is_dir()
+    }
+
+    fn segments(&self) -> PathBuf {
+        self.root.join("segments")
+    }
+
+    fn temporaries(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    fn bytes(&self, id: &str) -> PathBuf {
+        self.segments().join(id).with_extension(BYTES)
+    }
+
+    /// The path of a segment's table.
+    pub fn table(&self, id: &str) -> PathBuf {
+        self.segments().join(id).with_extension(TABLE)
+    }
+
+    /// The segments that can be seen, the one that was used longest ago first.
+    pub fn listed(&self) -> io::Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        for id in self.ids(TABLE)? {
+            // One that is gone meanwhile is none.
+            let Ok(table) = fs::metadata(self.table(&id)) else { continue };
+            let bytes = fs::metadata(self.bytes(&id)).map_or(0, |found| found.len());
+            listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
+        }
+        listed.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
+        Ok(listed)
+    }
+
+    /// The names of the files with this extension, without it.
+    fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(self.segments()) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|found| found == extension) {
+                ids.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Reads a segment's table and opens its bytes.
+    pub fn load(&self, id: &str) -> Result<Loaded, NotLoaded> {
+        let missing =
+            |error: io::Error, what: NotLoaded| if error.kind() == io::ErrorKind::NotFound { what } else { NotLoaded::Unreadable(error) };
+        let table = fs::read(self.table(id)).map_err(|e| missing(e, NotLoaded::Gone))?;
+        let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
+        // Whoever removes a segment removes its table first.
+        let without = || if self.table(id).exists() { NotLoaded::Broken(Broken::NoBytes) } else { NotLoaded::Gone };
+        let file = fs::File::open(self.bytes(id)).map_err(|e| missing(e, without()))?;
+        let found = file.metadata().map_err(NotLoaded::Unreadable)?.len();
+        if found != table.length {
+            return Err(NotLoaded::Broken(Broken::Length { expected: table.length, found }));
+        }
+        Ok(Loaded { file, table })
+    }
+
+    /// Removes a segment, the table first: nobody sees half of one. Gives how many bytes went.
+    pub fn remove(&self, id: &str) -> io::Result<u64> {
+        Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
+    }
+
+    /// A temporary file of a name that no other has, locked as long as it is open, which goes
+    /// when it is dropped.
+    pub fn temporary(&self) -> io::Result<NamedTempFile> {
+        let dir = self.temporaries();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("").rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
+        loop {
+            let temporary = builder.tempfile_in(&dir)?;
+            // Somebody who tidies up may have found it before it was locked.
+            let locked = !matches!(temporary.as_file().try_lock(), Err(TryLockError::WouldBlock));
+            if locked && temporary.as_file().metadata()?.nlink() > 0 {
+                return Ok(temporary);
+            }
+        }
+    }
+
+    /// Makes a segment of a file with its bytes, which [`Directory::temporary`] made. Gives its name.
+    pub fn publish(&self, bytes: NamedTempFile, table: &Table) -> io::Result<String> {
+        let id = bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        // The lock is on the file, and kept until the segment is whole.
+        let file = bytes.persist(self.bytes(&id)).map_err(|e| e.error)?;
+        if let Err(error) = self.put_table(&id, table) {
+            let _ = fs::remove_file(self.bytes(&id));
+            return Err(error);
+        }
+        drop(file);
+        Ok(id)
+    }
+
+    /// Gives a segment this table, in place of the one that it has.
+    pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
+        let mut file = self.temporary()?;
+        file.write_all(&table.encode())?;
+        file.persist(self.table(id)).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// Sets when a segment was last used; without a time, to now.
+    pub fn touch(&self, id: &str, used: Option<SystemTime>) -> io::Result<()> {
+        // The system's now and not ours, so that all times are of one clock.
+        let file = fs::OpenOptions::new().write(true).open(self.table(id))?;
+        match used {
+            Some(used) => file.set_modified(used),
+            None => rustix::fs::futimens(&file, &NOW).map_err(io::Error::from),
+        }
+    }
+
+    /// The lock for removing and replacing segments; none when another process has it.
+    pub fn try_lock(&self) -> io::Result<Option<Lock>> {
+        let file = self.open_lock()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The same, as soon as no other process has it.
+    pub fn lock(&self) -> io::Result<Lock> {
+        let file = self.open_lock()?;
+        file.lock()?;
+        Ok(Lock { _file: file })
+    }
+
+    fn open_lock(&self) -> io::Result<fs::File> {
+        fs::OpenOptions::new().write(true).create(true).truncate(false).open(self.root.join("lock"))
+    }
+
+    /// Remembers the limit, for those who look at the cache without a build.
+    pub fn remember_limit(&self, limit: u64) -> io::Result<()> {
+        if self.remembered_limit() == Some(limit) {
+            return Ok(());
+        }
+        let mut file = self.temporary()?;
+        file.write_all(format!("{limit}\n").as_bytes())?;
+        file.persist(self.root.join("limit")).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// The limit of the last build.
+    pub fn remembered_limit(&self) -> Option<u64> {
+        fs::read_to_string(self.root.join("limit")).ok()?.trim().parse().ok()
+    }
+
+    /// Bytes in temporary files: of builds that run, or that were killed.
+    pub fn unfinished(&self) -> u64 {
+        let entries = fs::read_dir(self.temporaries()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+    }
+
+    /// Removes what killed writers left: temporary files and bytes without a table. Gives how
+    /// many bytes went.
+    pub fn sweep(&self, _: &Lock) -> io::Result<u64> {
+        let mut removed = 0;
+        for entry in fs::read_dir(self.temporaries())? {
+            removed += remove_dead(&entry?.path(), || true)?;
+        }
+        for id in self.ids(BYTES)? {
+            let lonely = || !self.table(&id).exists();
+            if lonely() {
+                removed += remove_dead(&self.bytes(&id), lonely)?;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// The time that the system takes for now.
+const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
+    last_access: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+    last_modification: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
+};
+
+/// Removes a file that may be gone already, and tells how many bytes it had.
+fn remove(path: &Path) -> io::Result<u64> {
+    let size = fs::symlink_metadata(path).map_or(0, |found| found.len());
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+        done => done.map(|()| size),
+    }
+}
+
+/// Removes a file that no living process writes, if `still` holds once that is sure.
+fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
+    let Ok(file) = fs::File::open(path) else { return Ok(0) };
+    let locked = file.try_lock();
+    let old = || file.metadata().and_then(|found| found.modified()).is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
+    if (locked.is_ok() || old()) && still() { remove(path) } else { Ok(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> (tempfile::TempDir, Directory) {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::below(dir.path());
+        directory.create().unwrap();
+        (dir, directory)
+    }
+
+    fn segment(directory: &Directory, bytes: &[u8]) -> String {
+        let mut file = directory.temporary().unwrap();
+        file.write_all(bytes).unwrap();
+        directory.publish(file, &Table { length: bytes.len() as u64, ..Table::default() }).unwrap()
+    }
+
+    #[test]
+    fn segments_are_listed_by_use_and_gone_when_removed() {
+        let (_dir, directory) = directory();
+        let ids = [segment(&directory, b"one"), segment(&directory, b"three")];
+        let long_ago = SystemTime::now() - Duration::from_secs(1000);
+        directory.touch(&ids[1], Some(long_ago)).unwrap();
+        let listed = directory.listed().unwrap();
+        assert_eq!(listed.iter().map(|l| &l.id).collect::<Vec<_>>(), [&ids[1], &ids[0]]);
+        directory.touch(&ids[1], None).unwrap();
+        assert_eq!(directory.listed().unwrap()[1].id, ids[1]);
+        let empty = Table::default().encode().len() as u64;
+        assert_eq!(directory.remove(&ids[1]).unwrap(), 5 + empty);
+        assert!(matches!(directory.load(&ids[1]), Err(NotLoaded::Gone)));
+        assert_eq!(directory.listed().unwrap()[0].size, 3 + empty);
+    }
+
+    #[test]
+    fn what_living_writers_have_open_is_not_swept_away() {
+        let (_dir, directory) = directory();
+        let lock = directory.lock().unwrap();
+        let mut open = directory.temporary().unwrap();
+        open.write_all(b"growing").unwrap();
+        assert_eq!((directory.unfinished(), directory.sweep(&lock).unwrap()), (7, 0));
+        let (file, path) = open.keep().unwrap();
+        drop(file);
+        assert_eq!((directory.sweep(&lock).unwrap(), path.exists()), (7, false));
+    }
+
+    #[test]
+    fn bytes_whose_table_never_came_are_swept_away() {
+        let (_dir, directory) = directory();
+        let lock = directory.lock().unwrap();
+        let whole = segment(&directory, b"whole");
+        fs::write(directory.bytes("lonely"), "lonely").unwrap();
+        assert_eq!(directory.sweep(&lock).unwrap(), 6);
+        assert!(directory.load(&whole).is_ok() && !directory.bytes("lonely").exists());
+    }
+
+    #[test]
+    fn one_process_at_a_time_changes_segments() {
+        let (_dir, directory) = directory();
+        let lock = directory.try_lock().unwrap().unwrap();
+        assert!(directory.try_lock().unwrap().is_none());
+        drop(lock);
+        assert!(directory.try_lock().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_segment_has_the_length_that_its_table_says() {
+        let (_dir, directory) = directory();
+        let id = segment(&directory, b"whole");
+        for wrong in [&b"whol"[..], b"whole!"] {
+            fs::write(directory.bytes(&id), wrong).unwrap();
+            assert!(matches!(directory.load(&id), Err(NotLoaded::Broken(Broken::Length { expected: 5, .. }))));
+        }
+        fs::remove_file(directory.bytes(&id)).unwrap();
+        assert!(matches!(directory.load(&id), Err(NotLoaded::Broken(Broken::NoBytes))));
+    }
+}

@@ -1,0 +1,135 @@
+//! The end of a build: new segments appear, and the cache is brought into order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::directory::Lock;
+use super::table::Table;
+use super::writer::{Sealed, Written};
+use super::{Cache, CacheError, Content, Fingerprint, Writer, merge, prune};
+
+/// What a cache did for a build.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// How often a stream was found that was asked for.
+    pub hits: u64,
+    /// The packed bytes of those.
+    pub hit_bytes: u64,
+    /// How often none was: by its key, or because there is none of its size.
+    pub misses: u64,
+    /// How many contents were known by their files' fingerprint.
+    pub remembered: u64,
+    /// How many new streams there are.
+    pub added: u64,
+    /// The packed bytes of those.
+    pub added_bytes: u64,
+    /// How many segments and streams were damaged.
+    pub damaged: u64,
+    /// How many segments were removed to keep the limit.
+    pub pruned: usize,
+    /// How many bytes the cache takes now; none when another process is tidying it up.
+    pub bytes: Option<u64>,
+    /// What could not be done. None of it concerns what was built.
+    pub warnings: Vec<CacheError>,
+}
+
+impl Cache {
+    /// Ends a build: makes visible what `writers` have, marks what was used, removes what is
+    /// damaged, and prunes to the limit.
+    ///
+    /// When another process is changing segments, that is left to it and to the next build.
+    /// Entries and files cannot be used any more; streams are copied by now.
+    pub fn finish(self, writers: Vec<Writer>) -> Summary {
+        let mut summary = self.summary();
+        let mut shares = self.shares();
+        let mut written = Written::default();
+        for writer in writers {
+            let Written { sealed, memos, trouble } = writer.into_written();
+            written.sealed.extend(sealed);
+            written.memos.extend(memos);
+            summary.warn(&self, "write to", trouble);
+        }
+        for id in self.publish(written, &mut summary) {
+            shares.insert(id, NEW);
+        }
+        let touched = shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
+        // One that is gone or cannot be marked is pruned earlier than it should be, no more.
+        touched.for_each(|id| drop(self.directory.touch(id, None)));
+        let tidied = self.directory.try_lock().and_then(|lock| lock.map(|lock| self.tidy(&lock, &shares, &mut summary)).transpose());
+        summary.warn(&self, "tidy up", tidied.err());
+        summary
+    }
+
+    fn summary(&self) -> Summary {
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let counts = &self.counts;
+        Summary {
+            hits: count(&counts.hits),
+            hit_bytes: count(&counts.hit_bytes),
+            misses: count(&counts.misses),
+            remembered: count(&counts.remembered),
+            damaged: count(&counts.damaged) + self.broken.len() as u64,
+            ..Summary::default()
+        }
+    }
+
+    /// For each segment that was used, how many thousandths of it were.
+    fn shares(&self) -> BTreeMap<String, u64> {
+        let touched = self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));
+        let share = |used: u64, length: u64| used.saturating_mul(1000).checked_div(length).unwrap_or(1000);
+        touched.map(|segment| (segment.id.clone(), share(segment.used.load(Ordering::Relaxed), segment.length))).collect()
+    }
+
+    /// Makes segments visible; gives their names.
+    fn publish(&self, written: Written, summary: &mut Summary) -> Vec<String> {
+        let Written { mut sealed, mut memos, .. } = written;
+        memos.retain(|(fingerprint, content)| self.memos.get(fingerprint).is_none_or(|(known, _)| known != content));
+        if let Err(error) = self.place_memos(&mut sealed, memos) {
+            summary.warn(self, "write to", Some(error));
+        }
+        let mut ids = Vec::new();
+        for Sealed { file, table } in sealed {
+            match self.directory.publish(file, &table) {
+                Ok(id) => {
+                    summary.added += table.rows.len() as u64;
+                    summary.added_bytes += table.rows.iter().map(|row| row.packed_len).sum::<u64>();
+                    ids.push(id);
+                }
+                Err(error) => summary.warn(self, "write to", Some(error)),
+            }
+        }
+        ids
+    }
+
+    /// Puts memo rows into the first of the segments, or into one of their own.
+    fn place_memos(&self, sealed: &mut Vec<Sealed>, memos: Vec<(Fingerprint, Content)>) -> io::Result<()> {
+        if memos.is_empty() {
+            return Ok(());
+        }
+        if sealed.is_empty() {
+            sealed.push(Sealed { file: self.directory.temporary()?, table: Table::default() });
+        }
+        sealed[0].table.memos.extend(memos);
+        Ok(())
+    }
+
+    fn tidy(&self, lock: &Lock, shares: &BTreeMap<String, u64>, summary: &mut Summary) -> io::Result<()> {
+        self.directory.sweep(lock)?;
+        self.heal_under(lock)?;
+        summary.pruned = prune::prune(&self.directory, lock, self.limit, shares)?.segments;
+        merge::merge(&self.directory, lock, self.shared.cap)?;
+        summary.bytes = Some(self.directory.listed()?.iter().map(|listed| listed.size).sum());
+        Ok(())
+    }
+}
+
+/// The share of a new segment: it goes before those of which the build used every byte, so that in
+/// a cache that is too small the same streams stay from build to build.
+const NEW: u64 = 999;
+
+impl Summary {
+    fn warn(&mut self, cache: &Cache, doing: &'static str, error: Option<io::Error>) {
+        self.warnings.extend(error.map(|error| CacheError::new(doing, &cache.dir, error)));
+    }
+}

@@ -1,0 +1,100 @@
+//! Putting small segments together: every rebuild adds some, and a process can have only so many
+//! files open.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::directory::{Directory, Listed, Loaded, Lock};
+use super::key::{Content, Fingerprint};
+use super::read::PackedBytes;
+use super::table::{Row, Table};
+use super::writer::{Shared, Writer};
+use crate::archive::checksum::Checksum;
+
+/// How many small segments there may be.
+const MANY: usize = 48;
+
+/// If there are many small segments, makes one of the smallest, as large as a segment may be. It
+/// counts as used when the last of them was. Gives how many segments went.
+pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
+    let mut small: Vec<Listed> = directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
+    if small.len() <= MANY {
+        return Ok(0);
+    }
+    small.sort_by_key(|listed| listed.size);
+    let mut sum = 0;
+    small.retain(|listed| {
+        sum += listed.size;
+        sum <= cap
+    });
+    // Of two streams with one key, the newer stays.
+    small.sort_by_key(|listed| std::cmp::Reverse(listed.used));
+    merge_all(directory, lock, &small)
+}
+
+fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<usize> {
+    // What is only moved does not count as added.
+    let shared = Shared::new(directory.clone(), u64::MAX, u64::MAX);
+    let mut target = Merger { writer: Writer::new(Arc::new(shared)), memos: Vec::new(), known: HashSet::new(), buffer: vec![0; 1 << 20] };
+    let mut merged = Vec::new();
+    for listed in small {
+        // One that is broken goes when a build finds it so.
+        if let Ok(loaded) = directory.load(&listed.id) {
+            target.take(loaded);
+            merged.push(&listed.id);
+        }
+    }
+    let used = small.iter().map(|listed| listed.used).max();
+    target.publish(directory, used)?;
+    merged.iter().try_for_each(|id| directory.remove(id).map(drop))?;
+    Ok(merged.len())
+}
+
+struct Merger {
+    writer: Writer,
+    memos: Vec<(Fingerprint, Content)>,
+    known: HashSet<Fingerprint>,
+    buffer: Vec<u8>,
+}
+
+impl Merger {
+    fn take(&mut self, loaded: Loaded) {
+        let Loaded { file, table: Table { rows, memos, .. } } = loaded;
+        for row in &rows {
+            self.copy(&file, row);
+        }
+        self.memos.extend(memos.into_iter().filter(|(fingerprint, _)| self.known.insert(*fingerprint)));
+    }
+
+    /// Copies a stream, unless it is there already or damaged.
+    fn copy(&mut self, file: &fs_err::File, row: &Row) {
+        if !self.writer.begin(row.key, row.method) {
+            return;
+        }
+        let mut crc = Checksum::default();
+        let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
+        while let Ok(count @ 1..) = packed.read(&mut self.buffer) {
+            crc.update(&self.buffer[..count]);
+            self.writer.append(&self.buffer[..count]);
+        }
+        // What is not ended is discarded.
+        if packed.is_at_end() && crc.value() == row.packed_crc {
+            self.writer.end(&row.digest);
+        }
+    }
+
+    fn publish(self, directory: &Directory, used: Option<SystemTime>) -> io::Result<()> {
+        let mut written = self.writer.into_written();
+        if let Some(error) = written.trouble {
+            return Err(error);
+        }
+        let (file, table) = match written.sealed.pop() {
+            Some(sealed) => (sealed.file, sealed.table),
+            None => (directory.temporary()?, Table::default()),
+        };
+        let id = directory.publish(file, &Table { memos: self.memos, ..table })?;
+        directory.touch(&id, used)
+    }
+}

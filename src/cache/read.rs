@@ -1,0 +1,189 @@
+//! Reading packed streams, and telling whether they are whole.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+
+use flate2::bufread::DeflateDecoder;
+use fs_err::File;
+
+use super::{Cache, Entry};
+use crate::archive::checksum::{Checksum, Digest, Hasher};
+use crate::archive::deflate::Method;
+
+/// How much is read at a time.
+const PIECE: usize = 1 << 20;
+
+thread_local! {
+    /// What packed bytes are read into, by each thread.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What is wrong with a stream.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    /// It cannot be read.
+    #[error("it cannot be read")]
+    Read(#[source] io::Error),
+    /// Its packed bytes are others than were written.
+    #[error("its packed bytes changed")]
+    Packed,
+    /// It is no deflate stream, or not one alone.
+    #[error("it is not one whole deflate stream")]
+    Stream,
+    /// It is the stream of another content.
+    #[error("it is the stream of another content")]
+    Content,
+}
+
+impl Cache {
+    /// Reads a stream and compares its CRC-32. When it is not what was written, it is as if
+    /// [`Cache::reject`] had been called. Any number of threads may.
+    pub fn check(&self, entry: &Entry) -> bool {
+        let mut crc = Checksum::default();
+        let read = BUFFER.with_borrow_mut(|buffer| {
+            buffer.resize(PIECE, 0);
+            each_piece(self.packed(entry), buffer, |piece| crc.update(piece))
+        });
+        let whole = read.is_ok() && crc.value() == entry.packed_crc;
+        if !whole {
+            self.reject(entry);
+        }
+        whole
+    }
+
+    /// Fills `buffer` with the packed bytes from `offset` on, counted from the stream's start.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
+    pub fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let inside = offset.checked_add(buffer.len() as u64).is_some_and(|end| end <= entry.packed_len);
+        if !inside {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (file, start) = self.file_of(entry);
+        file.file().read_exact_at(buffer, start + offset)
+    }
+
+    /// The file that has the packed bytes, and where they begin in it: for copying them without
+    /// seeing them. The file stays readable when it is removed.
+    pub fn file_of(&self, entry: &Entry) -> (&File, u64) {
+        (&self.segments[entry.place.segment].file, entry.place.offset)
+    }
+
+    /// The packed bytes from the first to the last.
+    pub fn packed(&self, entry: &Entry) -> PackedBytes<'_> {
+        let (file, offset) = self.file_of(entry);
+        PackedBytes::new(file, offset, entry.packed_len)
+    }
+
+    /// Reads a stream, unpacks it, and compares packed bytes and content with what is known of
+    /// them. Changes nothing: see [`Cache::reject`].
+    ///
+    /// # Errors
+    /// When anything differs.
+    pub fn verify(&self, entry: &Entry) -> Result<(), Damage> {
+        let (crc, content) = match entry.method {
+            Method::Store => self.digest_stored(entry)?,
+            Method::Deflate => self.digest_deflated(entry)?,
+        };
+        match content {
+            _ if crc != entry.packed_crc => Err(Damage::Packed),
+            None => Err(Damage::Stream),
+            Some(content) if content != entry.digest => Err(Damage::Content),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn digest_stored(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
+        let mut hasher = Hasher::default();
+        each_piece(self.packed(entry), &mut vec![0; PIECE], |piece| hasher.update(piece)).map_err(Damage::Read)?;
+        let digest = hasher.finish();
+        Ok((digest.crc, Some(digest)))
+    }
+
+    /// The CRC-32 of all packed bytes, and the digest of the content if it is one deflate stream.
+    fn digest_deflated(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
+        let mut source = Observed { inner: self.packed(entry), crc: Checksum::default(), failed: None };
+        let mut hasher = Hasher::default();
+        let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
+        let inflated = each_piece(&mut decoder, &mut vec![0; PIECE], |piece| hasher.update(piece));
+        let whole = inflated.is_ok() && decoder.total_in() == entry.packed_len;
+        drop(decoder);
+        // What the decoder did not get to counts for the checksum.
+        let rest = each_piece(&mut source, &mut vec![0; PIECE], |_| ());
+        match source.failed.take().or(rest.err()) {
+            Some(error) => Err(Damage::Read(error)),
+            None => Ok((source.crc.value(), whole.then(|| hasher.finish()))),
+        }
+    }
+}
+
+/// Reads all there is in pieces of at most the buffer's size.
+fn each_piece(mut source: impl Read, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    loop {
+        match source.read(buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => each(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The packed bytes of a stream, in order. Reads by position, so that others may read too.
+#[derive(Debug)]
+pub struct PackedBytes<'a> {
+    file: &'a File,
+    offset: u64,
+    left: u64,
+}
+
+impl<'a> PackedBytes<'a> {
+    /// Those of a file from `offset` on.
+    pub(super) fn new(file: &'a File, offset: u64, length: u64) -> Self {
+        Self { file, offset, left: length }
+    }
+
+    /// Whether all were read.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Read for PackedBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let count = self.file.file().read_at(&mut buffer[..wanted], self.offset)?;
+        if count == 0 && wanted > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.offset += count as u64;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// Packed bytes whose checksum is taken on the way, and whose errors are told from the decoder's.
+struct Observed<'a> {
+    inner: PackedBytes<'a>,
+    crc: Checksum,
+    failed: Option<io::Error>,
+}
+
+impl Read for &mut Observed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(count) => {
+                self.crc.update(&buffer[..count]);
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let kind = error.kind();
+                self.failed.get_or_insert(error);
+                Err(kind.into())
+            }
+        }
+    }
+}

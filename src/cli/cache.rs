@@ -1,0 +1,150 @@
+//! The arguments about the cache: of a build, and of `rockpack cache`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Subcommand, ValueHint};
+use rockpack::cache::DEFAULT_LIMIT;
+
+use super::size::size;
+
+/// Which cache a build uses, if any.
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// Where packed files of earlier builds are kept [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, overrides_with = "no_cache", help_heading = "Cache")]
+    pub cache: Option<PathBuf>,
+
+    /// Pack everything anew, and keep nothing for the next build
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
+    pub no_cache: bool,
+
+    /// How large the cache may be when the build is done, as 500MB, 10GB or 2GiB [default: 10GB]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Cache")]
+    cache_size: Option<u64>,
+}
+
+impl CacheArgs {
+    /// How many bytes the cache may take.
+    #[cfg_attr(not(test), expect(dead_code, reason = "as CacheArgs itself"))]
+    pub fn limit(&self) -> u64 {
+        self.cache_size.unwrap_or(DEFAULT_LIMIT)
+    }
+}
+
+/// Look after the cache of packed files
+///
+/// `rockpack build` keeps every packed file below its cache directory, found by the SHA-256 of its
+/// content and by how it was packed, and does not read, hash or compress again what has not changed.
+/// Several builds may use one cache at the same time. It is safe to remove at any time.
+#[derive(Debug, Args)]
+pub struct CacheCommandArgs {
+    #[command(subcommand)]
+    pub command: CacheCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    Stats(StatsArgs),
+    Prune(PruneArgs),
+    #[command(name = "verify")]
+    Verify(VerifyCacheArgs),
+}
+
+/// Which cache a command is about.
+#[derive(Debug, Args)]
+pub struct WhichCache {
+    /// The cache [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub cache: Option<PathBuf>,
+}
+
+/// Say where the cache is, how much is in it, and when it was used
+///
+/// Changes nothing. The limit is the one of the last build.
+///
+/// Exit status: 0 said, 2 the cache can't be read.
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    #[command(flatten)]
+    pub which: WhichCache,
+}
+
+/// Make the cache smaller
+///
+/// Removes segments, of up to 256 MB each, until the cache has the size that is asked for or the limit
+/// of the last build: those that were used longest ago go first. What killed builds left goes too.
+/// Builds that are running are not disturbed.
+///
+/// Exit status: 0 done, 2 the cache can't be read or written.
+#[derive(Debug, Args)]
+#[command(after_long_help = PRUNE_EXAMPLES)]
+pub struct PruneArgs {
+    #[command(flatten)]
+    pub which: WhichCache,
+
+    /// How large it may be, as 500MB, 10GB or 2GiB [default: the limit of the last build]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "all")]
+    pub to: Option<u64>,
+
+    /// Remove everything
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Read and unpack everything in the cache, and remove what is damaged
+///
+/// Compares the checksum of every packed stream and the SHA-256 of what it unpacks to. Builds compare
+/// checksums too, before they use a stream: this is for finding out whether a disk can be trusted.
+///
+/// Exit status: 0 all is well, 1 something was damaged, 2 the cache can't be read or written.
+#[derive(Debug, Args)]
+pub struct VerifyCacheArgs {
+    #[command(flatten)]
+    pub which: WhichCache,
+
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
+
+const PRUNE_EXAMPLES: &str = "\
+Examples:
+  Keep what was used last, up to two gigabytes:
+    rockpack cache prune --to 2GB
+
+  Empty the cache of a CI machine:
+    rockpack cache prune --all --cache /var/cache/rockpack
+";
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Build {
+        #[command(flatten)]
+        cache: CacheArgs,
+    }
+
+    fn parse(arguments: &[&str]) -> CacheArgs {
+        Build::parse_from([&["build"], arguments].concat()).cache
+    }
+
+    #[test]
+    fn the_last_of_cache_and_no_cache_wins() {
+        assert!(parse(&[]).cache.is_none() && !parse(&[]).no_cache);
+        let with = parse(&["--no-cache", "--cache", "d"]);
+        assert_eq!((with.cache, with.no_cache), (Some("d".into()), false));
+        let without = parse(&["--cache", "d", "--no-cache"]);
+        assert_eq!((without.cache, without.no_cache), (None, true));
+    }
+
+    #[test]
+    fn the_limit_is_ten_gigabytes_unless_another_is_given() {
+        assert_eq!(parse(&[]).limit(), 10_000_000_000);
+        assert_eq!(parse(&["--cache-size", "500MB"]).limit(), 500_000_000);
+        assert!(Build::try_parse_from(["build", "--cache-size", "much"]).is_err());
+    }
+}

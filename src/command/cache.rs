@@ -1,0 +1,53 @@
+//! `rockpack cache stats`, `prune` and `verify`.
+
+use rockpack::cache::{Cache, CacheError};
+use rockpack::plan::human_size;
+use rockpack::source::{Code, Problem, Problems, with_causes};
+
+use super::{Failure, environment, print};
+use crate::cli::{CacheCommand, PruneArgs, WhichCache};
+use crate::{inputs, ui};
+
+mod stats;
+mod verify;
+
+/// Carries out one of the three commands.
+pub fn run(command: &CacheCommand) -> Result<(), Failure> {
+    match command {
+        CacheCommand::Stats(args) => stats::run(args),
+        CacheCommand::Prune(args) => prune(args),
+        CacheCommand::Verify(args) => verify::run(args),
+    }
+}
+
+/// Opens a cache without changing it.
+fn look(which: &WhichCache) -> Result<Cache, Failure> {
+    let dir = inputs::cache::directory(which.cache.as_deref())?;
+    let cache = Cache::look(&dir).map_err(|e| failed(&e))?;
+    let mut warnings = Problems::new();
+    for error in cache.unreadable() {
+        warnings.push(Problem::warning(Code::Cache, format!("part of the cache in {} is left out: {error}", dir.display())));
+    }
+    ui::show_problems(&warnings);
+    Ok(cache)
+}
+
+fn failed(error: &CacheError) -> Failure {
+    environment(with_causes(error))
+}
+
+/// Makes the cache smaller, and says how much it is now.
+fn prune(args: &PruneArgs) -> Result<(), Failure> {
+    let dir = inputs::cache::directory(args.which.cache.as_deref())?;
+    let to = match args.to {
+        _ if args.all => 0,
+        Some(to) => to,
+        None => Cache::look(&dir).map_err(|e| failed(&e))?.limit(),
+    };
+    let pruned = Cache::prune(&dir, to).map_err(|e| failed(&e))?;
+    let left = if pruned.left == 0 { "it is empty".to_owned() } else { format!("{} are left", human_size(pruned.left)) };
+    print(&match pruned.bytes {
+        0 => format!("nothing to remove from {}; {left}\n", dir.display()),
+        bytes => format!("removed {} from {}; {left}\n", human_size(bytes), dir.display()),
+    })
+}

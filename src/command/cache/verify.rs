@@ -1,0 +1,42 @@
+//! Reads and unpacks everything in the cache.
+
+use rayon::prelude::*;
+use rockpack::cache::{Cache, Damage, Entry};
+use rockpack::plan::human_size;
+use rockpack::source::{Code, Problem, Problems, with_causes};
+
+use super::{failed, look, print};
+use crate::cli::VerifyCacheArgs;
+use crate::command::Failure;
+use crate::inputs;
+
+/// Says what is damaged, and removes it.
+pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
+    let pool = inputs::pool(args.jobs)?;
+    let cache = look(&args.which)?;
+    let entries: Vec<&Entry> = cache.entries().map(|(_, entry)| entry).collect();
+    // All of them, and then in order: what is said does not depend on threads.
+    let checked: Vec<_> = pool.install(|| entries.par_iter().map(|entry| cache.verify(entry)).collect());
+    let mut problems = Problems::new();
+    for (path, why) in cache.broken() {
+        problems.push(Problem::error(Code::Cache, format!("{} is broken and was removed: {why}", path.display())));
+    }
+    for (entry, damage) in entries.iter().zip(checked).filter_map(|(entry, result)| Some((entry, result.err()?))) {
+        cache.reject(entry);
+        problems.push(damaged(&cache, entry, &damage));
+    }
+    cache.heal().map_err(|e| failed(&e))?;
+    if problems.is_empty() {
+        let packed = entries.iter().map(|entry| entry.packed_len).sum();
+        let files = if entries.len() == 1 { "file" } else { "files" };
+        return print(&format!("{} packed {files}, {}, all as written\n", entries.len(), human_size(packed)));
+    }
+    Err(problems.into())
+}
+
+fn damaged(cache: &Cache, entry: &Entry, damage: &Damage) -> Problem {
+    let what = format!("a packed file of {}", human_size(entry.packed_len));
+    let (segment, sha256) = (cache.segment_of(entry), entry.digest.sha256);
+    Problem::error(Code::Cache, format!("{what} in {} was damaged and is removed: {}", segment.display(), with_causes(damage)))
+        .help(format!("its content had the SHA-256 {sha256}; the next build packs it again"))
+}

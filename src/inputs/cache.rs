@@ -1,0 +1,44 @@
+//! Where the cache is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rockpack::source::{Code, Problem};
+
+/// The cache's directory: the one that was named, else the one that the environment says.
+///
+/// # Errors
+/// When nothing says where it is.
+pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
+    chosen(named, |name| std::env::var_os(name)).ok_or_else(|| {
+        Problem::error(Code::Environment, "nothing says where the cache is: HOME is not set")
+            .help("name it: --cache DIR, or the variable ROCKPACK_CACHE_DIR")
+    })
+}
+
+/// The same, out of variables. An empty one says nothing, and `XDG_CACHE_HOME` has to be absolute
+/// (XDG Base Directory Specification).
+fn chosen(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let variable = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = || variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(variable("HOME")?.join(".cache")));
+    named.map(Path::to_owned).or_else(|| variable("ROCKPACK_CACHE_DIR")).or_else(|| Some(base()?.join("rockpack")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_says_something_counts() {
+        let chosen = |named: Option<&str>, variables: &[(&str, &str)]| {
+            let variable = |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
+            chosen(named.map(Path::new), variable).map(|path| path.to_str().unwrap().to_owned())
+        };
+        let (own, xdg, home) = (("ROCKPACK_CACHE_DIR", "own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me"));
+        assert_eq!(chosen(Some("named"), &[own, xdg, home]).as_deref(), Some("named"));
+        assert_eq!(chosen(None, &[own, xdg, home]).as_deref(), Some("own"));
+        assert_eq!(chosen(None, &[("ROCKPACK_CACHE_DIR", ""), xdg, home]).as_deref(), Some("/xdg/rockpack"));
+        assert_eq!(chosen(None, &[("XDG_CACHE_HOME", "relative"), home]).as_deref(), Some("/home/me/.cache/rockpack"));
+        assert_eq!(chosen(None, &[]), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! `rockpack cache stats`, `prune` and `verify`, as people and scripts meet them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use rockpack::archive::checksum::Sha256;
+use rockpack::archive::deflate::{Level, Packed};
+use rockpack::cache::{Cache, Content, Fingerprint, Key};
+use tempfile::TempDir;
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command
+        .arg("cache")
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .env("ROCKPACK_CACHE_DIR", dir.join("cache"));
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a command prints that has to do well and say nothing else; the directory's path is `DIR`.
+fn printed(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout).replace(dir.to_str().unwrap(), "DIR")
+}
+
+/// Two builds: one of text and noise, one of more text.
+fn filled(limit: u64) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let noise: Vec<u8> = (0_u32..300).flat_map(|n| *Sha256::of(&n.to_le_bytes()).as_bytes()).collect();
+    for contents in [vec!["text ".repeat(10_000).into_bytes(), noise], vec!["more ".repeat(20_000).into_bytes()]] {
+        let cache = Cache::open(&dir.path().join("cache"), limit).unwrap();
+        let mut writer = cache.writer();
+        for data in contents {
+            let (packed, content) = (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
+            assert!(writer.begin(Key::new(content, "test"), packed.method));
+            writer.append(&packed.bytes);
+            writer.end(&packed.digest);
+            writer.memo(Fingerprint(*content.0.as_bytes()), content);
+        }
+        assert!(cache.finish(vec![writer]).warnings.is_empty());
+    }
+    dir
+}
+
+fn segments(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.join("cache/rockpack-cache-1/segments")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = entries.filter(|path| path.extension().is_some_and(|it| it == extension)).collect();
+    found.sort_by_key(|path| fs::metadata(path).unwrap().len());
+    found
+}
+
+#[test]
+fn stats_say_what_there_is() {
+    let dir = filled(5_000_000_000);
+    let hour = SystemTime::now() - Duration::from_mins(181);
+    fs::OpenOptions::new().write(true).open(&segments(dir.path(), "idx")[0]).unwrap().set_modified(hour).unwrap();
+    let said = printed(dir.path(), &["stats"]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "cache       DIR/cache");
+    assert!(lines[1].starts_with("size        10.") && lines[1].ends_with(" kB of 5.00 GB (below 1 %)"), "{said}");
+    assert!(lines[2].starts_with("packed      3 files, ") && lines[2].ends_with(" kB out of 159 kB"), "{said}");
+    assert_eq!(
+        lines[3..],
+        ["unchanged   3 files are known without being read", "segments    2", "last used   a moment ago; the oldest segment 3 hours ago"]
+    );
+    assert_eq!(said, printed(dir.path(), &["stats"]), "looking changes nothing");
+}
+
+#[test]
+fn a_cache_that_is_not_there_is_empty() {
+    let dir = TempDir::new().unwrap();
+    assert!(printed(dir.path(), &["stats"]).contains("size        0 B of 10.0 GB (0 %)\npacked      0 files, 0 B out of 0 B\n"));
+    assert_eq!(printed(dir.path(), &["prune"]), "nothing to remove from DIR/cache; it is empty\n");
+    assert_eq!(printed(dir.path(), &["verify"]), "0 packed files, 0 B, all as written\n");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was created");
+}
+
+#[test]
+fn prune_keeps_what_was_used_last() {
+    let dir = filled(1_000_000);
+    assert!(printed(dir.path(), &["prune"]).starts_with("nothing to remove from DIR/cache; 10."));
+    assert!(printed(dir.path(), &["prune", "--to", "1kB"]).starts_with("removed 10."));
+    assert_eq!(segments(dir.path(), "seg").len(), 1);
+    assert!(printed(dir.path(), &["verify"]).starts_with("1 packed file, "));
+    assert!(printed(dir.path(), &["prune", "--all"]).ends_with(" B from DIR/cache; it is empty\n"));
+    assert_eq!((segments(dir.path(), "seg").len(), segments(dir.path(), "idx").len()), (0, 0));
+    let unclear = rockpack(dir.path(), &["prune", "--all", "--to", "1GB"]);
+    assert_eq!(unclear.status.code(), Some(2));
+    let no_size = rockpack(dir.path(), &["prune", "--to", "a lot"]);
+    assert!(no_size.status.code() == Some(2) && text(&no_size.stderr).contains("expected a size as 500MB, 10GB or 2GiB"));
+}
+
+#[test]
+fn verify_names_what_is_damaged_and_removes_it() {
+    let dir = filled(1_000_000);
+    assert!(printed(dir.path(), &["verify"]).starts_with("3 packed files, 9."));
+    let large = segments(dir.path(), "seg").pop().unwrap();
+    let mut bytes = fs::read(&large).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&large, &bytes).unwrap();
+    fs::OpenOptions::new().write(true).open(&segments(dir.path(), "seg")[0]).unwrap().set_len(7).unwrap();
+    let output = rockpack(dir.path(), &["verify", "--message-format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(lines.iter().all(|line| line["code"] == "cache" && line["severity"] == "error"));
+    assert!(lines[0]["message"].as_str().unwrap().contains("is broken and was removed: it has 7 bytes and should have "), "{said}");
+    assert!(lines[1]["message"].as_str().unwrap().ends_with("was damaged and is removed: its packed bytes changed"), "{said}");
+    assert_eq!(printed(dir.path(), &["verify"]).split(',').next(), Some("1 packed file"));
+    assert_eq!(segments(dir.path(), "seg").len(), 1);
+}
+
+#[test]
+fn where_the_cache_is_can_be_said() {
+    let dir = filled(1_000_000);
+    let named = printed(dir.path(), &["stats", "--cache", "elsewhere"]);
+    assert!(named.starts_with("cache       elsewhere\n") && named.contains("packed      0 files"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    let output = command.args(["cache", "stats"]).env_clear().output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("ROCKPACK_CACHE_DIR"), "{}", text(&output.stderr));
+    let file = dir.path().join("file");
+    fs::create_dir_all(file.join("rockpack-cache-1")).unwrap();
+    fs::write(file.join("rockpack-cache-1/segments"), "").unwrap();
+    let output = rockpack(dir.path(), &["stats", "--cache", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cannot read the cache in"), "{}", text(&output.stderr));
+}

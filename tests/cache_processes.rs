@@ -1,0 +1,193 @@
+//! One cache and many processes, some of which are killed; disks that are full or read-only.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![expect(clippy::print_stderr, reason = "what is skipped says so")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use fs_err as fs;
+use rockpack::archive::checksum::{Digest, Sha256};
+use rockpack::archive::deflate::Method;
+use rockpack::cache::{Cache, CacheError, Content, DEFAULT_LIMIT, Key, Summary};
+use tempfile::TempDir;
+
+/// Says what a process that a test started is for: a role, and the cache.
+const ROLE: &str = "ROCKPACK_TEST_ROLE";
+const CACHE: &str = "ROCKPACK_TEST_CACHE";
+/// What the processes of one test have room for: about two of their builds.
+const LIMIT: u64 = 600_000;
+
+fn content(number: u64) -> Vec<u8> {
+    let size = 5000 + 100 * usize::try_from(number).unwrap();
+    let hashes = (0_u64..).flat_map(|index| *Sha256::of(&(number << 32 | index).to_le_bytes()).as_bytes());
+    hashes.take(size).collect()
+}
+
+fn key(data: &[u8]) -> Key {
+    Key::new(Content(Sha256::of(data)), "stored")
+}
+
+/// A build that stores these contents; panics when the cache gives something else for one.
+fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<Summary, CacheError> {
+    let cache = Cache::open(dir, limit)?;
+    let mut writer = cache.writer();
+    for data in numbers.map(content) {
+        if let Some(entry) = cache.find(&key(&data)) {
+            assert!(cache.check(entry), "nobody damages anything here");
+            let mut found = vec![0; data.len()];
+            cache.read_exact_at(entry, 0, &mut found).unwrap();
+            assert!(found == data && entry.digest == Digest::of(&data));
+        } else {
+            writer.begin(key(&data), Method::Store);
+            data.chunks(999).for_each(|piece| writer.append(piece));
+            writer.end(&Digest::of(&data));
+        }
+    }
+    Ok(cache.finish(vec![writer]))
+}
+
+/// What a process does that another test started; without a role there is nothing to do.
+#[test]
+#[ignore = "other tests start it as a process of its own"]
+fn a_process_of_its_own() {
+    let (Ok(role), Some(dir)) = (std::env::var(ROLE), std::env::var_os(CACHE).map(PathBuf::from)) else { return };
+    if let Ok(seed) = role.parse::<u64>() {
+        for round in 0..25 {
+            // Every process has contents of its own, and shares some with others.
+            let first = (seed * 13 + round * 7) % 60;
+            let summary = build(&dir, LIMIT, first..first + 30).unwrap();
+            assert!(summary.damaged == 0 && summary.warnings.is_empty(), "{summary:?}");
+        }
+    } else {
+        let cache = Cache::open(&dir, DEFAULT_LIMIT).unwrap();
+        let mut writer = cache.writer();
+        let data = vec![1; 2_000_000];
+        writer.begin(key(&data), Method::Store);
+        writer.append(&data);
+        writer.end(&Digest::of(&data));
+        writer.begin(key(b"torn"), Method::Store);
+        writer.append(&data);
+        println!("\nwritten");
+        std::io::stdin().read_exact(&mut [0]).unwrap();
+        unreachable!("it is killed before");
+    }
+}
+
+fn start(role: &str, dir: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "a_process_of_its_own", "--ignored", "--nocapture"]).env(ROLE, role).env(CACHE, dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn rockpack(dir: &Path, args: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("cache").args(args).arg("--cache").arg(dir).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let found = walkdir::WalkDir::new(dir.join("rockpack-cache-1")).min_depth(2).into_iter().map(Result::unwrap);
+    found.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+}
+
+#[test]
+fn many_processes_build_prune_and_verify_at_once() {
+    let dir = TempDir::new().unwrap();
+    let mut processes: Vec<Child> = (0..4).map(|seed| start(&seed.to_string(), dir.path())).collect();
+    let mut looks = 0;
+    while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
+        rockpack(dir.path(), &["verify"]);
+        rockpack(dir.path(), if looks % 3 == 0 { &["prune", "--to", "200kB"] } else { &["stats"] });
+        looks += 1;
+    }
+    for process in processes {
+        let output = process.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+    rockpack(dir.path(), &["verify"]);
+    rockpack(dir.path(), &["prune"]);
+    let size: u64 = files(dir.path()).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(looks > 1 && size <= LIMIT, "{looks} looks, {size} bytes");
+    assert!(!files(dir.path()).iter().any(|path| path.extension().is_none()), "no temporary file is left");
+}
+
+#[test]
+fn a_killed_writer_leaves_nothing_that_can_be_seen_and_what_it_leaves_goes() {
+    let dir = TempDir::new().unwrap();
+    let mut process = start("writer", dir.path());
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "written"), "the writer got that far");
+    let living = build(dir.path(), DEFAULT_LIMIT, 0..2).unwrap();
+    assert_eq!((living.added, files(dir.path()).len()), (2, 3), "what lives is left alone");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let cache = Cache::look(dir.path()).unwrap();
+    assert_eq!((cache.entries().len(), cache.broken().len()), (2, 0));
+    assert!(cache.stats().unwrap().unfinished >= 2_000_000);
+    let next = build(dir.path(), DEFAULT_LIMIT, 0..2).unwrap();
+    assert_eq!((next.hits, next.damaged), (2, 0));
+    assert_eq!((Cache::look(dir.path()).unwrap().stats().unwrap().unfinished, files(dir.path()).len()), (0, 2));
+}
+
+/// A small disk of its own.
+struct Disk(TempDir);
+
+impl Disk {
+    /// One of so many bytes; none, loudly, where mounting is not allowed.
+    fn new(bytes: u64) -> Option<Self> {
+        let disk = Self(TempDir::new().unwrap());
+        if disk.mount(&["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]) {
+            return Some(disk);
+        }
+        eprintln!("SKIPPED: no tmpfs can be mounted here");
+        None
+    }
+
+    fn mount(&self, arguments: &[&str]) -> bool {
+        let status = Command::new("mount").args(arguments).arg(self.0.path()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_a_warning_and_gets_its_room_back() {
+    let Some(disk) = Disk::new(1 << 20) else { return };
+    let dir = disk.0.path();
+    let small = build(dir, DEFAULT_LIMIT, 0..20).unwrap();
+    assert_eq!((small.added, small.warnings.len()), (20, 0));
+    // More than 2 MB, on a disk of 1.
+    let large = build(dir, DEFAULT_LIMIT, 0..200).unwrap();
+    assert_eq!((large.hits, large.added), (20, 0));
+    assert!(large.warnings.iter().any(CacheError::is_full), "{:?}", large.warnings);
+    assert_eq!(files(dir).len(), 2, "what did not fit is gone: {:?}", files(dir));
+    let after = build(dir, DEFAULT_LIMIT, 0..25).unwrap();
+    assert_eq!((after.hits, after.added, after.warnings.len()), (20, 5, 0));
+    // Not a byte is left.
+    let rest = fs::write(dir.join("rest"), vec![0; 2 << 20]).unwrap_err();
+    assert_eq!(rest.kind(), std::io::ErrorKind::StorageFull);
+    match build(dir, DEFAULT_LIMIT, 0..40) {
+        Ok(summary) => assert!(summary.hits == 25 && summary.warnings.iter().any(CacheError::is_full), "{summary:?}"),
+        Err(error) => assert!(error.is_full(), "{error}"),
+    }
+    assert!(Cache::prune(dir, 0).unwrap().bytes > 0, "room can be made on a full disk");
+}
+
+#[test]
+fn a_read_only_cache_is_no_cache_for_a_build_and_can_be_looked_at() {
+    let Some(disk) = Disk::new(1 << 20) else { return };
+    build(disk.0.path(), DEFAULT_LIMIT, 0..5).unwrap();
+    assert!(disk.mount(&["-o", "remount,ro"]));
+    let error = build(disk.0.path(), DEFAULT_LIMIT, 0..5).unwrap_err();
+    assert!(error.to_string().starts_with("cannot open the cache in ") && !error.is_full());
+    rockpack(disk.0.path(), &["stats"]);
+    rockpack(disk.0.path(), &["verify"]);
+    assert!(Cache::prune(disk.0.path(), 0).is_err());
+}
