@@ -121,8 +121,8 @@ pub struct Cache {
     segments: Vec<Segment>,
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
-    /// What fingerprints stand for, and the segment that says so.
-    memos: ByHash<Fingerprint, (Content, usize)>,
+    /// What fingerprints stand for, and the segment that says so; nothing where two segments differ.
+    memos: ByHash<Fingerprint, (Option<Content>, usize)>,
     /// The sizes of all contents, sorted.
     sizes: Vec<u64>,
     /// Segments that are broken as a whole.
@@ -198,7 +198,13 @@ impl Cache {
         for row in rows {
             self.add(&row, segment);
         }
-        self.memos.extend(loaded.table.memos.into_iter().map(|(fingerprint, content)| (fingerprint, (content, segment))));
+        for (fingerprint, content) in loaded.table.memos {
+            let said = self.memos.entry(fingerprint).or_insert((Some(content), segment));
+            if said.0 != Some(content) {
+                // A file has one content. Which of the two it is, is for the next build to find out.
+                said.0 = None;
+            }
+        }
         let (used, touched) = (AtomicU64::new(0), AtomicBool::new(false));
         self.segments.push(Segment { id, file: loaded.file, length: loaded.table.length, used, touched });
     }
@@ -232,10 +238,10 @@ impl Cache {
 
     /// What the files of this fingerprint and their edit come to, if that was seen before.
     pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
-        let (content, segment) = self.memos.get(fingerprint)?;
-        self.segments[*segment].touched.store(true, Ordering::Relaxed);
+        let &(Some(content), segment) = self.memos.get(fingerprint)? else { return None };
+        self.segments[segment].touched.store(true, Ordering::Relaxed);
         self.counts.remembered.fetch_add(1, Ordering::Relaxed);
-        Some(*content)
+        Some(content)
     }
 
     /// Whether any stream's content has this size. If none has, there is no need to know a content's

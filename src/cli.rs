@@ -18,9 +18,7 @@ mod set;
 mod size;
 
 pub use build::BuildArgs;
-#[expect(unused_imports, reason = "the build's arguments take it with the executor that asks the cache")]
-pub use cache::CacheArgs;
-pub use cache::{CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache};
+pub use cache::{CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache};
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use diff::DiffArgs;

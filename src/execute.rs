@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::archive::{Stage, StageError};
+use crate::cache::{self, Cache};
 use crate::catalog::{Tree, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
@@ -17,10 +18,12 @@ mod buffers;
 mod bytes;
 mod estimate;
 mod joiner;
+mod keep;
 mod lane;
 mod output;
 mod pack;
 mod prepare;
+mod recall;
 mod sample;
 mod sdist;
 mod settle;
@@ -31,9 +34,11 @@ mod work;
 
 use buffers::Buffers;
 use joiner::Joiner;
+use keep::Keeper;
 use lane::Lane;
 use output::{Disk, WheelOutput};
 use pack::Packer;
+use recall::Recall;
 use timings::Recorder;
 use wheel::WriteError;
 
@@ -68,6 +73,8 @@ pub struct Outcome {
     pub removed: Vec<RelPath>,
     /// Where the time went.
     pub timings: Timings,
+    /// What the cache did, where there was one.
+    pub cache: Option<cache::Summary>,
 }
 
 /// Why a build stopped. Nothing it wrote is left behind.
@@ -98,12 +105,14 @@ pub enum ExecuteError {
 }
 
 /// How a build is carried out; nothing of it changes a byte of what is made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Settings {
     /// How many bytes of blocks may be in memory at a time.
     pub memory: u64,
     /// Whether each stretch of work is taken down, and not only the sums.
     pub spans: bool,
+    /// Where packed members of earlier builds are, and these will be.
+    pub cache: Option<Cache>,
 }
 
 /// Makes everything that `plan` promises in the directory `dest`.
@@ -127,10 +136,13 @@ pub fn execute(
     let stage = Stage::open(dest)?;
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
-    let built = Build { plan, stage: &stage, recorder: &recorder, reporter, memory: settings.memory }.all(outputs)?;
+    let recall = settings.cache.as_ref().map(Recall);
+    let making = Build { plan, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
+    let (built, kept) = making.all(outputs)?;
     let paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
     let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
-    Ok(Outcome { built, removed, timings: recorder.finish() })
+    let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(kept)));
+    Ok(Outcome { built, removed, timings: recorder.finish(), cache })
 }
 
 /// What writing outputs takes.
@@ -141,11 +153,12 @@ struct Build<'a> {
     recorder: &'a Recorder,
     reporter: &'a dyn Reporter,
     memory: u64,
+    recall: Option<Recall<'a>>,
 }
 
 impl Build<'_> {
-    /// Writes all outputs; what was made of them, in the plan's order.
-    fn all(self, outputs: Vec<prepare::Output>) -> Result<Vec<Built>, ExecuteError> {
+    /// Writes all outputs; what was made of them, in the plan's order, and what the cache shall keep.
+    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Vec<cache::Writer>), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in self.plan.distributions.iter().zip(outputs).enumerate() {
             let entry = entry(distribution, &output);
@@ -154,9 +167,10 @@ impl Build<'_> {
                 Form::Wheel => wheels.push((index, distribution, entry, output)),
             }
         }
-        built.extend(self.wheels(wheels)?);
+        let (made, kept) = self.wheels(wheels)?;
+        built.extend(made);
         built.sort_by_key(|(index, _)| *index);
-        Ok(built.into_iter().map(|(_, built)| built).collect())
+        Ok((built.into_iter().map(|(_, built)| built).collect(), kept))
     }
 
     /// An sdist is small: it is made in one go.
@@ -174,7 +188,7 @@ impl Build<'_> {
     }
 
     /// All wheels at once, each in its lane.
-    fn wheels(self, wheels: Vec<(usize, &Distribution, Built, prepare::Output)>) -> Result<Vec<(usize, Built)>, ExecuteError> {
+    fn wheels(self, wheels: Vec<(usize, &Distribution, Built, prepare::Output)>) -> Result<Wheels, ExecuteError> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
         let (mut contents, mut wanted) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
@@ -184,7 +198,7 @@ impl Build<'_> {
         let entries = contents
             .iter()
             .zip(&wanted)
-            .map(|(contents, (_, distribution, built))| contents.entries(distribution).map_err(|e| failed(&built.path, &e)));
+            .map(|(contents, (_, distribution, built))| contents.entries(distribution, self.recall).map_err(|e| failed(&built.path, &e)));
         let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
         let (settler, requests) = settle::pair();
         let mut outputs = Vec::new();
@@ -193,23 +207,27 @@ impl Build<'_> {
             let disk = file.twin().map(|file| Disk { output, file, settler: settler.clone(), since: 0 });
             let disk = disk.map_err(|e| failed(&built.path, &e.into()))?;
             let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
-            let joiner = Joiner::new(wheel, &buffers, self.recorder);
+            let keeper = Keeper(self.recall.map(|Recall(cache)| cache.writer()));
+            let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
             outputs.push(WheelOutput::new(built.clone(), joiner, self.stage.path(&built.path), disk, self.recorder, self.reporter));
         }
         drop(settler);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
-        let built = std::thread::scope(|scope| {
+        let (built, kept): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
             let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(&mut outputs).collect();
-            let done = work::run(lanes, self.memory, || Packer::new(&buffers, self.recorder)).map_err(at);
-            let built: Vec<Built> = outputs.into_iter().map(|output| output.built).collect();
+            let done = work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder)).map_err(at);
+            let made = outputs.into_iter().map(|output| (output.built, output.kept)).unzip();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| built)
+            done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)
         })?;
         let indexes = wanted.iter().map(|(index, ..)| *index);
-        Ok(indexes.zip(built).collect())
+        Ok((indexes.zip(built).collect(), kept.into_iter().flatten().collect()))
     }
 }
+
+/// What became of the wheels, each with its place in the plan, and what the cache shall keep.
+type Wheels = (Vec<(usize, Built)>, Vec<cache::Writer>);
 
 /// What is known of an output before it is made.
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {

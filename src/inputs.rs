@@ -11,10 +11,10 @@ use crate::cli::{CatalogArgs, SetArgs};
 use crate::command::Failure;
 use crate::{builtin, ui};
 
+pub mod cache;
 mod memory;
 
 pub use memory::share as memory_share;
-pub mod cache;
 
 /// The threads that a command works with: as many as were asked for, else one for each core.
 pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {

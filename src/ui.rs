@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use rockpack::cache::Summary;
 use rockpack::catalog::Catalog;
 use rockpack::event::{Event, Reporter};
 use rockpack::execute::{Kind, Outcome, Timings};
@@ -198,6 +199,9 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome) -> String {
     let (packed, took) = (outcome.built.iter().map(|b| b.size).sum(), outcome.timings.wall);
     let _ = writeln!(text, "{:width$}  {files:>6}  {:>8}  {:>10}  {:>7}", "all", human_size(size), human_size(packed), seconds(took));
     let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
+    if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
+        let _ = writeln!(text, "{known}");
+    }
     for path in &outcome.removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
     }
@@ -216,4 +220,12 @@ fn where_time_went(timings: &Timings) -> String {
     let threads = if timings.tracks.len() == 1 { "1 thread".to_owned() } else { format!("{} threads", timings.tracks.len()) };
     let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
     format!("{} on {threads}{what}", seconds(timings.wall))
+}
+
+/// What came out of the cache, if anything did.
+fn from_cache(summary: &Summary) -> Option<String> {
+    let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
+    let healed = if *damaged == 0 { String::new() } else { format!("; {damaged} were damaged and are packed anew") };
+    let all = hits + misses;
+    (*hits > 0 || *damaged > 0).then(|| format!("{hits} of {all} files came packed out of the cache, {}{healed}", human_size(*hit_bytes)))
 }

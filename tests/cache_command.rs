@@ -44,9 +44,9 @@ fn filled(limit: u64) -> TempDir {
         let mut writer = cache.writer();
         for data in contents {
             let (packed, content) = (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
-            assert!(writer.begin(Key::new(content, "test"), packed.method));
+            writer.begin(packed.method);
             writer.append(&packed.bytes);
-            writer.end(&packed.digest);
+            writer.end(Key::new(content, "test"), &packed.digest);
             writer.memo(Fingerprint(*content.0.as_bytes()), content);
         }
         assert!(cache.finish(vec![writer]).warnings.is_empty());

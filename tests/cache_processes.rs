@@ -40,9 +40,9 @@ fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<S
             cache.read_exact_at(entry, 0, &mut found).unwrap();
             assert!(found == data && entry.digest == Digest::of(&data));
         } else {
-            writer.begin(key(&data), Method::Store);
+            writer.begin(Method::Store);
             data.chunks(999).for_each(|piece| writer.append(piece));
-            writer.end(&Digest::of(&data));
+            writer.end(key(&data), &Digest::of(&data));
         }
     }
     Ok(cache.finish(vec![writer]))
@@ -64,10 +64,10 @@ fn a_process_of_its_own() {
         let cache = Cache::open(&dir, DEFAULT_LIMIT).unwrap();
         let mut writer = cache.writer();
         let data = vec![1; 2_000_000];
-        writer.begin(key(&data), Method::Store);
+        writer.begin(Method::Store);
         writer.append(&data);
-        writer.end(&Digest::of(&data));
-        writer.begin(key(b"torn"), Method::Store);
+        writer.end(key(&data), &Digest::of(&data));
+        writer.begin(Method::Store);
         writer.append(&data);
         println!("\nwritten");
         std::io::stdin().read_exact(&mut [0]).unwrap();

@@ -19,6 +19,9 @@ use last_block::{LastBlock, last_block};
 /// other, so that smaller ones make larger streams (libraries in blocks of 1 MiB: 0.12 % larger than in these).
 pub const BLOCK: usize = 4 << 20;
 
+/// What makes the blocks, for those who keep them: another version may make other bytes.
+pub const ENCODER: &str = "libdeflater 1.26.1";
+
 /// How hard deflate tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
@@ -219,6 +222,13 @@ mod tests {
             .zip(noise(2 * size).iter().skip(size))
             .map(|(&a, &b)| if b == 0 { a } else { 200 + (a.leading_zeros() & 7).to_le_bytes()[0] })
             .collect()
+    }
+
+    #[test]
+    fn the_encoder_is_the_one_that_is_built_in() {
+        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
+        let (name, version) = ENCODER.split_once(' ').unwrap();
+        assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")), "ENCODER is another than Cargo.lock has");
     }
 
     #[test]

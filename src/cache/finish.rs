@@ -84,7 +84,7 @@ impl Cache {
     /// Makes segments visible; gives their names.
     fn publish(&self, written: Written, summary: &mut Summary) -> Vec<String> {
         let Written { mut sealed, mut memos, .. } = written;
-        memos.retain(|(fingerprint, content)| self.memos.get(fingerprint).is_none_or(|(known, _)| known != content));
+        memos.retain(|(fingerprint, content)| self.memos.get(fingerprint).is_none_or(|(known, _)| *known != Some(*content)));
         if let Err(error) = self.place_memos(&mut sealed, memos) {
             summary.warn(self, "write to", Some(error));
         }

@@ -70,9 +70,7 @@ impl Merger {
 
     /// Copies a stream, unless it is there already or damaged.
     fn copy(&mut self, file: &fs_err::File, row: &Row) {
-        if !self.writer.begin(row.key, row.method) {
-            return;
-        }
+        self.writer.begin(row.method);
         let mut crc = Checksum::default();
         let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
         while let Ok(count @ 1..) = packed.read(&mut self.buffer) {
@@ -81,7 +79,7 @@ impl Merger {
         }
         // What is not ended is discarded.
         if packed.is_at_end() && crc.value() == row.packed_crc {
-            self.writer.end(&row.digest);
+            self.writer.end(row.key, &row.digest);
         }
     }
 

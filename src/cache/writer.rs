@@ -31,7 +31,7 @@ pub(super) struct Shared {
     pub reserve: u64,
     /// Bytes that were added so far.
     written: AtomicU64,
-    /// What some writer has or is about to have.
+    /// What some writer has.
     claimed: Mutex<HashSet<Key>>,
 }
 
@@ -42,10 +42,6 @@ impl Shared {
 
     fn claim(&self, key: Key) -> bool {
         self.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
-    }
-
-    fn release(&self, key: Key) {
-        self.claimed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 }
 
@@ -77,7 +73,6 @@ enum Stopped {
 /// The stream that was begun.
 #[derive(Debug)]
 struct Member {
-    key: Key,
     method: Method,
     offset: u64,
     crc: Checksum,
@@ -103,23 +98,18 @@ impl Writer {
         Self { shared, growing: None, sealed: Vec::new(), memos: Vec::new(), member: None, stopped: None }
     }
 
-    /// Begins the stream of `key`. False when there is no need to go on, since another writer of
-    /// this build has it or no more is taken; calls that go on nevertheless do nothing.
+    /// Begins a stream. Where no more is taken, calls that go on do nothing.
     ///
     /// What was begun before and not ended is discarded.
-    pub fn begin(&mut self, key: Key, method: Method) -> bool {
+    pub fn begin(&mut self, method: Method) {
         self.discard();
-        if self.stopped.is_some() || !self.shared.claim(key) {
-            return false;
+        if self.stopped.is_some() {
+            return;
         }
         match self.grow() {
-            Ok(offset) => self.member = Some(Member { key, method, offset, crc: Checksum::default() }),
-            Err(error) => {
-                self.shared.release(key);
-                self.stop(Stopped::Failed(error));
-            }
+            Ok(offset) => self.member = Some(Member { method, offset, crc: Checksum::default() }),
+            Err(error) => self.stop(Stopped::Failed(error)),
         }
-        self.member.is_some()
     }
 
     /// Goes on with the stream.
@@ -135,16 +125,17 @@ impl Writer {
         }
     }
 
-    /// Ends the stream, which is `content` packed. It is discarded when a stored one is not as long
-    /// as its content.
-    pub fn end(&mut self, content: &Digest) {
+    /// Ends the stream of `key`, which is `content` packed: only now is its hash known. It is discarded
+    /// when another writer of this build has it, and when a stored one is not as long as its content.
+    pub fn end(&mut self, key: Key, content: &Digest) {
         let (Some(member), Some(growing)) = (&self.member, &mut self.growing) else { return };
         let packed_len = growing.length() - member.offset;
-        if member.method == Method::Store && packed_len != content.size {
+        let torn = member.method == Method::Store && packed_len != content.size;
+        if torn || !self.shared.claim(key) {
             return self.discard();
         }
-        let Member { key, method, offset, crc } = member;
-        growing.rows.push(Row { key: *key, digest: *content, method: *method, packed_len, packed_crc: crc.value(), offset: *offset });
+        let Member { method, offset, crc } = member;
+        growing.rows.push(Row { key, digest: *content, method: *method, packed_len, packed_crc: crc.value(), offset: *offset });
         self.member = None;
     }
 
@@ -173,7 +164,6 @@ impl Writer {
     /// Takes back the stream that was not ended.
     fn discard(&mut self) {
         let (Some(member), Some(growing)) = (self.member.take(), &mut self.growing) else { return };
-        self.shared.release(member.key);
         self.shared.written.fetch_sub(growing.length() - member.offset, Ordering::Relaxed);
         if let Err(error) = growing.truncate(member.offset) {
             self.stop(Stopped::Failed(error));
@@ -305,10 +295,9 @@ mod tests {
     /// `SIZE` times a number, as a stream of that key.
     fn put(writer: &mut Writer, number: u8) {
         let bytes = [number; SIZE];
-        if writer.begin(key(number), Method::Store) {
-            bytes.chunks(100).for_each(|piece| writer.append(piece));
-            writer.end(&Digest::of(&bytes));
-        }
+        writer.begin(Method::Store);
+        bytes.chunks(100).for_each(|piece| writer.append(piece));
+        writer.end(key(number), &Digest::of(&bytes));
     }
 
     /// Keys and offsets of every segment, whose bytes have to be what their rows say.
@@ -342,17 +331,17 @@ mod tests {
         let (_dir, shared) = shared(u64::MAX, u64::MAX);
         let mut writer = Writer::new(shared.clone());
         put(&mut writer, 1);
-        assert!(writer.begin(key(2), Method::Deflate));
+        writer.begin(Method::Deflate);
         writer.append(&vec![7; 2 * BUFFER]);
         writer.append(b"more");
         put(&mut writer, 3);
-        assert!(writer.begin(key(4), Method::Deflate));
+        writer.begin(Method::Deflate);
         writer.append(b"buffered");
         put(&mut writer, 2);
-        assert!(writer.begin(key(5), Method::Store));
+        writer.begin(Method::Store);
         writer.append(b"five");
-        writer.end(&Digest::of(b"six"));
-        assert!(writer.begin(key(6), Method::Deflate));
+        writer.end(key(5), &Digest::of(b"six"));
+        writer.begin(Method::Deflate);
         assert_eq!(streams(writer), [vec![(key(1), 0), (key(3), 300), (key(2), 600)]]);
         assert_eq!(shared.written.load(Ordering::Relaxed), 900);
     }
@@ -362,13 +351,9 @@ mod tests {
         let (_dir, shared) = shared(u64::MAX, u64::MAX);
         let (mut one, mut two) = (Writer::new(shared.clone()), Writer::new(shared));
         put(&mut one, 1);
-        assert!(!two.begin(key(1), Method::Store));
-        two.append(b"ignored");
-        two.end(&Digest::of(b"ignored"));
-        assert!(one.begin(key(2), Method::Store) && !two.begin(key(2), Method::Store));
-        assert_eq!(streams(one), [vec![(key(1), 0)]]);
+        put(&mut two, 1);
         put(&mut two, 2);
-        assert_eq!(streams(two), [vec![(key(2), 0)]]);
+        assert_eq!((streams(one), streams(two)), (vec![vec![(key(1), 0)]], vec![vec![(key(2), 0)]]));
     }
 
     #[test]
@@ -379,7 +364,7 @@ mod tests {
         put(&mut two, 2);
         put(&mut two, 3);
         put(&mut one, 4);
-        assert!(!one.begin(key(5), Method::Store));
+        put(&mut one, 5);
         assert_eq!((streams(one), streams(two)), (vec![vec![(key(1), 0)]], vec![vec![(key(2), 0), (key(3), 300)]]));
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::SetArgs;
+use super::{CacheArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -36,6 +36,9 @@ pub struct BuildArgs {
     /// Where packages go: DIR/dist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = super::size::size, help_heading = "Running")]

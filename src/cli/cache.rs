@@ -25,7 +25,6 @@ pub struct CacheArgs {
 
 impl CacheArgs {
     /// How many bytes the cache may take.
-    #[cfg_attr(not(test), expect(dead_code, reason = "as CacheArgs itself"))]
     pub fn limit(&self) -> u64 {
         self.cache_size.unwrap_or(DEFAULT_LIMIT)
     }

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use rockpack::cache::Cache;
 use rockpack::execute::{self, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::Plan;
-use rockpack::source::{Code, Problem};
+use rockpack::plan::{Distribution, Plan};
+use rockpack::source::{Code, Problem, with_causes};
 
 use super::{Failure, environment, not_executed, print};
-use crate::cli::BuildArgs;
+use crate::cli::{BuildArgs, CacheArgs};
 use crate::inputs;
 use crate::ui;
 
@@ -22,14 +23,46 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
     let reporter = ui::Progress::new();
     let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
-    let settings = Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some() };
+    let settings = Settings {
+        memory: args.memory.unwrap_or_else(inputs::memory_share),
+        spans: args.timings.is_some(),
+        cache: cache(&args.cache, &plan),
+    };
     let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, settings, &reporter));
     reporter.clear();
     let outcome = done.map_err(|e| not_executed(&e))?;
+    outcome.cache.iter().flat_map(|summary| &summary.warnings).for_each(|e| warn_of_cache(&with_causes(e)));
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings).map_err(|e| environment(format!("cannot write the timings: {e}")))?;
     }
     print(&ui::closing_table(&plan, &outcome))
+}
+
+/// The cache that was asked for. A build does without one that cannot be used, and says so.
+fn cache(args: &CacheArgs, plan: &Plan) -> Option<Cache> {
+    if args.no_cache {
+        return None;
+    }
+    let dir = inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
+    let mut cache = match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
+        Ok(cache) => cache,
+        Err(why) => {
+            warn_of_cache(&why);
+            return None;
+        }
+    };
+    // The packages come first, where both are on one disk.
+    cache.leave_free(plan.distributions.iter().map(Distribution::size).sum());
+    Some(cache)
+}
+
+/// What the cache could not do concerns no package.
+fn warn_of_cache(why: &str) {
+    ui::show_problems(
+        &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
+            .help("--no-cache builds without one, --cache DIR with another")
+            .into(),
+    );
 }
 
 /// The artifact directory; a saved catalog has no bytes to make packages of.

@@ -1,9 +1,11 @@
 //! The final bytes of a member, readable in any order.
 
+use std::fs::Metadata;
 use std::io;
 use std::path::PathBuf;
 
 use super::tar_image::TarImage;
+use crate::cache::Fingerprinter;
 use crate::elf::{EditPlan, Edited, ReadAt};
 
 /// Where the bytes of a member come from.
@@ -12,9 +14,9 @@ pub(super) enum Bytes {
     /// They are here.
     Memory(Vec<u8>),
     /// A file's.
-    File { path: PathBuf, len: u64 },
+    File { path: PathBuf, seen: Box<Metadata> },
     /// A file's with an ELF edit.
-    Edited { path: PathBuf, plan: EditPlan },
+    Edited { path: PathBuf, seen: Box<Metadata>, plan: EditPlan },
     /// A tar archive, laid out and not written.
     Tar(TarImage),
 }
@@ -24,9 +26,26 @@ impl Bytes {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
-            Self::File { len, .. } => *len,
+            Self::File { seen, .. } => seen.len(),
             Self::Edited { plan, .. } => plan.new_len(),
             Self::Tar(image) => image.len(),
+        }
+    }
+
+    /// Tells `fingerprint` what decides about them, without reading files: as these were when the plan was prepared.
+    pub fn identify(&self, fingerprint: &mut Fingerprinter) {
+        match self {
+            Self::Memory(bytes) => fingerprint.bytes(bytes),
+            Self::File { seen, .. } => fingerprint.file(seen),
+            Self::Edited { seen, plan, .. } => {
+                fingerprint.file(seen);
+                fingerprint.bytes(&plan.new_len().to_le_bytes());
+                for overlay in plan.overlay() {
+                    fingerprint.bytes(&overlay.offset.to_le_bytes());
+                    fingerprint.bytes(&overlay.bytes);
+                }
+            }
+            Self::Tar(image) => image.identify(fingerprint),
         }
     }
 
@@ -35,7 +54,7 @@ impl Bytes {
         match self {
             Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
             Self::File { path, .. } => open(path)?.read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
-            Self::Edited { path, plan } => Edited::new(open(path)?, plan).read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
+            Self::Edited { path, plan, .. } => Edited::new(open(path)?, plan).read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
     }

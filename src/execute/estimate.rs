@@ -34,14 +34,15 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
     let Output { path, members, licenses, archive } = output;
     if distribution.form == Form::Sdist {
         let tar = Bytes::Tar(layout(members)?);
-        return packed(&[Entry { name: &path, executable: false, bytes: &tar, packing: Packing::Deflate(Level::Default) }]);
+        return packed(&[Entry::new(&path, false, &tar, Packing::Deflate(Level::Default))]);
     }
     let rest = packing(distribution.compression);
     let mut size = frame(members.iter().chain(&licenses));
-    size += packed(&entries(&members, |path| packing(distribution.compression_of(path)))?)? + packed(&entries(&licenses, |_| rest)?)?;
+    size += packed(&entries(&members, |path| packing(distribution.compression_of(path)), None)?)?
+        + packed(&entries(&licenses, |_| rest, None)?)?;
     if let Some(inner) = &distribution.archive {
         let image = Bytes::Tar(layout(archive)?);
-        let entry = Entry { name: &inner.path, executable: false, bytes: &image, packing: inner.xz.map_or(rest, preset) };
+        let entry = Entry::new(&inner.path, false, &image, inner.xz.map_or(rest, preset));
         size += packed(&[entry])?;
     }
     Ok(size)

@@ -5,7 +5,8 @@ use std::io::BufWriter;
 use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
-use super::pack::{Body, Entry, Packed};
+use super::keep::Keeper;
+use super::pack::{Block, Body, Entry, Packed, Packing};
 use super::timings::{Kind, Recorder};
 use super::wheel::WriteError;
 use crate::archive::checksum::{Checksum, Digest, Hasher};
@@ -13,6 +14,7 @@ use crate::archive::deflate;
 use crate::archive::stage::StagedFile;
 use crate::archive::tarball::{XzStream, xz_worst_case};
 use crate::archive::wheel::{WheelMember, WheelWriter};
+use crate::cache::Content;
 
 /// Where a wheel's bytes go.
 pub(super) type Sink = BufWriter<StagedFile>;
@@ -24,6 +26,9 @@ pub(super) struct Joiner<'a> {
     open: Option<Open>,
     /// An xz archive of which more blocks come.
     xz: Option<OpenXz>,
+    /// A stream of the cache of which more blocks come.
+    cached: Option<WheelMember>,
+    keeper: Keeper,
     buffers: &'a Buffers,
     recorder: &'a Recorder,
 }
@@ -44,13 +49,13 @@ struct OpenXz {
 }
 
 impl<'a> Joiner<'a> {
-    pub fn new(wheel: WheelWriter<Sink>, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
-        Self { wheel, open: None, xz: None, buffers, recorder }
+    pub fn new(wheel: WheelWriter<Sink>, keeper: Keeper, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
+        Self { wheel, open: None, xz: None, cached: None, keeper, buffers, recorder }
     }
 
-    /// The wheel, with all members that were written.
-    pub fn into_wheel(self) -> WheelWriter<Sink> {
-        self.wheel
+    /// The wheel, with all members that were written, and what is kept of them.
+    pub fn into_parts(self) -> (WheelWriter<Sink>, Keeper) {
+        (self.wheel, self.keeper)
     }
 
     /// Writes one block.
@@ -60,26 +65,34 @@ impl<'a> Joiner<'a> {
         match body {
             Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
                 let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
+                self.keeper.begin(entry.packing.method());
+                self.keeper.append(&packed);
+                self.keeper.end(entry, &digest);
                 self.whole(entry, deflate::Packed { method: entry.packing.method(), digest, bytes: packed })
             }
             Body::Bytes { packed, content, checksum, sha256: None } => {
                 let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
                 self.recorder.time(Kind::Write, packed.len() as u64, || self.wheel.append(&mut open.member, &packed))?;
+                self.keeper.append(&packed);
                 open.checksum.append(&checksum);
                 let hashed = content.as_deref().unwrap_or(&packed);
                 self.recorder.time(Kind::Hash, block.len as u64, || open.sha256.update(hashed));
                 open.size += block.len as u64;
                 content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
-                self.open = if block.last() { self.end(open)? } else { Some(open) };
+                self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
                 Ok(())
             }
-            Body::Xz(made) => {
+            Body::Xz { made, news } => {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
                 open.stream.add(&made);
+                if let Some(news) = &news {
+                    self.keeper.block(&made, entry.packing, news);
+                }
                 self.append_xz(&mut open, &made.bytes)?;
                 self.xz = if block.last() { self.end_xz(open)? } else { Some(open) };
                 Ok(())
             }
+            Body::Cached(packed) => self.cached(block, packed),
         }
     }
 
@@ -90,14 +103,38 @@ impl<'a> Joiner<'a> {
         Ok(())
     }
 
+    /// Writes some of a stream that the cache has.
+    fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
+        let entry = block.entry;
+        let Packing::Cached(stream) = entry.packing else { return Ok(()) };
+        if block.first() {
+            self.keeper.remember(&entry.known, Content(stream.digest.sha256));
+        }
+        if block.first() && block.last() {
+            return self.whole(entry, deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed });
+        }
+        let start = || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
+        let mut member = self.cached.take().map_or_else(start, Ok)?;
+        self.recorder.time(Kind::Write, packed.len() as u64, || self.wheel.append(&mut member, &packed))?;
+        self.buffers.give(packed);
+        if block.last() {
+            return Ok(self.wheel.end(member, &stream.digest)?);
+        }
+        self.cached = Some(member);
+        Ok(())
+    }
+
     fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
+        self.keeper.begin(entry.packing.method());
         let member = self.wheel.start(entry.name, entry.executable, entry.packing.method(), entry.bytes.len())?;
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
 
-    fn end(&mut self, open: Open) -> Result<Option<Open>, WriteError> {
+    fn end(&mut self, entry: &Entry<'_>, open: Open) -> Result<Option<Open>, WriteError> {
         let sha256: [u8; 32] = open.sha256.finalize().into();
-        self.wheel.end(open.member, &Digest { crc: open.checksum.value(), sha256: sha256.into(), size: open.size })?;
+        let digest = Digest { crc: open.checksum.value(), sha256: sha256.into(), size: open.size };
+        self.keeper.end(entry, &digest);
+        self.wheel.end(open.member, &digest)?;
         Ok(None)
     }
 

@@ -94,7 +94,7 @@ mod tests {
         let name: RelPath = "a".parse().unwrap();
         let sizes = [vec![10; 200], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
-        let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
+        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
         let mut lane = Lane::new(&entries);
         let mut batches = Vec::new();
@@ -111,7 +111,7 @@ mod tests {
     fn batches_are_written_in_their_order() {
         let name: RelPath = "a".parse().unwrap();
         let content = Bytes::Memory(vec![0; 3 * BLOCK]);
-        let entries = [Entry { name: &name, executable: false, bytes: &content, packing: Packing::Store }];
+        let entries = [Entry::new(&name, false, &content, Packing::Store)];
         let mut lane = Lane::new(&entries);
         let taken: Vec<u64> = (0..3).map(|_| lane.take().0).collect();
         for number in taken.into_iter().rev() {

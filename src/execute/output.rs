@@ -12,6 +12,7 @@ use super::timings::{Kind, Recorder};
 use super::wheel::{self, WriteError};
 use super::work::Writer;
 use crate::archive::stage::StagedFile;
+use crate::cache;
 use crate::catalog::sha256_of_file;
 use crate::event::{Event, Reporter};
 
@@ -19,6 +20,8 @@ use crate::event::{Event, Reporter};
 pub(super) struct WheelOutput<'a> {
     /// What is known of it; its size and its hash when it is finished.
     pub built: Built,
+    /// What the cache shall keep of it.
+    pub kept: Option<cache::Writer>,
     joiner: Option<Joiner<'a>>,
     /// Where it grows.
     place: PathBuf,
@@ -61,7 +64,7 @@ impl Disk {
 
 impl<'a> WheelOutput<'a> {
     pub fn new(built: Built, joiner: Joiner<'a>, place: PathBuf, disk: Disk, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
-        Self { built, joiner: Some(joiner), place, disk, start: Instant::now(), recorder, reporter }
+        Self { built, kept: None, joiner: Some(joiner), place, disk, start: Instant::now(), recorder, reporter }
     }
 
     /// Headers are completed after their members, so a hash over all can only be taken at the end.
@@ -81,7 +84,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
         let Some(joiner) = &mut self.joiner else { return Ok(()) };
         for packed in batch {
-            let bytes = packed.block.len as u64;
+            let bytes = packed.block.progress();
             joiner.write(packed)?;
             self.disk.wrote(bytes)?;
             self.reporter.report(Event::Progress { bytes });
@@ -91,7 +94,9 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
 
     fn finish(&mut self) -> Result<(), WriteError> {
         let Some(joiner) = self.joiner.take() else { return Ok(()) };
-        self.built.size = self.recorder.time(Kind::Write, 0, || wheel::end(joiner.into_wheel()))?;
+        let (wheel, keeper) = joiner.into_parts();
+        self.kept = keeper.0;
+        self.built.size = self.recorder.time(Kind::Write, 0, || wheel::end(wheel))?;
         self.disk.settle()?;
         self.built.sha256 = self.hash()?;
         self.built.took = self.start.elapsed();

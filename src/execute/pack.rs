@@ -6,10 +6,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
 use super::bytes::Bytes;
+use super::recall::{Known, Recall};
 use super::timings::{Kind, Recorder};
 use crate::archive::checksum::Checksum;
 use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
 use crate::archive::tarball::{Preset, XZ_BLOCK, XzBlock, XzError, xz_block};
+use crate::cache;
 use crate::names::RelPath;
 
 /// A member to pack: its name in the wheel, its mode, its bytes, and how they are packed.
@@ -19,6 +21,25 @@ pub(super) struct Entry<'a> {
     pub executable: bool,
     pub bytes: &'a Bytes,
     pub packing: Packing,
+    /// How they were meant to be packed, which is what they are kept under.
+    pub asked: Packing,
+    /// What is known of them.
+    pub known: Known,
+}
+
+impl<'a> Entry<'a> {
+    /// One that nothing is known of.
+    pub fn new(name: &'a RelPath, executable: bool, bytes: &'a Bytes, packing: Packing) -> Self {
+        Self { name, executable, bytes, packing, asked: packing, known: Known::default() }
+    }
+
+    /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
+    fn extent(&self) -> u64 {
+        match self.packing {
+            Packing::Cached(stream) => stream.packed_len,
+            Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.bytes.len(),
+        }
+    }
 }
 
 /// How a member's bytes come into the wheel.
@@ -30,6 +51,8 @@ pub(super) enum Packing {
     Deflate(Level),
     /// As an xz archive, which is stored: deflate would find nothing more.
     Xz(Preset),
+    /// As the cache has them.
+    Cached(cache::Entry),
 }
 
 impl Packing {
@@ -38,13 +61,14 @@ impl Packing {
         match self {
             Self::Store | Self::Xz(_) => Method::Store,
             Self::Deflate(_) => Method::Deflate,
+            Self::Cached(stream) => stream.method,
         }
     }
 
     /// Bytes of content in one block. Fixed, so that the output does not depend on the machine.
     fn block(self) -> usize {
         match self {
-            Self::Store | Self::Deflate(_) => BLOCK,
+            Self::Store | Self::Deflate(_) | Self::Cached(_) => BLOCK,
             Self::Xz(_) => XZ_BLOCK,
         }
     }
@@ -52,7 +76,7 @@ impl Packing {
     /// About how long a byte takes, against the fastest deflate: measured on libraries.
     fn weight(self) -> u64 {
         match self {
-            Self::Store => 1,
+            Self::Store | Self::Cached(_) => 1,
             Self::Deflate(Level::Fast) => 4,
             Self::Deflate(Level::Default) => 8,
             Self::Deflate(Level::Max) => 80,
@@ -68,6 +92,8 @@ pub(super) enum PackError {
     Read { name: RelPath, source: io::Error },
     #[error("cannot compress `{name}`")]
     Compress { name: RelPath, source: XzError },
+    #[error("cannot read what the cache has of `{name}`")]
+    Cache { name: RelPath, source: io::Error },
 }
 
 /// One cut of an entry's bytes.
@@ -86,14 +112,23 @@ impl Block<'_> {
 
     /// Whether no other follows.
     pub fn last(&self) -> bool {
-        self.offset + self.len as u64 == self.entry.bytes.len()
+        self.offset + self.len as u64 == self.entry.extent()
+    }
+
+    /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
+    pub fn progress(&self) -> u64 {
+        match self.entry.packing {
+            Packing::Cached(_) if self.first() => self.entry.bytes.len(),
+            Packing::Cached(_) => 0,
+            Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.len as u64,
+        }
     }
 
     /// Bytes of memory that it needs while it is packed and until it is written.
     pub fn memory(&self) -> u64 {
         let len = self.len as u64;
         match self.entry.packing {
-            Packing::Store => len,
+            Packing::Store | Packing::Cached(_) => len,
             Packing::Deflate(_) => 2 * len,
             Packing::Xz(preset) => 2 * len + preset.memory(),
         }
@@ -125,7 +160,7 @@ impl<'a> Iterator for Blocks<'a> {
 
     fn next(&mut self) -> Option<Block<'a>> {
         let (entry, offset) = self.now?;
-        let (total, step) = (entry.bytes.len(), entry.packing.block());
+        let (total, step) = (entry.extent(), entry.packing.block());
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
         self.now = if after < total { Some((entry, after)) } else { self.entries.next().map(|entry| (entry, 0)) };
@@ -152,40 +187,81 @@ pub(super) enum Body {
         /// The hash, where this block is the whole member.
         sha256: Option<[u8; 32]>,
     },
-    /// A block of an xz stream.
-    Xz(XzBlock),
+    /// A block of an xz stream, and what is known of its content if the cache does not have it.
+    Xz { made: XzBlock, news: Option<Known> },
+    /// Some of a stream that the cache has.
+    Cached(Vec<u8>),
 }
 
 /// What a worker keeps from one block to the next.
 pub(super) struct Packer<'a> {
     encoders: Vec<(Level, Encoder)>,
+    recall: Option<Recall<'a>>,
     buffers: &'a Buffers,
     recorder: &'a Recorder,
 }
 
 impl<'a> Packer<'a> {
-    pub fn new(buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
-        Self { encoders: Vec::new(), buffers, recorder }
+    pub fn new(recall: Option<Recall<'a>>, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
+        Self { encoders: Vec::new(), recall, buffers, recorder }
     }
 
-    /// Reads a block, takes its checksums and compresses it.
+    /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
-        let mut content = self.buffers.take(block.len);
-        let read = self.recorder.time(Kind::Read, block.len as u64, || block.entry.bytes.read_exact_at(block.offset, &mut content));
-        read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
         let body = match block.entry.packing {
-            Packing::Store => self.checked(block, content, None),
+            Packing::Store => {
+                let content = self.read(block)?;
+                self.checked(block, content, None)
+            }
             Packing::Deflate(level) => {
+                let content = self.read(block)?;
                 let packed = self.deflate(level, block, &content);
                 self.checked(block, content, Some(packed))
             }
-            Packing::Xz(preset) => {
-                let made = self.recorder.time(Kind::Xz, block.len as u64, || xz_block(&content, preset));
-                self.buffers.give(content);
-                Body::Xz(made.map_err(|source| PackError::Compress { name: block.entry.name.clone(), source })?)
-            }
+            Packing::Xz(preset) => self.xz(block, preset)?,
+            Packing::Cached(stream) => Body::Cached(self.kept(block, &stream, block.offset, block.len)?),
         };
         Ok(Packed { block, body })
+    }
+
+    fn read(&self, block: Block<'_>) -> Result<Vec<u8>, PackError> {
+        let mut content = self.buffers.take(block.len);
+        let read = self.recorder.time(Kind::Read, block.len as u64, || block.entry.bytes.read_exact_at(block.offset, &mut content));
+        read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
+        Ok(content)
+    }
+
+    /// Bytes of a stream that the cache has.
+    fn kept(&self, block: Block<'_>, stream: &cache::Entry, offset: u64, len: usize) -> Result<Vec<u8>, PackError> {
+        let Some(Recall(cache)) = self.recall else { return Ok(Vec::new()) };
+        let mut packed = self.buffers.take(len);
+        let read = self.recorder.time(Kind::Read, len as u64, || cache.read_exact_at(stream, offset, &mut packed));
+        read.map_err(|source| PackError::Cache { name: block.entry.name.clone(), source })?;
+        Ok(packed)
+    }
+
+    fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
+        let entry = block.entry;
+        let unread = self.recall.and_then(|recall| recall.unread_block(entry.bytes, block.offset, entry.packing));
+        if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
+            return Ok(Body::Xz { made, news: None });
+        }
+        let content = self.read(block)?;
+        let looked = self.recall.map(|recall| {
+            self.recorder.time(Kind::Hash, block.len as u64, || recall.block(entry.bytes, block.offset, entry.packing, &content))
+        });
+        let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));
+        if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
+            return Ok(Body::Xz { made, news });
+        }
+        let made = self.recorder.time(Kind::Xz, block.len as u64, || xz_block(&content, preset));
+        self.buffers.give(content);
+        Ok(Body::Xz { made: made.map_err(|source| PackError::Compress { name: entry.name.clone(), source })?, news })
+    }
+
+    fn kept_xz(&self, block: Block<'_>, stream: &cache::Entry) -> Result<Option<XzBlock>, PackError> {
+        let len = usize::try_from(stream.packed_len).unwrap_or_default();
+        Ok(XzBlock::kept(self.kept(block, stream, 0, len)?))
     }
 
     fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {
@@ -223,7 +299,7 @@ mod tests {
     fn blocks_are_cut_by_size_alone() {
         let name: RelPath = "a".parse().unwrap();
         let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
-        let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
+        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
         let cuts: Vec<_> = Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
         let step = BLOCK as u64;

@@ -121,17 +121,19 @@ fn find(source: &Origin, tree: &Tree) -> Result<PathBuf, String> {
 
 fn copy(source: &Origin, tree: &Tree) -> Result<Bytes, String> {
     let path = find(source, tree)?;
-    let len = fs_err::metadata(&path).map_err(|e| e.to_string())?.len();
-    Ok(Bytes::File { path, len })
+    let seen = Box::new(fs_err::metadata(&path).map_err(|e| e.to_string())?);
+    Ok(Bytes::File { path, seen })
 }
 
 /// The file with its rpath set; the edit has been verified when this returns.
 fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
     let path = find(source, tree)?;
     let file = fs_err::File::open(&path).map_err(|e| e.to_string())?;
+    // Before it is read: what changes from here on is seen to have changed by the next build.
+    let seen = Box::new(file.metadata().map_err(|e| e.to_string())?);
     let edits = Edits::rpath(RpathEdit::Set(rpath.split(':').map(str::to_owned).collect()));
     let plan = elf::edit(&file, &edits).map_err(|e| format!("the rpath of {source} cannot be set: {}", chain(&e)))?;
-    Ok(Bytes::Edited { path, plan })
+    Ok(Bytes::Edited { path, seen, plan })
 }
 
 /// The core metadata of a distribution.

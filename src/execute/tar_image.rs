@@ -6,6 +6,7 @@
 use std::io;
 
 use super::bytes::Bytes;
+use crate::cache::Fingerprinter;
 
 /// Tar's unit; every member and the archive itself is a multiple of it (POSIX pax).
 const UNIT: u64 = 512;
@@ -40,6 +41,11 @@ impl TarImage {
         let start = self.len;
         self.len += bytes.len();
         self.segments.push((start, bytes));
+    }
+
+    /// As [`Bytes::identify`]: what its segments are, one after the other.
+    pub fn identify(&self, fingerprint: &mut Fingerprinter) {
+        self.segments.iter().for_each(|(_, bytes)| bytes.identify(fingerprint));
     }
 
     /// The archive's size in bytes.

@@ -8,6 +8,7 @@ use super::bytes::Bytes;
 use super::joiner::Sink;
 use super::pack::{Entry, PackError, Packing};
 use super::prepare::{Content, Output, Ready, core_metadata};
+use super::recall::Recall;
 use super::sample::shrinks;
 use super::tar_image::TarImage;
 use crate::archive::deflate::Level;
@@ -31,6 +32,8 @@ pub(super) enum WriteError {
     Tar(#[from] TarError),
     #[error("cannot compress `{name}`")]
     Compress { name: RelPath, source: XzError },
+    #[error("cannot read what the cache has of `{name}`")]
+    Cache { name: RelPath, source: io::Error },
     #[error("cannot write the metadata")]
     Metadata(#[from] metadata::MetadataError),
     #[error("cannot write the console scripts")]
@@ -48,6 +51,7 @@ impl From<PackError> for WriteError {
         match error {
             PackError::Read { name, source } => Self::Read { name, source },
             PackError::Compress { name, source } => Self::Compress { name, source },
+            PackError::Cache { name, source } => Self::Cache { name, source },
         }
     }
 }
@@ -75,12 +79,12 @@ impl Contents {
     }
 
     /// The members with the way in which each is packed.
-    pub fn entries(&self, distribution: &Distribution) -> Result<Vec<Entry<'_>>, WriteError> {
-        let mut all = entries(&self.members, |path| packing(distribution.compression_of(path)))?;
+    pub fn entries(&self, distribution: &Distribution, recall: Option<Recall<'_>>) -> Result<Vec<Entry<'_>>, WriteError> {
+        let mut all = entries(&self.members, |path| packing(distribution.compression_of(path)), recall)?;
         let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
         let rest = packing(distribution.compression);
-        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest))?);
-        all.extend(entries(&self.info, |_| rest)?);
+        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), recall)?);
+        all.extend(entries(&self.info, |_| rest, recall)?);
         Ok(all)
     }
 }
@@ -100,21 +104,35 @@ pub(super) fn preset(number: u8) -> Packing {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
 
-/// Files with the way in which each is packed.
-pub(super) fn entries(members: &[Ready], packing: impl Fn(&RelPath) -> Packing + Sync) -> Result<Vec<Entry<'_>>, WriteError> {
+/// Files with the way in which each is packed, as far as the cache has not got them.
+pub(super) fn entries<'a>(
+    members: &'a [Ready],
+    packing: impl Fn(&RelPath) -> Packing + Sync,
+    recall: Option<Recall<'_>>,
+) -> Result<Vec<Entry<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path))),
+        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), recall)),
         Content::Link(_) | Content::Directory => None,
     });
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// A member, stored where deflating it would be in vain.
-fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing) -> Result<Entry<'a>, WriteError> {
-    let name = &member.path;
-    let deflated = matches!(packing, Packing::Deflate(_));
-    let in_vain = deflated && !shrinks(bytes).map_err(|source| WriteError::Read { name: name.clone(), source })?;
-    Ok(Entry { name, executable: member.executable, bytes, packing: if in_vain { Packing::Store } else { packing } })
+/// A member: as the cache has it, else packed as it shall be, but stored where deflating it would be in vain.
+fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing, recall: Option<Recall<'_>>) -> Result<Entry<'a>, WriteError> {
+    let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
+    let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
+    if let (Some(recall), Packing::Store | Packing::Deflate(_)) = (recall, packing) {
+        let (stream, known) = recall.stream(bytes, packing).map_err(cannot_read)?;
+        entry.known = known;
+        if let Some(stream) = stream {
+            entry.packing = Packing::Cached(stream);
+            return Ok(entry);
+        }
+    }
+    if matches!(packing, Packing::Deflate(_)) && !shrinks(bytes).map_err(cannot_read)? {
+        entry.packing = Packing::Store;
+    }
+    Ok(entry)
 }
 
 /// The wheel of `distribution` on `file`, with no members.

@@ -283,13 +283,13 @@ mod tests {
 
     fn build(contents: &[Vec<Bytes>], writers: &mut [Seen], threads: usize, memory: u64) -> Result<(), (usize, Fault)> {
         let name: RelPath = "a".parse().unwrap();
-        let entry = |bytes| Entry { name: &name, executable: false, bytes, packing: Packing::Store };
+        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Vec<Entry<'_>>> = contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
             let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(writers).collect();
-            run(lanes, memory, || Packer::new(&buffers, &recorder))
+            run(lanes, memory, || Packer::new(None, &buffers, &recorder))
         })
     }
 

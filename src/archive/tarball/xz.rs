@@ -11,6 +11,9 @@ use liblzma::stream::{Action, Check, MtStreamBuilder, Status};
 /// as liblzma recommends. Fixed, so that the bytes don't depend on liblzma's choice.
 pub const XZ_BLOCK: usize = 24 << 20;
 
+/// What makes the blocks, for those who keep them: another version may make other bytes.
+pub const XZ_ENCODER: &str = "liblzma-sys 0.4.9";
+
 /// How hard xz tries, from 0 (fast) to 6 (small).
 ///
 /// Higher presets of xz only enlarge the dictionary, up to more than a block.
@@ -68,6 +71,22 @@ pub struct XzBlock {
     /// The block, with the padding behind it.
     pub bytes: Vec<u8>,
     record: Record,
+}
+
+impl XzBlock {
+    /// The block and what the index has to say of it, for keeping.
+    pub fn keep(&self) -> Vec<u8> {
+        let Record { unpadded, content } = self.record;
+        [&self.bytes[..], &unpadded.to_le_bytes(), &content.to_le_bytes()].concat()
+    }
+
+    /// What [`XzBlock::keep`] gave. `None` when it is too short.
+    pub fn kept(mut bytes: Vec<u8>) -> Option<Self> {
+        let (rest, content) = bytes.split_last_chunk().map(|(rest, last)| (rest, u64::from_le_bytes(*last)))?;
+        let (rest, unpadded) = rest.split_last_chunk().map(|(rest, last)| (rest, u64::from_le_bytes(*last)))?;
+        bytes.truncate(rest.len());
+        Some(Self { bytes, record: Record { unpadded, content } })
+    }
 }
 
 /// What the index says of a block.
@@ -211,6 +230,13 @@ mod tests {
     }
 
     #[test]
+    fn the_encoder_is_the_one_that_is_built_in() {
+        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
+        let (name, version) = XZ_ENCODER.split_once(' ').unwrap();
+        assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")), "XZ_ENCODER is another than Cargo.lock has");
+    }
+
+    #[test]
     fn blocks_make_the_stream_that_liblzma_makes() {
         let data = data();
         assert!(data.len() > 2 * XZ_BLOCK);
@@ -234,6 +260,14 @@ mod tests {
         let noise: Vec<u8> = (0..200_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 31).to_le_bytes()).collect();
         let block = xz_block(&noise, Preset::DEFAULT).unwrap();
         assert!(block.bytes.len() as u64 <= xz_worst_case(noise.len() as u64));
+    }
+
+    #[test]
+    fn a_block_can_be_kept() {
+        let block = xz_block(b"to be kept", Preset::DEFAULT).unwrap();
+        let kept = XzBlock::kept(block.keep()).unwrap();
+        assert_eq!((kept.bytes, kept.record), (block.bytes, block.record));
+        assert!(XzBlock::kept(vec![0; 15]).is_none());
     }
 
     #[test]
