@@ -3,7 +3,7 @@
 //! Bytes stream from the artifacts into the archives. The same plan gives the same bytes for
 //! any number of threads: work is cut into blocks by size alone, and put together in order.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,8 @@ use crate::cache::{self, Cache};
 use crate::catalog::{Tree, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
-use crate::plan::{Distribution, Form, Plan};
+use crate::plan::{Distribution, Document, Form, Plan};
+use crate::provenance::{self, Inputs, Package};
 
 mod buffers;
 mod bytes;
@@ -25,6 +26,7 @@ mod pack;
 mod prepare;
 mod recall;
 mod sample;
+mod sbom;
 mod sdist;
 mod settle;
 mod tar_image;
@@ -36,7 +38,7 @@ use buffers::Buffers;
 use joiner::Joiner;
 use keep::Keeper;
 use lane::Lane;
-use output::{Disk, WheelOutput};
+use output::{Disk, Parts, WheelOutput};
 use pack::Packer;
 use recall::Recall;
 use timings::Recorder;
@@ -64,10 +66,19 @@ pub struct Built {
     pub took: Duration,
 }
 
+/// What goes with the packages and is not in the plan.
+#[derive(Debug)]
+pub struct Papers {
+    /// The software bill of materials of each distribution, in the plan's order: [`crate::plan::sboms`].
+    pub sboms: Vec<Option<Document>>,
+    /// What the provenance statement tells of.
+    pub inputs: Inputs,
+}
+
 /// What a build left in the destination.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was written, in the plan's order.
+    /// The packages that were written, in the plan's order; checksums and provenance are beside them.
     pub built: Vec<Built>,
     /// Packages of earlier builds that were removed.
     pub removed: Vec<RelPath>,
@@ -115,7 +126,7 @@ pub struct Settings {
     pub cache: Option<Cache>,
 }
 
-/// Makes everything that `plan` promises in the directory `dest`.
+/// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
 ///
 /// `is_ours` tells files of earlier builds, which are removed, from files of others, which
 /// stay. Runs on the current rayon pool.
@@ -125,6 +136,7 @@ pub struct Settings {
 /// then as it was.
 pub fn execute(
     plan: &Plan,
+    papers: &Papers,
     tree: &Tree,
     dest: &Path,
     is_ours: impl Fn(&RelPath) -> bool,
@@ -137,18 +149,32 @@ pub fn execute(
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
     let recall = settings.cache.as_ref().map(Recall);
-    let making = Build { plan, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
+    let making = Build { plan, papers, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
     let (built, kept) = making.all(outputs)?;
-    let paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
+    let mut paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
+    paths.extend(write_papers(plan, papers, &built, &stage)?);
     let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
     let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(kept)));
     Ok(Outcome { built, removed, timings: recorder.finish(), cache })
+}
+
+/// Writes what is beside the packages, and tells where it is.
+fn write_papers(plan: &Plan, papers: &Papers, built: &[Built], stage: &Stage) -> Result<Vec<RelPath>, ExecuteError> {
+    let packages: Vec<Package<'_>> = built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect();
+    let texts = [provenance::sha256sums(&packages), provenance::statement(plan, &papers.inputs, &packages)];
+    let paths = provenance::paths().map_err(|e| ExecuteError::Files(vec![e.to_string()]))?;
+    for (path, text) in paths.iter().zip(&texts) {
+        let written = stage.create(path)?.write_all(text.as_bytes());
+        written.map_err(|e| failed(stage.dest(), path, &e))?;
+    }
+    Ok(paths.into())
 }
 
 /// What writing outputs takes.
 #[derive(Clone, Copy)]
 struct Build<'a> {
     plan: &'a Plan,
+    papers: &'a Papers,
     stage: &'a Stage,
     recorder: &'a Recorder,
     reporter: &'a dyn Reporter,
@@ -192,7 +218,8 @@ impl Build<'_> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
         let (mut contents, mut wanted) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
-            contents.push(wheel::Contents::of(self.plan, distribution, output).map_err(|e| failed(&built.path, &e))?);
+            let sbom = self.papers.sboms.get(index).and_then(Option::as_ref);
+            contents.push(wheel::Contents::of(self.plan, distribution, sbom, output).map_err(|e| failed(&built.path, &e))?);
             wanted.push((index, distribution, built));
         }
         let entries = contents
@@ -202,14 +229,16 @@ impl Build<'_> {
         let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
         let (settler, requests) = settle::pair();
         let mut outputs = Vec::new();
-        for (output, (_, distribution, built)) in wanted.iter().enumerate() {
+        for (output, ((_, distribution, built), contents)) in wanted.iter().zip(&contents).enumerate() {
             let file = self.stage.create(&built.path)?;
             let disk = file.twin().map(|file| Disk { output, file, settler: settler.clone(), since: 0 });
             let disk = disk.map_err(|e| failed(&built.path, &e.into()))?;
             let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
             let keeper = Keeper(self.recall.map(|Recall(cache)| cache.writer()));
             let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
-            outputs.push(WheelOutput::new(built.clone(), joiner, self.stage.path(&built.path), disk, self.recorder, self.reporter));
+            let (bill, place) = (contents.bill.as_ref(), self.stage.path(&built.path));
+            let parts = Parts { joiner, bill, compression: distribution.compression, place, disk };
+            outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
         drop(settler);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);

@@ -29,6 +29,9 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
 pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
     let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &request(manifest, set))?;
     ui::show_problems(&warnings);
+    if set.verbose {
+        ui::show_without_license_text(&plan);
+    }
     Ok(plan)
 }
 
@@ -40,9 +43,13 @@ pub fn request(manifest: &Manifest, set: &SetArgs) -> Request {
 
 /// The manifest of `dir`, else of this directory, else the one built in.
 pub fn manifest(dir: Option<&Path>) -> Result<Manifest, Failure> {
-    let (packages, families) = sources(dir)?;
+    decode(&sources(dir)?)
+}
+
+/// The manifest that the texts of packages.kdl and families.kdl are.
+pub fn decode((packages, families): &(Source, Source)) -> Result<Manifest, Failure> {
     let templates = builtin::templates();
-    Ok(Manifest::decode_with_templates(&packages, &families, templates.keys().map(String::as_str))?)
+    Ok(Manifest::decode_with_templates(packages, families, templates.keys().map(String::as_str))?)
 }
 
 /// What is in the artifacts: scanned from their directory, or as it was saved.

@@ -12,6 +12,7 @@
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
+//! * [`provenance`] says what came about: checksums, and a statement to be signed.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
@@ -27,6 +28,7 @@ pub mod inspect;
 pub mod manifest;
 pub mod names;
 pub mod plan;
+pub mod provenance;
 #[cfg(test)]
 mod schema {
     mod tests;

@@ -14,6 +14,7 @@ mod compression;
 mod decode;
 mod glob;
 mod library;
+mod license;
 mod reader;
 mod template;
 mod warnings;
@@ -22,6 +23,7 @@ mod word;
 pub use compression::CompressionRule;
 pub use glob::{Glob, GlobError};
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
+pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use template::{Template, TemplateError, Variant};
 pub use word::{KdlFile, Part, Takes, Times, Word};
 
@@ -83,19 +85,12 @@ pub struct Project {
     pub requires_python: String,
     /// The environment variable that sets the platform tag when the command line does not.
     pub platform_tag_env: Option<String>,
-    /// Installed paths of licence texts: those in the artifacts that a package names go into its metadata.
+    /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
     pub license_texts: Vec<LicenseText>,
     /// Installed paths whose files are compressed in another way than the rest of their wheels.
     pub compression: Vec<CompressionRule>,
-}
-
-/// `license-text "share/doc/*/copyright" optional="…"`.
-#[derive(Debug, Clone)]
-pub struct LicenseText {
-    /// The glob over installed paths.
-    pub glob: Spanned<Glob>,
-    /// Why it is no mistake when it matches nothing.
-    pub optional: Option<String>,
+    /// The terms of artifacts, of which the licence of a package is composed that has no own.
+    pub licenses: Vec<LicenseOf>,
 }
 
 /// What kind of thing a package is.
@@ -128,8 +123,8 @@ pub struct Package {
     pub distributions: Vec<Distribution>,
     /// `Summary` in the metadata; may have `{isa}` or `{family}`.
     pub summary: Template,
-    /// `License-Expression` (SPDX).
-    pub license: String,
+    /// `License-Expression` (SPDX); without one it is composed of the artifacts' ([`Project::licenses`]).
+    pub license: Option<Spanned<LicenseExpression>>,
     /// Directory of the runtime's Python sources that go into the import package.
     pub template: Spanned<String>,
     /// The package whose platform directory this one's files go into.

@@ -30,6 +30,7 @@ mod html;
 mod idle;
 mod instance;
 mod leftover;
+mod licenses;
 mod links;
 mod markdown;
 mod notes;
@@ -41,6 +42,7 @@ mod request;
 mod requires;
 mod resolve;
 mod rpath;
+mod sbom;
 mod select;
 mod targets;
 mod text;
@@ -48,9 +50,11 @@ mod view;
 
 pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use html::html_page;
+pub use licenses::without_license_text;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
 pub use read::PlanReadError;
 pub use request::Request;
+pub use sbom::{Document, SBOM_PATH, sboms};
 pub use text::{files_text, human_size, summary_text};
 
 /// The number of the plan's own format, which its schema is published for.
@@ -120,7 +124,7 @@ pub struct Distribution {
     pub entry_points: BTreeMap<String, String>,
     /// Its files, sorted by path: below site-packages in a wheel, below the top directory in an sdist.
     pub members: Vec<Member>,
-    /// Licence texts, by their path below the metadata's licence directory.
+    /// Licence texts, by their path below the metadata's licence directory, or below the top directory of an sdist.
     pub licenses: Vec<Member>,
     /// The archive in a devel wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]

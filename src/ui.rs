@@ -16,7 +16,8 @@ use rockpack::cache::Summary;
 use rockpack::catalog::Catalog;
 use rockpack::event::{Event, Reporter};
 use rockpack::execute::{Kind, Outcome, Timings};
-use rockpack::plan::{Plan, human_size};
+use rockpack::names::DistName;
+use rockpack::plan::{self, Plan, human_size};
 use rockpack::source::{Code, Problem, Problems, Severity};
 
 mod github;
@@ -134,6 +135,15 @@ pub fn show_absent_bases(catalog: &Catalog) {
         for base in &artifact.absent_bases {
             show(&Problem::note(Code::AbsentBase, format!("artifact {} lists {base} and does not have it", artifact.id)));
         }
+    }
+}
+
+/// Lists artifacts of which files are shipped, and no licence text.
+pub fn show_without_license_text(plan: &Plan) {
+    for (artifact, wheels) in plan::without_license_text(plan) {
+        let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();
+        let shipped = format!("files of artifact {artifact} are in {}, and no licence text of it", wheels.join(", "));
+        show(&Problem::note(Code::NoLicenseText, shipped));
     }
 }
 

@@ -29,7 +29,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["manifest", "catalog", "names", "version", "source", "elf"]),
     ("archive", &["names", "version"]),
     ("cache", &["archive"]),
-    ("execute", &["plan", "catalog", "archive", "cache", "elf", "event", "names"]),
+    ("execute", &["plan", "catalog", "archive", "cache", "elf", "event", "names", "provenance"]),
+    ("provenance", &["plan", "catalog", "names", "version", "archive"]),
     ("inspect", &["plan", "archive", "elf", "names", "version"]),
     ("index", &["archive", "names"]),
 ];

@@ -165,7 +165,7 @@ fn equal_inputs_give_equal_bytes() {
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(first, contents(&other.path().join("elsewhere")));
-    assert_eq!(first.len(), 7);
+    assert_eq!(first.len(), 9, "seven packages, checksums and provenance");
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn only_one_package() {
     let dir = scratch(true);
     let all = built(dir.path(), "all", &[]);
     let only = built(dir.path(), "only", &["--only", "core"]);
-    assert_eq!(only.len(), 1);
-    let (path, hash) = only.first_key_value().unwrap();
+    let (path, hash) = only.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "whl")).unwrap();
+    assert_eq!(only.len(), 3, "one package, checksums and provenance");
     assert_eq!(all.get(path), Some(hash), "the same bytes as in a whole build");
     let again = built(dir.path(), "all", &["--only", "core", "--version", "8"]);
     assert_eq!(again.len(), all.len(), "the others stay, and the old core goes");
@@ -198,16 +198,62 @@ fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
     assert_eq!(
         names,
         [
+            "dist/SHA256SUMS",
             "dist/gfx110X-all/rocm-7.2.tar.gz",
             "dist/gfx110X-all/rocm_sdk_devel-7.2-py3-none-linux_x86_64.whl",
             "dist/gfx94X-dcgpu/rocm-7.2.tar.gz",
             "dist/gfx94X-dcgpu/rocm_sdk_devel-7.2-py3-none-linux_x86_64.whl",
+            "dist/provenance.intoto.json",
             "dist/rocm_profiler-7.2-py3-none-linux_x86_64.whl",
             "dist/rocm_sdk_core-7.2-py3-none-linux_x86_64.whl",
             "dist/rocm_sdk_libraries_gfx110x_all-7.2-py3-none-linux_x86_64.whl",
             "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2-py3-none-linux_x86_64.whl",
         ]
     );
+}
+
+/// The provenance statement that a build writes, whose builder and run these variables name.
+fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]).args(more).current_dir(dir);
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&fs::read(dir.join("out/dist/provenance.intoto.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn checksums_and_provenance_are_of_the_packages_beside_them() {
+    let dir = scratch(false);
+    let files = built(dir.path(), "out", &["--version", "7.2"]);
+    let packages = files.iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "whl" || e == "gz"));
+    let mut lines: Vec<String> = packages.map(|(path, hash)| format!("{hash}  {}", path.strip_prefix("dist").unwrap().display())).collect();
+    lines.sort_by(|a, b| a[64..].cmp(&b[64..]));
+    assert_eq!(lines.len(), 8);
+    assert_eq!(fs::read_to_string(dir.path().join("out/dist/SHA256SUMS")).unwrap(), lines.join("\n") + "\n");
+    let statement: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.path().join("out/dist/provenance.intoto.json")).unwrap()).unwrap();
+    let subjects = statement["subject"].as_array().unwrap().iter();
+    let told: Vec<String> =
+        subjects.map(|s| format!("{}  {}", s["digest"]["sha256"].as_str().unwrap(), s["name"].as_str().unwrap())).collect();
+    assert_eq!(told, lines);
+    let asked = &statement["predicate"]["buildDefinition"]["externalParameters"];
+    assert_eq!(*asked, serde_json::json!({"version": "7.2", "platform-tag": "linux_x86_64"}));
+}
+
+#[test]
+fn a_statement_names_the_builder_that_it_is_told() {
+    let dir = scratch(true);
+    let run = |variables: &[(&str, &str)], more: &[&str]| provenance(dir.path(), variables, more)["predicate"]["runDetails"].clone();
+    let (id, invocation) = ("ROCKPACK_BUILDER_ID", "ROCKPACK_INVOCATION_ID");
+    let nobody = run(&[(id, ""), (invocation, "")], &[]);
+    assert_eq!((&nobody["builder"]["id"], nobody.get("metadata")), (&"urn:rockpack:unidentified-builder".into(), None));
+    let told = run(&[(id, "https://example.org/ci"), (invocation, "7")], &[]);
+    assert_eq!((&told["builder"]["id"], &told["metadata"]["invocationId"]), (&"https://example.org/ci".into(), &"7".into()));
+    let said = run(&[(id, "https://example.org/ci")], &["--builder-id", "tag:example.org,2026:me"]);
+    assert_eq!(said["builder"]["id"], "tag:example.org,2026:me");
+    let output = build(dir.path(), "out", &["--builder-id", "the nightly builder"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("is not a URI"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -36,6 +36,8 @@ mod purity;
 mod reports;
 #[path = "planning/rpaths.rs"]
 mod rpaths;
+#[path = "planning/sbom.rs"]
+mod sbom;
 #[path = "planning/scan.rs"]
 mod scan;
 #[path = "planning/selection.rs"]

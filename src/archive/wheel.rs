@@ -1,10 +1,10 @@
 //! Wheels: a zip whose last member, RECORD, lists the others (binary distribution format; PEP 427, PEP 376).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{Seek, Write};
 
 use super::Timestamp;
-use super::checksum::Digest;
+use super::checksum::{Digest, Sha256};
 use super::deflate::{Level, Method, Packed};
 use super::zip::{ZipEntry, ZipError, ZipWriter};
 use crate::names::{DistName, PathError, RelPath};
@@ -177,6 +177,11 @@ impl<W: Write + Seek> WheelWriter<W> {
         let Packed { method, digest, bytes } = Packed::new(self.record.render(&name).as_bytes(), Level::Default);
         self.zip.entry(&name, false, method, digest.size, digest.crc, &bytes)?;
         Ok(self.zip.finish()?)
+    }
+
+    /// The hash of every member that was written, by name. To be looked up in: it has no order.
+    pub fn hashes(&self) -> HashMap<&RelPath, Sha256> {
+        self.record.hashes()
     }
 
     fn record_name(&self) -> Result<RelPath, PathError> {

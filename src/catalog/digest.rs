@@ -1,7 +1,7 @@
-//! SHA-256 of files.
+//! SHA-256 of files, and of what is written.
 
 use std::fmt::Write as _;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -17,8 +17,34 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
         }
         hasher.update(&buffer[..count]);
     }
-    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+    Ok(hexadecimal(hasher))
+}
+
+/// The SHA-256 of what `write` writes, in hexadecimal.
+pub(super) fn sha256_of_writing(write: impl FnOnce(&mut Hashing) -> io::Result<()>) -> String {
+    let mut hashing = Hashing(Sha256::new());
+    // Nothing here can fail but the writer, which takes everything.
+    let _ = write(&mut hashing);
+    hexadecimal(hashing.0)
+}
+
+/// Takes everything, and keeps its hash.
+pub(super) struct Hashing(Sha256);
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
-    }))
+    })
 }

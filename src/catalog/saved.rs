@@ -9,6 +9,7 @@ use std::path::Path;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use super::digest::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, Entry, Ignored};
 
 /// The version of the catalog's own format; it grows when a reader has to know of a change.
@@ -101,6 +102,11 @@ impl Catalog {
         out.write_all(b"}\n")
     }
 
+    /// The SHA-256, in hexadecimal, of what [`Self::write_json`] writes.
+    pub fn sha256(&self) -> String {
+        sha256_of_writing(|out| self.write_json(out))
+    }
+
     /// Saves the catalog as `file`: compressed with zstd or xz when its name ends in `.zst` or
     /// `.xz`, else plain. Equal catalogs give equal bytes.
     ///
@@ -157,6 +163,13 @@ impl Catalog {
             let twice = twice.map(|pair| format!("artifact `{}` has `{}` of `{}` twice", artifact.id, pair[0].path, pair[0].base));
             twice.or_else(|| artifact.entries.iter().find_map(|entry| odd_digest(artifact, entry)))
         })
+    }
+}
+
+impl Artifact {
+    /// The SHA-256, in hexadecimal, of what a saved catalog says of the artifact: ids, paths, sizes, ELF facts.
+    pub fn sha256(&self) -> String {
+        sha256_of_writing(|out| artifact(out, self))
     }
 }
 

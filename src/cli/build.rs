@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use rockpack::provenance::{BuilderId, BuilderIdError};
 
 use super::{CacheArgs, SetArgs};
 
@@ -16,6 +17,9 @@ use super::{CacheArgs, SetArgs};
 ///
 /// Packages that an earlier build left in DEST/dist are removed; files of others stay. Equal
 /// inputs give equal bytes, whatever the directory, user, locale, day or number of threads.
+///
+/// Beside the packages are SHA256SUMS and provenance.intoto.json: which packages were made, of
+/// what and by which builder, as an in-toto statement (SLSA provenance v1) that is ready to be signed.
 ///
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
@@ -47,6 +51,27 @@ pub struct BuildArgs {
     /// Write what every thread did, and when, as a trace that Perfetto opens
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
+
+    /// Who answers for the build, as the provenance statement names it: a URI [default: nobody in particular]
+    #[arg(
+        long,
+        value_name = "URI",
+        env = "ROCKPACK_BUILDER_ID",
+        hide_env_values = true,
+        default_value = "", value_parser = builder,
+        hide_default_value = true,
+        help_heading = "Provenance"
+    )]
+    pub builder_id: BuilderId,
+
+    /// Which run of the builder it is, for the same statement [default: not said, so that equal builds have equal statements]
+    #[arg(long, value_name = "ID", env = "ROCKPACK_INVOCATION_ID", hide_env_values = true, help_heading = "Provenance")]
+    pub invocation_id: Option<String>,
+}
+
+/// A variable that is set to nothing names nobody.
+fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
+    if text.is_empty() { Ok(BuilderId::default()) } else { text.parse() }
 }
 
 const BUILD_EXAMPLES: &str = "\

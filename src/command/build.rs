@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use rockpack::cache::Cache;
-use rockpack::execute::{self, Settings};
+use rockpack::catalog::Catalog;
+use rockpack::execute::{self, Papers, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::{Distribution, Plan};
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::plan::{self, Distribution, Plan};
+use rockpack::provenance::Inputs;
+use rockpack::source::{Code, Problem, Source, with_causes};
 
 use super::{Failure, environment, not_executed, print};
 use crate::cli::{BuildArgs, CacheArgs};
@@ -18,9 +20,11 @@ use crate::ui;
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let artifacts = artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
-    let manifest = inputs::manifest(args.set.manifest.as_deref())?;
+    let sources = inputs::sources(args.set.manifest.as_deref())?;
+    let manifest = inputs::decode(&sources)?;
     let (catalog, tree) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
+    let papers = pool.install(|| papers(args, &sources, &manifest, &catalog, &plan));
     let reporter = ui::Progress::new();
     let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
     let settings = Settings {
@@ -28,7 +32,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         spans: args.timings.is_some(),
         cache: cache(&args.cache, &plan),
     };
-    let done = pool.install(|| execute::execute(&plan, &tree, &args.dest_dir, ours, settings, &reporter));
+    let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings, &reporter));
     reporter.clear();
     let outcome = done.map_err(|e| not_executed(&e))?;
     outcome.cache.iter().flat_map(|summary| &summary.warnings).for_each(|e| warn_of_cache(&with_causes(e)));
@@ -36,6 +40,15 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         ui::write_trace(file, &outcome.timings).map_err(|e| environment(format!("cannot write the timings: {e}")))?;
     }
     print(&ui::closing_table(&plan, &outcome))
+}
+
+/// What goes with the packages.
+fn papers(args: &BuildArgs, sources: &(Source, Source), manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Papers {
+    let files = [&sources.0, &sources.1].map(|source| (source.name(), source.text()));
+    let mut inputs = Inputs::new(inputs::request(manifest, &args.set), &files, catalog);
+    inputs.builder = args.builder_id.clone();
+    inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
+    Papers { sboms: plan::sboms(manifest, catalog, plan), inputs }
 }
 
 /// The cache that was asked for. A build does without one that cannot be used, and says so.

@@ -33,7 +33,7 @@ pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
 fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> {
     let Output { path, members, licenses, archive } = output;
     if distribution.form == Form::Sdist {
-        let tar = Bytes::Tar(layout(members)?);
+        let tar = Bytes::Tar(layout(members.into_iter().chain(licenses).collect())?);
         return packed(&[Entry::new(&path, false, &tar, Packing::Deflate(Level::Default))]);
     }
     let rest = packing(distribution.compression);

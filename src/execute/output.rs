@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::Built;
 use super::joiner::Joiner;
 use super::lane::PackedBatch;
+use super::sbom::Bill;
 use super::settle::Settler;
 use super::timings::{Kind, Recorder};
 use super::wheel::{self, WriteError};
@@ -15,6 +16,7 @@ use crate::archive::stage::StagedFile;
 use crate::cache;
 use crate::catalog::sha256_of_file;
 use crate::event::{Event, Reporter};
+use crate::names::Compression;
 
 /// A wheel on its way to the disk.
 pub(super) struct WheelOutput<'a> {
@@ -23,12 +25,28 @@ pub(super) struct WheelOutput<'a> {
     /// What the cache shall keep of it.
     pub kept: Option<cache::Writer>,
     joiner: Option<Joiner<'a>>,
+    bill: Option<&'a Bill<'a>>,
+    compression: Compression,
     /// Where it grows.
     place: PathBuf,
     disk: Disk,
     start: Instant,
     recorder: &'a Recorder,
     reporter: &'a dyn Reporter,
+}
+
+/// What writes a wheel.
+pub(super) struct Parts<'a> {
+    /// Takes its blocks.
+    pub joiner: Joiner<'a>,
+    /// Goes into it last.
+    pub bill: Option<&'a Bill<'a>>,
+    /// How that is compressed.
+    pub compression: Compression,
+    /// Where it grows.
+    pub place: PathBuf,
+    /// How its bytes get to the disk.
+    pub disk: Disk,
 }
 
 /// How an output's bytes get to the disk.
@@ -63,8 +81,9 @@ impl Disk {
 }
 
 impl<'a> WheelOutput<'a> {
-    pub fn new(built: Built, joiner: Joiner<'a>, place: PathBuf, disk: Disk, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
-        Self { built, kept: None, joiner: Some(joiner), place, disk, start: Instant::now(), recorder, reporter }
+    pub fn new(built: Built, parts: Parts<'a>, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
+        let Parts { joiner, bill, compression, place, disk } = parts;
+        Self { built, kept: None, joiner: Some(joiner), bill, compression, place, disk, start: Instant::now(), recorder, reporter }
     }
 
     /// Headers are completed after their members, so a hash over all can only be taken at the end.
@@ -94,9 +113,12 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
 
     fn finish(&mut self) -> Result<(), WriteError> {
         let Some(joiner) = self.joiner.take() else { return Ok(()) };
-        let (wheel, keeper) = joiner.into_parts();
+        let (mut wheel, keeper) = joiner.into_parts();
         self.kept = keeper.0;
-        self.built.size = self.recorder.time(Kind::Write, 0, || wheel::end(wheel))?;
+        self.built.size = self.recorder.time(Kind::Write, 0, || {
+            self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
+            wheel::end(wheel)
+        })?;
         self.disk.settle()?;
         self.built.sha256 = self.hash()?;
         self.built.took = self.start.elapsed();

@@ -7,7 +7,6 @@ use super::wheel::{WriteError, console_scripts};
 use crate::archive::Timestamp;
 use crate::archive::sdist::{SdistMember, write_sdist};
 use crate::event::{Event, Reporter};
-use crate::names::RelPath;
 use crate::plan::{Distribution, Plan};
 
 /// Writes the sdist of `distribution` into `file` and tells its size.
@@ -19,7 +18,8 @@ pub(super) fn write<W: Write + Seek>(
     reporter: &dyn Reporter,
 ) -> Result<u64, WriteError> {
     let mut members = Vec::new();
-    for Ready { path, executable, content } in output.members {
+    let licenses = output.licenses.iter().map(|text| text.path.clone()).collect();
+    for Ready { path, executable, content } in output.members.into_iter().chain(output.licenses) {
         if let Content::File(bytes) = content {
             let mut content = vec![0; usize::try_from(bytes.len()).unwrap_or_default()];
             bytes.read_exact_at(0, &mut content).map_err(|source| WriteError::Read { name: path.clone(), source })?;
@@ -27,7 +27,6 @@ pub(super) fn write<W: Write + Seek>(
             members.push(SdistMember { path, executable, content });
         }
     }
-    let licenses = members.iter().map(|m| &m.path).filter(|path| is_license(path)).cloned().collect();
     let info = core_metadata(plan, distribution, licenses).render()?;
     if !distribution.entry_points.is_empty() {
         let text = console_scripts(distribution)?;
@@ -36,9 +35,4 @@ pub(super) fn write<W: Write + Seek>(
     members.push(SdistMember { path: "PKG-INFO".parse()?, executable: false, content: info.into_bytes() });
     let mut file = write_sdist(file, &distribution.name, &plan.version, Timestamp::EARLIEST, &members)?;
     Ok(file.stream_position()?)
-}
-
-/// A licence text at the top of an sdist.
-fn is_license(path: &RelPath) -> bool {
-    path.as_str().starts_with("LICENSE") && path.depth() == 0
 }

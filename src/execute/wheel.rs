@@ -10,6 +10,7 @@ use super::pack::{Entry, PackError, Packing};
 use super::prepare::{Content, Output, Ready, core_metadata};
 use super::recall::Recall;
 use super::sample::shrinks;
+use super::sbom::Bill;
 use super::tar_image::TarImage;
 use crate::archive::deflate::Level;
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
@@ -19,7 +20,7 @@ use crate::archive::tarball::{self, Preset, TarError, XzError};
 use crate::archive::wheel::{WheelError, WheelWriter, dist_info_dir, wheel_file};
 use crate::archive::{Timestamp, metadata};
 use crate::names::{Compression, PathError, RelPath};
-use crate::plan::{Distribution, Plan};
+use crate::plan::{Distribution, Document, Plan};
 
 /// Why a wheel could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -60,22 +61,25 @@ impl From<PackError> for WriteError {
 const BUFFER: usize = 1 << 20;
 
 /// Everything that goes into one wheel, in its order.
-pub(super) struct Contents {
+pub(super) struct Contents<'a> {
     members: Vec<Ready>,
     /// The archive in a devel wheel, laid out.
     archive: Option<Ready>,
     info: Vec<Ready>,
+    /// The bill of materials, which lacks the hashes of members.
+    pub bill: Option<Bill<'a>>,
 }
 
-impl Contents {
+impl<'a> Contents<'a> {
     /// Lays the archive out and makes the metadata.
-    pub fn of(plan: &Plan, distribution: &Distribution, output: Output) -> Result<Self, WriteError> {
+    pub fn of(plan: &Plan, distribution: &Distribution, sbom: Option<&'a Document>, output: Output) -> Result<Self, WriteError> {
+        let bill = sbom.map(|document| Bill::of(document, plan, distribution, &output.archive)).transpose()?;
         let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
             let image = Content::File(Bytes::Tar(layout(output.archive)?));
             Ok(Ready { path: archive.path.clone(), executable: false, content: image })
         });
         let info = dist_info(plan, distribution, output.licenses)?;
-        Ok(Self { members: output.members, archive: archive.transpose()?, info })
+        Ok(Self { members: output.members, archive: archive.transpose()?, info, bill })
     }
 
     /// The members with the way in which each is packed.

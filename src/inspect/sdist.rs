@@ -18,6 +18,10 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         member.path = member.path.split_once('/').map_or(member.path.as_str(), |(_, rest)| rest).to_owned();
     }
     let header = Header::parse(&taken(&mut files, "PKG-INFO").ok_or(PackageError::Missing("PKG-INFO"))?);
+    let texts = header.all("License-File");
+    for member in &mut files {
+        member.license = texts.contains(&member.path);
+    }
     let entry_points = metadata::console_scripts(&taken(&mut files, "entry_points.txt").unwrap_or_default());
     Ok(Built {
         directory: directory.clone(),

@@ -51,15 +51,15 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     Ok(built)
 }
 
-/// All members but those of the metadata, and those of the archive in place of the archive.
+/// All members but those of the metadata and what describes the wheel (`sboms`), and those of the archive in place of the archive.
 fn members(zip: &mut Zip, dist_info: &str, archive: Option<&str>, built: &mut Built) -> Result<(), PackageError> {
-    let licenses = format!("{dist_info}/licenses/");
+    let (licenses, described) = (format!("{dist_info}/licenses/"), format!("{dist_info}/sboms/"));
     for index in 0..zip.len() {
         let member = zip.by_index(index)?;
         let (name, size, crc32) = (member.name().to_owned(), member.size(), member.crc32());
         let metadata = name.strip_prefix(dist_info).and_then(|n| n.strip_prefix('/')).is_some_and(|n| METADATA.contains(&n));
         built.compressed |= member.compression() == CompressionMethod::Deflated && !name.ends_with(".dist-info/RECORD");
-        if metadata || member.is_dir() {
+        if metadata || name.starts_with(&described) || member.is_dir() {
             continue;
         }
         if archive == Some(&name) {

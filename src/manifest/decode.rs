@@ -13,6 +13,7 @@ mod check;
 mod distribution;
 mod families;
 mod libraries;
+mod license;
 mod once;
 mod package;
 mod project;
@@ -72,12 +73,15 @@ fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<Packages
     let document = faults.document()?;
     let context = Context::survey(faults, document.nodes());
     let mut nodes = Block::of_file(faults, vocabulary::FILE, document.nodes());
-    let project = nodes.once("project", project::project);
+    let project = nodes.once("project", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule);
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     nodes.finish();
     shadow::drops(faults, &drops);
+    if let Some(project) = &project {
+        license::check(faults, &project.licenses, &context.outlines.borrow());
+    }
     check::packages(faults, &context.outlines.borrow(), templates);
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
     Some(PackagesFile { project: project?, packages, drops, system_libraries, missing_libraries })

@@ -1,19 +1,40 @@
 //! What is doubtful in a manifest, though it can be meant.
 
-use super::{Manifest, Package, RpathRule};
+use super::{LicenseExpression, Manifest, Package, RpathRule};
 use crate::names::RelPath;
-use crate::source::{Code, Place, Problem, Problems};
+use crate::source::{Code, Place, Problem, Problems, Spanned};
 
 /// In the order of the file.
 pub(super) fn of(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
+    manifest.project.licenses.iter().for_each(|of| problems.extend(deprecated(&of.license)));
     for package in manifest.packages.values() {
+        package.license.iter().for_each(|license| problems.extend(deprecated(license)));
         package.rpaths.iter().for_each(|rule| problems.extend(rpath(rule)));
         for alias in &package.aliases {
             let directory = alias.path.value.parent();
             problems.extend(directory.map_or_else(Problems::new, |d| elsewhere(&d, &alias.path.place)));
         }
         problems.extend(overlay(package));
+    }
+    problems
+}
+
+fn deprecated(license: &Spanned<LicenseExpression>) -> Problems {
+    let mut problems = Problems::new();
+    for id in license.value.deprecated() {
+        // Those of GNU were given up because they leave open whether later versions count.
+        let gnu = spdx::license_id(id).is_some_and(spdx::LicenseId::is_gnu);
+        let help = if gnu {
+            format!("say which is meant: `{id}-only` or `{id}-or-later`")
+        } else {
+            "see https://spdx.org/licenses for its successor".to_owned()
+        };
+        problems.push(
+            Problem::warning(Code::DeprecatedLicense, format!("`{id}` is a deprecated identifier"))
+                .label(&license.place, "the SPDX list has others for it")
+                .help(help),
+        );
     }
     problems
 }

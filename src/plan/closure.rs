@@ -126,6 +126,17 @@ impl<'a> Closure<'a> {
         (0..self.tree.files.len()).flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
+    /// Every library that a file needs, in the order of the plan, and where the file finds it by
+    /// its own search; nowhere, when the system has it or another package.
+    pub(super) fn finds(&self) -> impl Iterator<Item = (Found<'a>, &'a str, Option<Found<'a>>)> {
+        self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
+            file.needed.iter().map(move |name| {
+                let found = self.look(number, *name, file.distribution).found;
+                (self.found(number), self.tree.names[*name], found.map(|library| self.found(library)))
+            })
+        })
+    }
+
     fn needs_of(&self, file: usize) -> impl Iterator<Item = Need<'a>> {
         self.tree.files[file].needed.iter().map(move |name| self.need(file, *name))
     }

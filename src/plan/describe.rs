@@ -1,18 +1,17 @@
 //! Everything of a distribution that is not taken from artifacts: metadata, entry points,
-//! the import package, licence texts.
+//! the import package.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
 use super::instance::Instance;
+use super::licenses::is_text_of_template;
 use super::links::below;
-use super::view::Item;
-use super::{Absent, Member, Metadata, Step, Templates, facts, python};
-use crate::catalog::{Catalog, EntryKind};
-use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget, applies};
-use crate::names::{Mode, RelPath, System};
+use super::{Absent, Member, Metadata, Step, Templates, python};
+use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
+use crate::names::{RelPath, System};
 use crate::source::{Code, Problem, Problems};
 
 /// Who places what every package has.
@@ -23,14 +22,14 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     Member { path, size: text.len() as u64, step: Step::Render { text }, executable: false, rule: EVERY.into() }
 }
 
-/// The core metadata.
+/// The core metadata, but for the licence, which goes by the files.
 pub(super) fn metadata(manifest: &Manifest, instance: &Instance<'_>, requires_dist: Vec<String>) -> Metadata {
     let project = &manifest.project;
     // An installer has to run the backend, whose answer depends on the machine (PEP 643).
     let computed = instance.package.kind == PackageKind::Selector;
     Metadata {
         summary: instance.package.summary.fill(&instance.variant),
-        license: instance.package.license.clone(),
+        license: String::new(),
         author: project.author.clone(),
         home_page: project.home_page.clone(),
         requires_python: project.requires_python.clone(),
@@ -102,7 +101,7 @@ pub(super) fn import_package(
 ) -> Vec<Member> {
     let module = &instance.module;
     let file = |name: &str, text: String| name.parse().ok().map(|path: RelPath| render(below(module, &path), text));
-    let files = template(instance, templates, problems).filter(|(path, _)| !is_license_text(path));
+    let files = template(instance, templates, problems);
     let mut members: Vec<Member> = files.map(|(path, text)| render(below(module, path), text.clone())).collect();
     members.extend(file("_dist_info.py", python::module("What this distribution is: written when it was built.", "DIST", facts)));
     if !scripts.is_empty() {
@@ -120,6 +119,7 @@ pub(super) fn sdist(instance: &Instance<'_>, templates: &Templates, facts: &Valu
     members
 }
 
+/// The template's files but its licence text, which is no member.
 fn template<'t>(
     instance: &Instance<'_>,
     templates: &'t Templates,
@@ -135,7 +135,7 @@ fn template<'t>(
                 .of_fact(name.place.to_string()),
         );
     }
-    files.into_iter().flatten().map(|(path, text)| (path, text))
+    files.into_iter().flatten().map(|(path, text)| (path, text)).filter(|(path, _)| !is_text_of_template(path))
 }
 
 /// One function for each console script.
@@ -149,28 +149,4 @@ fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
         }
     }
     text
-}
-
-/// A template's licence text: it goes into the metadata, not into the import package.
-fn is_license_text(path: &RelPath) -> bool {
-    path.depth() == 0 && path.as_str().starts_with("LICENSE")
-}
-
-/// Every licence text that the artifacts install, in the catalog's order.
-pub(super) fn license_texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
-    let items = catalog.artifacts.iter().flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
-    items.filter(|item| matches!(item.entry.kind, EntryKind::File { .. }) && facts::is_license(manifest, item.entry)).collect()
-}
-
-/// Licence texts of the template, and of everything that a package takes from, by installed path.
-pub(super) fn licenses(texts: &[Item<'_>], templates: &Templates, instance: &Instance<'_>, mode: Mode) -> Vec<Member> {
-    let names: BTreeSet<_> = instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)).map(|r| &r.name.value).collect();
-    let files = templates.get(&instance.package.template.value).into_iter().flatten().filter(|(path, _)| is_license_text(path));
-    let mut found: BTreeMap<RelPath, Member> = files.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
-    for item in texts.iter().filter(|item| names.contains(&item.artifact.id.name) && instance.sees(&item.artifact.id)) {
-        let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
-        let member = Member { path: path.clone(), step, executable: false, size: item.entry.size(), rule: EVERY.into() };
-        found.entry(path).or_insert(member);
-    }
-    found.into_values().collect()
 }

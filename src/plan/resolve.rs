@@ -10,7 +10,7 @@ use super::targets::{self, Targets};
 use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
 use super::{
-    aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, notes, ownership, place, requires, rpath,
+    aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, licenses, notes, ownership, place, requires, rpath,
 };
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
@@ -46,7 +46,7 @@ pub(super) fn attempt(
     };
     let generic = Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic()));
     let machine = machine(catalog);
-    let license_texts = describe::license_texts(manifest, catalog);
+    let license_texts = licenses::texts(manifest, catalog);
     Resolver { manifest, catalog, templates, request, targets: &targets, all: &all, generic, license_texts, machine }.run(problems)
 }
 
@@ -111,7 +111,10 @@ impl<'a> Resolver<'a> {
                 PackageKind::Devel => self.devel(instance, &shipped, &mut found),
             };
             match distribution {
-                Ok(distribution) => made.push((instance.clone(), distribution)),
+                Ok(mut distribution) => {
+                    self.license(instance, &mut distribution, &mut found.problems);
+                    made.push((instance.clone(), distribution));
+                }
                 Err(e) => found
                     .problems
                     .push(Problem::error(Code::ImpossibleName, e.to_string()).label(&instance.declared.name.place, "of this distribution")),
@@ -252,7 +255,7 @@ impl<'a> Resolver<'a> {
         registered
     }
 
-    /// A distribution with everything but its files.
+    /// A distribution with everything but its files and its licence.
     fn distribution(&self, instance: &Instance<'_>, form: Form) -> Result<Distribution, NameError> {
         let requires = requires::requires(self.manifest, self.targets, instance)?;
         Ok(Distribution {
@@ -268,15 +271,23 @@ impl<'a> Resolver<'a> {
             metadata: describe::metadata(self.manifest, instance, requires),
             entry_points: BTreeMap::new(),
             members: Vec::new(),
-            licenses: if form == Form::Wheel { self.licenses(instance) } else { Vec::new() },
+            licenses: Vec::new(),
             archive: None,
             absent: Vec::new(),
             estimate: None,
         })
     }
 
-    fn licenses(&self, instance: &Instance<'_>) -> Vec<super::Member> {
-        describe::licenses(&self.license_texts, self.templates, instance, self.targets.mode)
+    /// The licence and its texts, which go by the files that are there.
+    fn license(&self, instance: &Instance<'_>, distribution: &mut Distribution, problems: &mut Problems) {
+        let shipped = licenses::shipped(distribution);
+        let texts = licenses::files(&self.license_texts, self.templates, instance, &shipped);
+        let license = licenses::expression(self.manifest, instance.package, &shipped);
+        distribution.licenses = texts;
+        match license {
+            Ok(license) => distribution.metadata.license = license,
+            Err(problem) => problems.push(*problem),
+        }
     }
 
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {

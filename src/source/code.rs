@@ -67,6 +67,8 @@ codes! {
     ShadowedDrop "shadowed-drop" "An earlier drop rule drops all that this one could."
     LeavesOutNothing "leaves-out-nothing" "What is left out is not taken anyway."
     NotALibraryDirectory "not-a-library-directory" "Libraries are looked for where none is usually installed."
+    IdleLicense "idle-license" "Terms are given for an artifact that no package takes."
+    DeprecatedLicense "deprecated-license" "The SPDX list has given up an identifier for others."
     OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
 
     // The artifact directory.
@@ -103,6 +105,8 @@ codes! {
     UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed."
     LibraryByLuck "library-by-luck" "A library is found only where another package is installed, or when another file loads it."
     LibraryTwice "library-twice" "Two different files are loaded under one name."
+    UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
+    NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
 
     // Building, explaining and ELF files.

@@ -43,6 +43,7 @@ def outputs(mode, version, tag):
         return f"{distribution}-{version}-py3-none-{tag}.whl"
 
     dist = {f"dist/{wheel(name)}" for name in ("rocm_sdk_core", "rocm_profiler")}
+    dist |= {"dist/SHA256SUMS", "dist/provenance.intoto.json"}
     if mode == "kpack":
         names = ["rocm_sdk_libraries", "rocm_sdk_devel", *(f"rocm_sdk_device_{isa}" for isa in expectations.ISAS)]
         return sorted({*dist, f"dist/rocm-{version}.tar.gz", *(f"dist/{wheel(name)}" for name in names)})

@@ -1,9 +1,9 @@
 //! What packages say of themselves: scripts, licence texts, platform tag, compression.
 
-use super::support::{Case, absent, distribution, files, package, rendered, runtime};
+use super::support::{Case, absent, devel, distribution, files, package, rendered, runtime};
 
 use rockpack::names::Compression;
-use rockpack::plan::Step;
+use rockpack::plan::{Member, Step, without_license_text};
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"
@@ -70,7 +70,7 @@ fn without_scripts_there_is_no_module_for_them() {
 }
 
 #[test]
-fn licence_texts_of_all_that_a_package_takes_from_are_in_its_metadata() {
+fn licence_texts_of_all_that_a_package_ships_are_in_its_metadata() {
     let packages = [runtime("core", "artifact \"base\" \"lib\""), runtime("other", "artifact \"blas\" \"lib\"")];
     let entries = "base_lib_generic a text a
                    base_doc_generic share/doc/base/LICENSE.txt text base
@@ -89,6 +89,84 @@ fn licence_texts_of_all_that_a_package_takes_from_are_in_its_metadata() {
     assert_eq!(texts("x-other"), ["LICENSE ", "share/doc/blas/LICENSE blas_lib_generic"]);
     assert!(files(&plan, "x-other").contains(&"share/doc/blas/LICENSE copy blas_lib_generic".to_owned()), "and where the build puts it");
     assert!(distribution(&plan, "x-core").members.iter().all(|m| m.path.as_str() != "x_core/LICENSE"), "the template's text is metadata");
+}
+
+#[test]
+fn licence_texts_go_by_what_is_shipped_and_not_by_what_rules_name() {
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"\nexclude \"lib/*\""),
+        devel("artifacts-of \"core\"\nartifact \"extra\""),
+    ];
+    let entries = "base_lib_generic bin/a text a
+                   base_doc_generic share/doc/base/LICENSE text base
+                   blas_lib_generic lib/b text b
+                   blas_doc_generic share/doc/blas/LICENSE text blas
+                   extra_dev_generic include/e.h text e
+                   extra_dev_generic include/sub/LICENSE text not where the globs say";
+    let plan = Case::new(&packages, entries).plan();
+    let texts = |name: &str| distribution(&plan, name).licenses.iter().map(|m| m.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(texts("x-core"), ["LICENSE", "share/doc/base/LICENSE"], "no file of blas is in it");
+    assert_eq!(texts("x-devel"), ["LICENSE", "share/doc/base/LICENSE", "share/doc/blas/LICENSE"], "in the archive are headers and texts");
+    let lacking: Vec<String> = without_license_text(&plan).into_iter().map(|(artifact, wheels)| format!("{artifact} {wheels:?}")).collect();
+    assert_eq!(lacking, ["extra [DistName(\"x-devel\")]"]);
+}
+
+#[test]
+fn a_selectors_licence_text_is_listed_as_one() {
+    let selector = package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", "");
+    let mut case = Case::new(&[selector], ENTRIES);
+    case.templates.insert(
+        "meta".to_owned(),
+        vec![("LICENSE".parse().unwrap(), "MIT".to_owned()), ("pyproject.toml".parse().unwrap(), String::new())],
+    );
+    let plan = case.plan();
+    let paths = |members: &[Member]| members.iter().map(|m| m.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(paths(&distribution(&plan, "x").licenses), ["LICENSE"]);
+    assert_eq!(paths(&distribution(&plan, "x").members), ["pyproject.toml", "src/x/_dist_info.py"]);
+}
+
+/// The package without a licence of its own, in a project that says what its artifacts are under.
+fn composed(terms: &str, lines: &str) -> Case {
+    let package = runtime("core", lines).replace("    license \"MIT\"\n", "");
+    let project = format!("project {{ author \"A\"; requires-python \">=3.10\"; {terms} }}\n");
+    let entries = "base_lib_generic a text a
+                   base_doc_generic c text c
+                   blas_lib_generic b text b";
+    Case::with_project(&project, &[package], entries)
+}
+
+#[test]
+fn a_licence_is_composed_of_those_of_the_artifacts_that_are_shipped() {
+    let both = "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"";
+    let license = |terms: &str, lines: &str| distribution(&composed(terms, lines).plan(), "x-core").metadata.license.clone();
+    let terms = r#"license-of "base" spdx="Zlib OR ISC"; license-of "blas" spdx="BSD-3-Clause AND MIT""#;
+    assert_eq!(license(terms, both), "BSD-3-Clause AND MIT AND (Zlib OR ISC)");
+    let narrowed = format!("{both}\nexclude \"a\"");
+    assert_eq!(license(terms, &narrowed), "BSD-3-Clause AND MIT", "no file of base is in it");
+    let bare = r#"license-of "base" spdx="ISC"; license-of "blas" spdx="ISC""#;
+    assert_eq!(license(bare, both), "ISC AND MIT", "the Python sources of every package have a licence too");
+}
+
+#[test]
+fn a_licence_is_not_composed_of_what_nobody_said() {
+    let problem = composed(r#"license-of "base" spdx="MIT""#, "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"").problem();
+    assert_eq!(
+        problem,
+        "the licence of package `core` cannot be composed\n  package \"core\" kind=\"runtime\" { <- no terms are given for blas\n  \
+         help: add `license-of \"blas\" spdx=\"…\"` to `project`, or a `license` line to the package\n"
+    );
+}
+
+#[test]
+fn deprecated_identifiers_are_a_warning_with_their_successors() {
+    let package = runtime("core", "artifact \"base\" \"lib\"").replace("license \"MIT\"", "license \"GPL-2.0 AND MIT\"");
+    let warnings = Case::new(&[package], ENTRIES).manifest().warnings();
+    let told: Vec<String> =
+        warnings.iter().map(|p| format!("{}: {} ({})", p.code(), p.message(), p.remedy().unwrap_or_default())).collect();
+    assert_eq!(
+        told,
+        ["deprecated-license: `GPL-2.0` is a deprecated identifier (say which is meant: `GPL-2.0-only` or `GPL-2.0-or-later`)"]
+    );
 }
 
 #[test]

@@ -53,10 +53,15 @@ pub struct Case {
 impl Case {
     /// Packages out of [`package`] and the like, and the lines of a catalog, in kpack mode.
     pub fn new(packages: &[String], entries: &str) -> Self {
+        Self::with_project(PROJECT, packages, entries)
+    }
+
+    /// The same with another `project`.
+    pub fn with_project(project: &str, packages: &[String], entries: &str) -> Self {
         let build = BuildFacts { kpack_split: true, ..BuildFacts::default() };
         let file = |path: &str, text: &str| (path.parse().unwrap(), text.to_owned());
         Self {
-            packages: Source::new("packages.kdl", PROJECT.to_owned() + &packages.concat()),
+            packages: Source::new("packages.kdl", project.to_owned() + &packages.concat()),
             families: Source::new("families.kdl", FAMILIES),
             catalog: tree::catalog(entries, build),
             templates: Templates::from([

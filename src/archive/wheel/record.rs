@@ -1,25 +1,35 @@
 //! RECORD: the list of what a wheel installs, from which it is uninstalled.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::archive::checksum::Digest;
+use crate::archive::checksum::{Digest, Sha256};
 use crate::names::RelPath;
 
 /// The rows of a RECORD so far, in the order in which members came.
 #[derive(Debug, Default)]
-pub(super) struct Record(String);
+pub(super) struct Record(Vec<(RelPath, Digest)>);
 
 impl Record {
     /// Adds a member.
     pub(super) fn add(&mut self, name: &RelPath, digest: &Digest) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.0, "{},{},{}", field(name.as_str()), digest.sha256.for_record(), digest.size);
+        self.0.push((name.clone(), *digest));
+    }
+
+    /// The hash of every member so far, by name. To be looked up in: it has no order.
+    pub(super) fn hashes(&self) -> HashMap<&RelPath, Sha256> {
+        self.0.iter().map(|(name, digest)| (name, digest.sha256)).collect()
     }
 
     /// The whole file; its own row, under `name`, has neither hash nor size.
     pub(super) fn render(self, name: &RelPath) -> String {
-        format!("{}{},,\n", self.0, field(name.as_str()))
+        let mut text = String::new();
+        for (name, digest) in self.0 {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{},{},{}", field(name.as_str()), digest.sha256.for_record(), digest.size);
+        }
+        text + &field(name.as_str()) + ",,\n"
     }
 }
 

@@ -1,11 +1,11 @@
 //! `project` and `drop`.
 
 use super::text::{Specifier, Variable, WebAddress};
-use super::{DropRule, Node, Project};
+use super::{Context, DropRule, Node, Project, license};
 use crate::manifest::{CompressionRule, Glob, LicenseText};
 use crate::names::Compression;
 
-pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
+pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Project> {
     let mut lines = node.block();
     let author = lines.once("author", |n| n.argument::<String>("a name"));
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
@@ -13,6 +13,7 @@ pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
     let platform_tag_env = lines.at_most_once("platform-tag", |n| n.required::<Variable>("env"));
     let license_texts = lines.every("license-text", license_text);
     let compression = lines.every("compression", compression).into_iter().flatten().collect();
+    let licenses = lines.every("license-of", |n| license::of_artifact(n, context));
     lines.finish();
     Some(Project {
         author: author?.value,
@@ -21,6 +22,7 @@ pub(super) fn project(node: &mut Node<'_>) -> Option<Project> {
         platform_tag_env: platform_tag_env.map(|variable| variable.value.0),
         license_texts,
         compression,
+        licenses,
     })
 }
 

@@ -152,7 +152,7 @@ const PROJECT: &[Word] = &[
         "license-text",
         Times::Any,
         r#"license-text "GLOB" optional="WHY""#,
-        "Says where artifacts install licence texts; those of the artifacts that a package names go into its metadata.",
+        "Says where artifacts install licence texts; those of the artifacts that a package ships files of go into its metadata.",
     )
     .with(&[argument("GLOB", "Installed paths."), WHY])
     .example(r#"license-text "share/doc/*/LICENSE*""#),
@@ -172,6 +172,17 @@ const PROJECT: &[Word] = &[
         WHY,
     ])
     .example(r#"compression "store" "share/videos/**" "**/*.zst""#),
+    Word::new(
+        "license-of",
+        Times::Any,
+        r#"license-of "ARTIFACT" spdx="SPDX EXPRESSION""#,
+        "Says which terms an artifact is under; the licence of a package without a `license` of its own is composed of these.",
+    )
+    .with(&[
+        argument("ARTIFACT", "An artifact that some package takes, once in the file."),
+        required("spdx", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH."),
+    ])
+    .example(r#"license-of "blas" spdx="MIT""#),
 ];
 
 /// In `environment`.

@@ -106,6 +106,12 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Reports that there is no node called `name`, and why there has to be one.
+    pub fn lack(&self, name: &str, why: &str) {
+        let problem = Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
+        self.faults.report(problem.label(&self.place, why).help(format!("add the line `{}`", self.usage(name))));
+    }
+
     fn refuse_repeated(&mut self, name: &str) {
         let mut named = self.nodes.iter().filter(|n| n.name().value() == name);
         let Some(first) = named.next() else { return };

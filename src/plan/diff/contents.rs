@@ -179,6 +179,7 @@ impl<'a> Package<'a> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
             Area::Module => Cow::Owned(format!("{}/{}", self.module.unwrap_or_default(), file.path)),
+            Area::License if self.form == Form::Sdist => Cow::Borrowed(file.path),
             Area::License => Cow::Owned(format!("*.dist-info/licenses/{}", file.path)),
         }
     }

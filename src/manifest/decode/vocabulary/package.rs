@@ -32,9 +32,15 @@ pub const PACKAGE: &[Word] = &[
         .of(ALL)
         .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
         .example(r#"summary "Math libraries""#),
-    Word::new("license", Times::Once, r#"license "SPDX EXPRESSION""#, "Says under which licence it is, `License-Expression` in its metadata.")
+    Word::new(
+        "license",
+        Times::AtMostOnce,
+        r#"license "SPDX EXPRESSION""#,
+        "Says under which licence it is, `License-Expression` in its metadata. Without it, a wheel has the terms of all artifacts that it \
+         ships files of (`license-of`), and of the Python sources that come with every package.",
+    )
         .of(ALL)
-        .with(&[argument("SPDX EXPRESSION", "An SPDX licence expression.")])
+        .with(&[argument("SPDX EXPRESSION", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector needs it.")])
         .example(r#"license "MIT""#),
     Word::new("template", Times::Once, r#"template "DIRECTORY""#, "Chooses the Python sources that go into the import package.")
         .of(ALL)

@@ -1,0 +1,142 @@
+//! What goes beside the packages: their checksums, and a statement of how they came about.
+//!
+//! `SHA256SUMS` is what `sha256sum -c` reads. The statement is in-toto's (Statement v1) with SLSA's
+//! predicate (Provenance v1), one JSON document, for a signer to take as it is. Neither has a time in
+//! it or anything of the machine: equal builds give equal bytes. `schema/provenance.md` says
+//! what each field holds.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use crate::archive::checksum::Sha256;
+use crate::archive::stage::DIST;
+use crate::catalog::Catalog;
+use crate::names::{PathError, RelPath};
+use crate::plan::{Plan, Request};
+
+mod statement;
+
+use statement::{Descriptor, Statement};
+
+/// The file with the checksums, in `dist`.
+pub const SUMS: &str = "SHA256SUMS";
+/// The file with the statement, in `dist`.
+pub const STATEMENT: &str = "provenance.intoto.json";
+
+/// What kind of build the statement tells of: it says what its parameters mean (`schema/provenance.md`).
+pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
+
+/// Both files' paths below the destination, checksums first.
+///
+/// # Errors
+/// Never; the type of a path says so by checking again.
+pub fn paths() -> Result<[RelPath; 2], PathError> {
+    Ok([format!("{DIST}/{SUMS}").parse()?, format!("{DIST}/{STATEMENT}").parse()?])
+}
+
+/// A package that was written.
+#[derive(Debug, Clone, Copy)]
+pub struct Package<'a> {
+    /// Where it is, below the destination: `dist/…`.
+    pub path: &'a RelPath,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: &'a str,
+}
+
+impl<'a> Package<'a> {
+    /// Its path below `dist`.
+    fn name(&self) -> &'a str {
+        self.path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or(self.path.as_str())
+    }
+}
+
+/// The packages by their paths below `dist`, sorted.
+fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
+    let mut sorted: Vec<_> = packages.iter().collect();
+    sorted.sort_by_key(|package| package.name());
+    sorted
+}
+
+/// The text of `SHA256SUMS`: a line for each package, as `sha256sum` writes it in `dist`, sorted by path.
+pub fn sha256sums(packages: &[Package<'_>]) -> String {
+    in_order(packages).into_iter().fold(String::new(), |mut text, package| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}  {}", package.sha256, package.name());
+        text
+    })
+}
+
+/// Who answers for a build: a URI, which a policy compares with those that it trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuilderId(String);
+
+impl BuilderId {
+    /// The URI.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A build that nobody in particular answers for.
+impl Default for BuilderId {
+    fn default() -> Self {
+        Self("urn:rockpack:unidentified-builder".to_owned())
+    }
+}
+
+/// A text that is no URI.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a URI: write something like https://example.org/builders/nightly")]
+pub struct BuilderIdError {
+    /// The text as it was given.
+    pub text: String,
+}
+
+impl FromStr for BuilderId {
+    type Err = BuilderIdError;
+
+    /// A scheme, `:` and more, without spaces (RFC 3986, section 3).
+    fn from_str(text: &str) -> Result<Self, BuilderIdError> {
+        let scheme = |scheme: &str| {
+            let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(of_scheme)
+        };
+        let printable = text.bytes().all(|byte| byte.is_ascii_graphic());
+        match text.split_once(':') {
+            Some((name, rest)) if scheme(name) && !rest.is_empty() && printable => Ok(Self(text.to_owned())),
+            _ => Err(BuilderIdError { text: text.to_owned() }),
+        }
+    }
+}
+
+/// What a build was made of and by whom, as far as the plan does not say it.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// Who answers for it.
+    pub builder: BuilderId,
+    /// Which run of the builder it was, where that has a name.
+    pub invocation: Option<String>,
+    /// What was asked for.
+    pub request: Request,
+    /// What it was made of.
+    dependencies: Vec<Descriptor>,
+}
+
+impl Inputs {
+    /// Of a build by nobody in particular. `manifest` has the name and the text of each of the manifest's files.
+    pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
+        let files = manifest.iter().map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()));
+        let whole = Descriptor::catalog("artifacts", catalog.sha256());
+        let each = catalog.artifacts.iter().map(|artifact| Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256()));
+        let dependencies = files.chain([whole]).chain(each).collect();
+        Self { builder: BuilderId::default(), invocation: None, request, dependencies }
+    }
+}
+
+/// The text of the statement: which packages came about, of what, and how.
+pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> String {
+    Statement::new(plan, inputs, in_order(packages)).to_json()
+}
+
+#[cfg(test)]
+mod tests;

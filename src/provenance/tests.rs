@@ -1,0 +1,138 @@
+//! What the two files say, and that they say nothing else.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::names::Compression;
+use crate::names::{ArtifactName, Mode};
+use crate::plan::FORMAT;
+
+fn plan() -> Plan {
+    let version = "7.2.0".parse().unwrap();
+    let (distributions, dropped, unowned, notes) = Default::default();
+    Plan {
+        format: FORMAT,
+        mode: Mode::Kpack,
+        version,
+        platform_tag: "manylinux_2_28_x86_64".to_owned(),
+        distributions,
+        dropped,
+        unowned,
+        notes,
+    }
+}
+
+fn catalog() -> Catalog {
+    let text = r#"{"artifacts":[{"id":{"name":"a","component":"lib","family":"generic"},"absent_bases":[],"entries":[]}],"ignored":[],
+        "build":{"kpack_split":true,"targets":[],"version":null}}"#;
+    serde_json::from_str(text).unwrap()
+}
+
+fn inputs(request: Request) -> Inputs {
+    Inputs::new(request, &[("packages.kdl", "p"), ("families.kdl", "f")], &catalog())
+}
+
+const ONE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
+const TWO: &str = "2222222222222222222222222222222222222222222222222222222222222222";
+
+fn with_packages<T>(take: impl FnOnce(&[Package<'_>]) -> T) -> T {
+    let paths: Vec<RelPath> = ["dist/gfx94X-dcgpu/x-1.whl", "dist/a-1.tar.gz"].map(|p| p.parse().unwrap()).into();
+    take(&[Package { path: &paths[0], sha256: ONE }, Package { path: &paths[1], sha256: TWO }])
+}
+
+fn value(inputs: &Inputs) -> Value {
+    serde_json::from_str(&with_packages(|packages| statement(&plan(), inputs, packages))).unwrap()
+}
+
+#[test]
+fn checksums_are_as_the_tool_reads_them() {
+    let text = with_packages(sha256sums);
+    assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
+}
+
+/// The fields that both specifications require, with their types.
+#[test]
+fn a_statement_has_what_a_verifier_asks_for() {
+    let value = value(&inputs(Request::default()));
+    assert_eq!(value["_type"], "https://in-toto.io/Statement/v1");
+    assert_eq!(value["predicateType"], "https://slsa.dev/provenance/v1");
+    let subjects = value["subject"].as_array().unwrap();
+    assert_eq!(subjects.len(), 2);
+    assert_eq!(subjects[0], json!({"name": "a-1.tar.gz", "digest": {"sha256": TWO}}));
+    let definition = &value["predicate"]["buildDefinition"];
+    assert_eq!(definition["buildType"], BUILD_TYPE);
+    assert_eq!(definition["externalParameters"], json!({}), "nothing was asked for");
+    let decided = json!({"version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64"});
+    assert_eq!(definition["internalParameters"], decided);
+    let details = &value["predicate"]["runDetails"];
+    assert_eq!(details["builder"]["id"], "urn:rockpack:unidentified-builder");
+    assert_eq!(details["builder"]["version"]["rockpack"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(details.get("metadata"), None, "no clock, and a run without a name");
+}
+
+#[test]
+fn what_it_was_made_of_is_there_with_its_digest() {
+    let value = value(&inputs(Request::default()));
+    let made_of = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let names: Vec<&str> = made_of.iter().map(|d| d["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["packages.kdl", "families.kdl", "artifacts", "artifacts/a_lib_generic"]);
+    assert!(made_of.iter().all(|d| d["digest"]["sha256"].as_str().unwrap().len() == 64));
+    assert_eq!(made_of[0]["digest"]["sha256"], Sha256::of(b"p").to_string());
+    let mut saved = Vec::new();
+    catalog().write_json(&mut saved).unwrap();
+    assert_eq!(made_of[2]["digest"]["sha256"], Sha256::of(&saved).to_string(), "the file that `rockpack scan -o` writes");
+    let covers = |d: &Value| d["annotations"]["covers"].as_str().is_some_and(|covers| covers.contains("not the files' bytes"));
+    assert_eq!(made_of.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
+}
+
+#[test]
+fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
+    let request = Request {
+        version: Some("7.2.0-dev0".to_owned()),
+        suffix: "nightly".to_owned(),
+        mode: Some(Mode::Kpack),
+        linux_families: Some(vec!["gfx942".to_owned()]),
+        windows_families: Some(Vec::new()),
+        platform_tag: Some("linux_x86_64".to_owned()),
+        only: vec!["core".parse().unwrap()],
+        compression: Some(Compression::Store),
+        xz_preset: None,
+        plain_archive: true,
+        deny_unowned: true,
+    };
+    let inputs = Inputs { builder: "https://example.org/ci".parse().unwrap(), invocation: Some("run 7".to_owned()), ..inputs(request) };
+    let value = value(&inputs);
+    assert_eq!(
+        value["predicate"]["buildDefinition"]["externalParameters"],
+        json!({
+            "version": "7.2.0-dev0", "version-suffix": "nightly", "mode": "kpack", "linux-families": ["gfx942"], "windows-families": [],
+            "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": false,
+            "deny-unowned": true
+        })
+    );
+    let details = &value["predicate"]["runDetails"];
+    assert_eq!((&details["builder"]["id"], &details["metadata"]["invocationId"]), (&"https://example.org/ci".into(), &"run 7".into()));
+}
+
+#[test]
+fn an_artifact_that_changes_changes_its_digest_and_no_others() {
+    let mut other = catalog();
+    other.artifacts.push(other.artifacts[0].clone());
+    other.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
+    let digests = |catalog: &Catalog| catalog.artifacts.iter().map(crate::catalog::Artifact::sha256).collect::<Vec<_>>();
+    let before = digests(&other);
+    let whole = other.sha256();
+    other.artifacts[1].absent_bases.push("x".parse().unwrap());
+    let after = digests(&other);
+    assert_eq!((before[0] == after[0], before[1] == after[1], whole == other.sha256()), (true, false, false));
+}
+
+#[test]
+fn a_builder_is_a_uri() {
+    for good in ["https://example.org/b", "urn:x:y", "tag:example.org,2026:ci"] {
+        assert_eq!(good.parse::<BuilderId>().unwrap().as_str(), good);
+    }
+    for bad in ["", "ci", "ci runner:1", "https:", "1x:y", "https://example.org/a b", "urn:é"] {
+        assert!(bad.parse::<BuilderId>().is_err(), "{bad}");
+    }
+}
