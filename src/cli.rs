@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod audit;
 mod build;
 mod cache;
 mod check;
@@ -17,6 +18,7 @@ mod scan;
 mod set;
 mod size;
 
+pub use audit::AuditArgs;
 pub use build::BuildArgs;
 pub use cache::{CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache};
 pub use check::CheckArgs;
@@ -68,6 +70,7 @@ pub enum Command {
     Explain(ExplainArgs),
     Build(BuildArgs),
     Diff(DiffArgs),
+    Audit(AuditArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Completions(CompletionsArgs),

@@ -6,6 +6,7 @@ use rockpack::source::{Code, Problem, Problems};
 use crate::cli::Command;
 use crate::ui;
 
+mod audit;
 mod build;
 mod cache;
 mod check;
@@ -49,6 +50,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Audit(args) => audit::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),

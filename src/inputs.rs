@@ -37,7 +37,7 @@ pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Pla
 
 /// What is asked of a plan, by the command line and by the variable that the manifest names.
 pub fn request(manifest: &Manifest, set: &SetArgs) -> Request {
-    let tag = manifest.project.platform_tag_env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
+    let tag = manifest.project.platform_tag.env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
     set.request(tag)
 }
 

@@ -14,11 +14,13 @@
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
+//! * [`audit`] says which platform tag is true of a wheel, and what forces it.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
+pub mod audit;
 pub mod cache;
 pub mod catalog;
 pub mod elf;

@@ -15,6 +15,7 @@ mod decode;
 mod glob;
 mod library;
 mod license;
+mod platform_tag;
 mod reader;
 mod template;
 mod warnings;
@@ -24,6 +25,7 @@ pub use compression::CompressionRule;
 pub use glob::{Glob, GlobError};
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
+pub use platform_tag::PlatformTag;
 pub use template::{Template, TemplateError, Variant};
 pub use word::{KdlFile, Part, Takes, Times, Word};
 
@@ -83,8 +85,8 @@ pub struct Project {
     pub home_page: Option<String>,
     /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
     pub requires_python: String,
-    /// The environment variable that sets the platform tag when the command line does not.
-    pub platform_tag_env: Option<String>,
+    /// Where the wheels' platform tag comes from, and how new it may be.
+    pub platform_tag: PlatformTag,
     /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
     pub license_texts: Vec<LicenseText>,
     /// Installed paths whose files are compressed in another way than the rest of their wheels.

@@ -33,6 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("provenance", &["plan", "catalog", "names", "version", "archive"]),
     ("inspect", &["plan", "archive", "elf", "names", "version"]),
     ("index", &["archive", "names"]),
+    ("audit", &["archive", "elf", "names"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

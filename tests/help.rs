@@ -37,6 +37,7 @@ const COMMANDS: &[&[&str]] = &[
     &["explain"],
     &["build"],
     &["diff"],
+    &["audit"],
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],

@@ -62,7 +62,7 @@ impl Scene {
             mode: word("ask", "mode").map(|mode| mode.parse().unwrap()),
             linux_families: list(word("ask", "linux")),
             windows_families: list(word("ask", "windows")),
-            platform_tag: word("ask", "tag").or(Some("linux_x86_64".to_owned())),
+            platform_tag: word("ask", "tag").or(Some("linux_x86_64".to_owned())).filter(|tag| tag != "-"),
             only: list(word("ask", "only")).unwrap_or_default().iter().map(|name| name.parse().unwrap()).collect(),
             deny_unowned: word("ask", "deny-unowned").is_some(),
             ..Request::default()
@@ -159,7 +159,7 @@ fn every_fault_of_the_list_is_provoked_twice() {
     for file in fixtures() {
         *count.entry(stem(&file).split('-').next().unwrap().to_owned()).or_default() += 1;
     }
-    for fault in ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "12", "mix"] {
+    for fault in ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "12", "13", "mix"] {
         assert!(count.get(fault).is_some_and(|n| *n >= 2), "{fault}: {count:?}");
     }
 }
@@ -167,7 +167,8 @@ fn every_fault_of_the_list_is_provoked_twice() {
 /// A problem that names a rule's line says what to do; a conflict labels both parties.
 #[test]
 fn problems_say_where_and_what_to_do() {
-    let alone = [Code::ImpossibleVersion, Code::PlatformTag, Code::UnknownTarget, Code::MissingTarget, Code::UnownedFiles];
+    let alone =
+        [Code::ImpossibleVersion, Code::PlatformTag, Code::TagContradicted, Code::UnknownTarget, Code::MissingTarget, Code::UnownedFiles];
     let of_the_command_line = [Code::UnknownPackage, Code::ImpossibleName];
     for file in fixtures() {
         for problem in problems_of(&file) {

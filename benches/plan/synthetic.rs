@@ -258,6 +258,8 @@ fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
         glibc: host.then_some((2, 28)),
         versions: if host { versions } else { Vec::new() },
         interpreter: (kind == ElfKind::Executable).then(|| "/lib64/ld-linux-x86-64.so.2".to_owned()),
+        forbidden: Vec::new(),
+        isa_level: None,
     };
     file(Content::Elf(Box::new(facts)), 50_000, kind == ElfKind::Executable)
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ElfError;
 use super::info::{ElfInfo, ElfKind, Machine, inspect};
+use super::policy;
 use super::read_at::ReadAt;
 
 /// A file's kind, its names, and what it needs to be loaded.
@@ -29,6 +30,12 @@ pub struct ElfFacts {
     pub versions: Vec<VersionNeed>,
     /// `PT_INTERP`: the loader of an executable.
     pub interpreter: Option<String>,
+    /// Symbols that it takes of others and that some platform tag forbids, though it allows the library.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden: Vec<String>,
+    /// The x86-64 level that it says it cannot do without: 2 for x86-64-v2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isa_level: Option<u8>,
 }
 
 /// The symbol versions needed of one library.
@@ -60,16 +67,19 @@ impl ElfInfo {
     /// When a name lies outside the string table.
     pub fn facts(&self) -> Result<ElfFacts, ElfError> {
         let versions = self.version_needs()?;
+        let needed = self.needed()?;
         Ok(ElfFacts {
             kind: self.kind,
             machine: self.machine,
             soname: self.text("DT_SONAME", elf::DT_SONAME)?,
-            needed: self.texts("DT_NEEDED", elf::DT_NEEDED)?,
+            needed,
             rpath: self.text("DT_RPATH", elf::DT_RPATH)?,
             runpath: self.text("DT_RUNPATH", elf::DT_RUNPATH)?,
             glibc: versions.iter().flat_map(|need| &need.versions).filter_map(|name| glibc_version(name)).max(),
             versions,
             interpreter: self.interpreter.as_deref().map(lossy),
+            forbidden: self.forbidden.clone(),
+            isa_level: self.isa_level,
         })
     }
 
@@ -86,9 +96,18 @@ impl ElfInfo {
         self.tag(tag).map(|at| self.string(field, at).map(lossy)).transpose()
     }
 
-    fn texts(&self, field: &'static str, tag: DynamicTag) -> Result<Vec<String>, ElfError> {
-        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(tag));
-        offsets.map(|at| self.string(field, at).map(lossy)).collect()
+    fn needed(&self) -> Result<Vec<String>, ElfError> {
+        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(elf::DT_NEEDED));
+        offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
+    }
+
+    /// The symbols that the file takes from others and that a platform tag forbids.
+    pub(super) fn read_forbidden(&self, file: &(impl ReadAt + ?Sized)) -> Vec<String> {
+        // Names that cannot be read are reported where they are wanted.
+        let needed = self.needed().unwrap_or_default();
+        let forbidden = |symbol: &str| needed.iter().any(|library| policy::is_forbidden_somewhere(library, symbol));
+        let strong = self.imports(file).into_iter().filter(|import| !import.weak);
+        strong.map(|import| import.name).filter(|name| forbidden(name)).collect()
     }
 
     /// The string that `field` points to.

@@ -50,6 +50,16 @@ impl ElfKind {
     }
 }
 
+impl ElfKind {
+    /// Whether it is a program or a library, which the system it is for has to suit.
+    pub fn runs_on_hosts(self) -> bool {
+        match self {
+            Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => true,
+            Self::Relocatable | Self::Core | Self::CodeObject | Self::DebugOnly | Self::Foreign => false,
+        }
+    }
+}
+
 /// The processor a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -85,6 +95,9 @@ pub struct ElfInfo {
     pub(super) needs: VersionTable,
     pub(super) definitions: VersionTable,
     pub(super) interpreter: Option<Vec<u8>>,
+    /// Symbols that some platform tag forbids.
+    pub(super) forbidden: Vec<String>,
+    pub(super) isa_level: Option<u8>,
 }
 
 /// Reads the headers of `file`.
@@ -164,6 +177,8 @@ impl ElfInfo {
             needs: VersionTable::default(),
             definitions: VersionTable::default(),
             interpreter: None,
+            forbidden: Vec::new(),
+            isa_level: None,
         }
     }
 
@@ -187,6 +202,7 @@ impl ElfInfo {
             self.check_loads()?;
             self.read_dynamic(file)?;
             self.kind = self.classify(header.kind);
+            self.isa_level = self.read_isa_level(file)?;
         }
         self.header = Some(header);
         Ok(())
@@ -236,6 +252,7 @@ impl ElfInfo {
         self.strings = self.read_strings(file)?;
         self.needs = self.read_versions(file, Table::Need, elf::DT_VERNEED, elf::DT_VERNEEDNUM)?;
         self.definitions = self.read_versions(file, Table::Definition, elf::DT_VERDEF, elf::DT_VERDEFNUM)?;
+        self.forbidden = self.read_forbidden(file);
         Ok(())
     }
 

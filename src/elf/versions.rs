@@ -20,6 +20,8 @@ pub(super) struct Versions {
     pub file: u64,
     /// The names: the versions needed, or the version defined and its parents.
     pub names: Vec<u64>,
+    /// `vna_other` of each name of a need: the number that symbols of this version bear.
+    pub numbers: Vec<u16>,
 }
 
 /// Which of the two tables.
@@ -89,19 +91,20 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
     let mut budget = bytes.len() / size_of::<Verdaux<LE>>();
     for _ in 0..count {
         let parts = entry(table, bytes, at).ok_or(at)?;
-        let mut names = Vec::new();
+        let (mut names, mut numbers) = (Vec::new(), Vec::new());
         let mut aux = at + parts.names;
         for _ in 0..parts.count {
             budget = budget.checked_sub(1).ok_or(aux)?;
-            let (name, next, size) = auxiliary(table, bytes, aux).ok_or(aux)?;
-            names.push(name);
-            found.size = found.size.max(aux + size);
-            aux += next;
-            if next == 0 {
+            let name = auxiliary(table, bytes, aux).ok_or(aux)?;
+            names.push(name.offset);
+            numbers.extend(name.number);
+            found.size = found.size.max(aux + name.size);
+            aux += name.next;
+            if name.next == 0 {
                 break;
             }
         }
-        found.entries.push(Versions { at, file: parts.file, names });
+        found.entries.push(Versions { at, file: parts.file, names, numbers });
         budget = budget.checked_sub(1).ok_or(at)?;
         if parts.next == 0 {
             break;
@@ -126,17 +129,28 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
     })
 }
 
-/// Name, distance to the next one, size.
-fn auxiliary(table: Table, bytes: &[u8], at: u64) -> Option<(u64, u64, u64)> {
+/// One name of an entry.
+struct Name {
+    offset: u64,
+    /// What symbols bear; definitions have theirs elsewhere.
+    number: Option<u16>,
+    /// How far the next one is; 0 for the last.
+    next: u64,
+    size: u64,
+}
+
+fn auxiliary(table: Table, bytes: &[u8], at: u64) -> Option<Name> {
     let rest = bytes.get(usize::try_from(at).ok()?..)?;
     Some(match table {
         Table::Need => {
             let (raw, _) = pod::from_bytes::<Vernaux<LE>>(rest).ok()?;
-            (raw.vna_name.get(LE).into(), raw.vna_next.get(LE).into(), size_of::<Vernaux<LE>>() as u64)
+            let number = Some(raw.vna_other.get(LE).0);
+            Name { offset: raw.vna_name.get(LE).into(), number, next: raw.vna_next.get(LE).into(), size: size_of::<Vernaux<LE>>() as u64 }
         }
         Table::Definition => {
             let (raw, _) = pod::from_bytes::<Verdaux<LE>>(rest).ok()?;
-            (raw.vda_name.get(LE).into(), raw.vda_next.get(LE).into(), size_of::<Verdaux<LE>>() as u64)
+            let offset = raw.vda_name.get(LE).into();
+            Name { offset, number: None, next: raw.vda_next.get(LE).into(), size: size_of::<Verdaux<LE>>() as u64 }
         }
     })
 }

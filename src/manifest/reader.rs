@@ -143,6 +143,13 @@ impl<'a> Node<'a> {
         self.next(what)
     }
 
+    /// The next argument, if there is one.
+    pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
+        self.note(Takes::OptionalArgument, "");
+        let entry = self.arguments.pop_front()?;
+        self.read(entry)
+    }
+
     fn next<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
         let Some(entry) = self.arguments.pop_front() else {
             // What comes after a missing argument is missing too: that is one mistake.

@@ -67,6 +67,8 @@ pub struct Part {
 pub enum Takes {
     /// The next argument, which has to be there.
     Argument,
+    /// The next argument, which can be absent.
+    OptionalArgument,
     /// All further arguments, perhaps none.
     Arguments,
     /// All further arguments, of which there has to be one.
@@ -99,7 +101,7 @@ impl KdlFile {
 impl Takes {
     /// Whether it is an argument, rather than a property.
     pub fn is_argument(self) -> bool {
-        matches!(self, Self::Argument | Self::Arguments | Self::OneOrMore)
+        matches!(self, Self::Argument | Self::OptionalArgument | Self::Arguments | Self::OneOrMore)
     }
 
     /// Whether a node without it is at fault.

@@ -1,13 +1,9 @@
 //! What has to hold over the whole plan: nothing lost unnoticed, nothing searched in vain.
 
-use std::collections::HashMap;
-
 use super::Distribution;
 use super::describe::pattern_in_vain;
 use super::instance::Instance;
 use super::links::Filled;
-use crate::catalog::Catalog;
-use crate::elf::stub::StubMachine;
 use crate::manifest::{Library, Package};
 use crate::names::System;
 use crate::source::{Code, Problem, Problems};
@@ -74,29 +70,4 @@ fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<Str
         1 => format!("no file of {} is `{pattern}`", first.instance.name),
         many => format!("no file of {} and {} more is `{pattern}`", first.instance.name, many - 1),
     })
-}
-
-/// The oldest glibc that everything shipped can run on, as a platform tag (PEP 600).
-pub(super) fn platform_tag(
-    catalog: &Catalog,
-    made: &[(Instance<'_>, Distribution)],
-    machine: StubMachine,
-    system: System,
-) -> Option<String> {
-    if system != System::Linux {
-        return None;
-    }
-    let architecture = match machine {
-        StubMachine::X86_64 => "x86_64",
-        StubMachine::Aarch64 => "aarch64",
-    };
-    let entries = catalog.artifacts.iter().flat_map(|a| a.entries.iter().map(move |e| (&a.id, e)));
-    let files = entries.filter_map(|(id, entry)| Some(((id, &entry.base, &entry.path), entry.elf()?)));
-    let files = files.filter(|(_, facts)| StubMachine::of(facts.machine) == Some(machine));
-    // Files that need nothing newer run wherever a tag of this form is known at all: from glibc 2.17 on.
-    let needs: HashMap<_, _> = files.map(|(file, facts)| (file, facts.glibc.unwrap_or((2, 17)))).collect();
-    let sources = made.iter().flat_map(|(_, d)| d.all_members().filter_map(|m| m.step.source()));
-    let shipped = sources.filter_map(|s| needs.get(&(&s.artifact, &s.base, &s.path)));
-    let (major, minor) = shipped.max()?.max(&(2, 17));
-    Some(format!("manylinux_{major}_{minor}_{architecture}"))
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::sources::Sources;
 use super::{Distribution, Member};
 use crate::catalog::{ArtifactId, Catalog};
 use crate::elf::ElfKind;
@@ -106,9 +107,19 @@ impl<'a> Closure<'a> {
     /// Learns where everything is. `distributions` are all that are built, not only those that
     /// somebody wants (`--only`): what is missing among them counts as not installed.
     pub fn new(manifest: &'a Manifest, catalog: &'a Catalog, distributions: impl IntoIterator<Item = &'a Distribution>) -> Self {
+        Self::of_sources(manifest, catalog, &Sources::new(catalog), distributions)
+    }
+
+    /// As [`Closure::new`], with what is known of the catalog's ELF files already.
+    fn of_sources(
+        manifest: &'a Manifest,
+        catalog: &'a Catalog,
+        sources: &Sources<'a>,
+        distributions: impl IntoIterator<Item = &'a Distribution>,
+    ) -> Self {
         let distributions: Vec<&Distribution> = distributions.into_iter().collect();
         let together = Together::new(manifest, &distributions);
-        let tree = Tree::new(catalog, &distributions);
+        let tree = Tree::new(catalog, sources, &distributions);
         Self { manifest, catalog, distributions, together, tree, artifacts: OnceLock::new(), loads: OnceLock::new() }
     }
 

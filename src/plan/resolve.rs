@@ -6,11 +6,13 @@ use super::instance::{Instance, instances, without_families};
 use super::leftover::Leftover;
 use super::links::{Filled, Shipped, below, members};
 use super::select::{self, Matched, Selection};
+use super::sources::Sources;
 use super::targets::{self, Targets};
 use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
 use super::{
-    aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, licenses, notes, ownership, place, requires, rpath,
+    aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, licenses, notes, ownership, place, platform,
+    requires, rpath,
 };
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
@@ -292,12 +294,13 @@ impl<'a> Resolver<'a> {
 
     fn check(&self, made: Vec<(Instance<'a>, Distribution)>, filled: &[Filled<'a>], found: Found) -> Result<(Plan, Problems), Problems> {
         let Found { mut problems, mut notes, selected } = found;
+        let sources = Sources::new(self.catalog);
         problems.extend(ownership::check(&made, filled, self.targets.system));
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));
             problems.extend(check::libraries(filled, self.targets.system));
-            let (unresolved, excused) = closure::check(self.manifest, self.catalog, made.iter().map(|(_, d)| d));
+            let (unresolved, excused) = closure::check(self.manifest, self.catalog, &sources, made.iter().map(|(_, d)| d));
             problems.extend(unresolved);
             notes.extend(excused);
         }
@@ -307,8 +310,13 @@ impl<'a> Resolver<'a> {
         if self.request.deny_unowned {
             problems.extend(leftover::denied(self.manifest, self.catalog, self.targets.mode, &unowned));
         }
-        let computed = || check::platform_tag(self.catalog, &made, self.machine, self.targets.system);
-        let platform_tag = self.request.platform_tag.clone().or_else(computed);
+        let shipped = made.iter().map(|(_, distribution)| distribution);
+        let platform = platform::judge(self.manifest, self.request, self.targets.system, &sources, shipped);
+        notes.extend(platform.note);
+        if !problems.has_errors() {
+            problems.extend(platform.problems);
+        }
+        let platform_tag = platform.tag;
         if platform_tag.is_none() && !problems.has_errors() {
             problems.push(
                 Problem::usage(Code::PlatformTag, "no ELF file says which platform the wheels are for")

@@ -110,6 +110,8 @@ mod tests {
             glibc: None,
             versions: Vec::new(),
             interpreter: None,
+            forbidden: Vec::new(),
+            isa_level: None,
         }
     }
 

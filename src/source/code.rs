@@ -86,6 +86,8 @@ codes! {
     // The plan.
     ImpossibleVersion "impossible-version" "The version is not known, or is none (PEP 440)."
     PlatformTag "platform-tag" "The platform tag is not known, or is none (PEP 425)."
+    TagTooNew "tag-too-new" "The wheels are for newer systems only than the manifest allows."
+    TagContradicted "tag-contradicted" "The files need more of a system than the platform tag promises."
     ImpossibleName "impossible-name" "A name becomes impossible with what is filled in."
     UnknownTarget "unknown-target" "No family or ISA has this name."
     MissingTarget "missing-target" "There is no artifact for a family or ISA that is wanted."
@@ -109,7 +111,8 @@ codes! {
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
 
-    // Building, explaining and ELF files.
+    // Building, explaining, wheels and ELF files.
+    WheelNotAudited "wheel-not-audited" "The wheel cannot be read, or is for no single architecture that there are platform tags of."
     UnknownPath "unknown-path" "No artifact and no package has this path."
     BuildFailed "build-failed" "The artifacts cannot be made into what the plan says."
     ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."

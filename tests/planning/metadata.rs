@@ -177,24 +177,50 @@ fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
 }
 
 #[test]
-fn the_platform_tag_is_that_of_the_newest_glibc_any_shipped_file_needs() {
-    let tag = |entries: &str| {
+fn the_platform_tag_is_the_best_that_is_true_of_all_that_is_shipped() {
+    let plan = |entries: &str| {
         let packages = [runtime("core", "artifact \"base\" \"lib\"")];
-        let case = Case::new(&packages, &format!("base_lib_generic a text a\n{entries}")).asking(|r| r.platform_tag = None);
-        case.plan().platform_tag
+        Case::new(&packages, &format!("base_lib_generic a text a\n{entries}")).asking(|r| r.platform_tag = None).plan()
     };
+    let tag = |entries: &str| plan(entries).platform_tag;
     let old = "base_lib_generic lib/a.so so - glibc=2.5";
-    assert_eq!(tag(old), "manylinux_2_17_x86_64");
-    assert_eq!(
-        tag(&format!("{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9")),
-        "manylinux_2_28_x86_64"
-    );
+    assert_eq!(tag(old), "manylinux_2_5_x86_64");
+    let newer = plan(&format!("{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9"));
+    assert_eq!(newer.platform_tag, "manylinux_2_28_x86_64");
+    let why = "the platform tag is manylinux_2_28_x86_64: `_x_core/lib/b.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise";
+    assert_eq!(newer.notes, [why]);
     assert_eq!(
         tag(&format!("{old}\nbase_dev_generic lib/b.so so - glibc=2.40")),
-        "manylinux_2_17_x86_64",
+        "manylinux_2_5_x86_64",
         "what is not shipped does not count"
     );
     assert_eq!(tag("base_lib_generic lib/a.so so - glibc=2.34 machine=aarch64"), "manylinux_2_34_aarch64");
+}
+
+#[test]
+fn a_library_of_another_package_is_shipped_and_one_of_the_system_is_not() {
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\"\nalias \"lib/libb.so\" as=\"forward\""),
+        runtime("more", "requires \"core\"\nrpath \"core\" \"lib\"\nartifact \"more\" \"lib\""),
+    ];
+    let entries = "base_lib_generic lib/libb.so.1 so libb.so.1 glibc=2.17\nbase_lib_generic lib/libb.so link libb.so.1\nmore_lib_generic lib/libm.so so - needs=libb.so.1";
+    let case = |entries: &str| Case::new(&packages, entries).asking(|r| r.platform_tag = None);
+    assert_eq!(case(entries).plan().platform_tag, "manylinux_2_17_x86_64");
+    let mut packages = packages.to_vec();
+    packages.push("system-library \"libdrm.so.2\" reason=\"drivers bring it\"\n".to_owned());
+    let plan = Case::new(&packages, &format!("{entries}\nmore_lib_generic lib/libn.so so - needs=libdrm.so.2"))
+        .asking(|r| r.platform_tag = None)
+        .plan();
+    assert_eq!(plan.platform_tag, "linux_x86_64", "drivers or not, a manylinux system need not have it");
+}
+
+#[test]
+fn files_for_two_architectures_need_a_tag_that_is_given() {
+    let entries = "base_lib_generic lib/a.so so -\nbase_lib_generic lib/b.so so - machine=aarch64";
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries);
+    assert_eq!(case.plan().platform_tag, "linux_x86_64");
+    let problem = case.asking(|r| r.platform_tag = None).problem();
+    assert!(problem.starts_with("`_x_core/lib/a.so` is for x86_64 and `_x_core/lib/b.so` for aarch64"), "{problem}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
-use rockpack::elf::{ElfFacts, ElfKind, Machine};
+use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 
 /// The catalog of these lines; `build` says the rest.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
@@ -62,6 +62,7 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
 fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) -> ElfFacts {
     let text = |key: &str| options.get(key).map(|v| (*v).to_owned());
     let glibc = options.get("glibc").and_then(|v| v.split_once('.')).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    let versions = options.get("glibc").map(|v| VersionNeed { library: "libc.so.6".to_owned(), versions: vec![format!("GLIBC_{v}")] });
     let machine = match options.get("machine") {
         None if matches!(kind, ElfKind::CodeObject | ElfKind::Foreign) => Machine::Other { number: 224, bits: 64, big_endian: false },
         None => Machine::X86_64,
@@ -76,7 +77,9 @@ fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) ->
         rpath: text("rpath"),
         runpath: text("runpath"),
         glibc,
-        versions: Vec::new(),
+        versions: versions.into_iter().collect(),
         interpreter: None,
+        forbidden: Vec::new(),
+        isa_level: None,
     }
 }

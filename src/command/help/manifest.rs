@@ -82,7 +82,7 @@ pub fn entry(entry: &Entry, width: usize) -> String {
 /// The name of a part; in brackets when it can be absent.
 pub fn label(part: &Part) -> String {
     let name = match part.takes {
-        Takes::Argument => part.name.to_owned(),
+        Takes::Argument | Takes::OptionalArgument => part.name.to_owned(),
         Takes::Arguments | Takes::OneOrMore => format!("{} …", part.name),
         Takes::Required | Takes::Optional | Takes::Flag | Takes::Count => format!("{}=", part.name),
     };

@@ -1,16 +1,17 @@
 //! `project` and `drop`.
 
-use super::text::{Specifier, Variable, WebAddress};
+use super::text::{Specifier, TagLevel, TagSource, Variable, WebAddress};
 use super::{Context, DropRule, Node, Project, license};
-use crate::manifest::{CompressionRule, Glob, LicenseText};
+use crate::manifest::{CompressionRule, Glob, LicenseText, PlatformTag};
 use crate::names::Compression;
+use crate::source::Spanned;
 
 pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Project> {
     let mut lines = node.block();
     let author = lines.once("author", |n| n.argument::<String>("a name"));
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
     let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
-    let platform_tag_env = lines.at_most_once("platform-tag", |n| n.required::<Variable>("env"));
+    let platform_tag = lines.at_most_once("platform-tag", |n| Some(platform_tag(n)));
     let license_texts = lines.every("license-text", license_text);
     let compression = lines.every("compression", compression).into_iter().flatten().collect();
     let licenses = lines.every("license-of", |n| license::of_artifact(n, context));
@@ -19,11 +20,19 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         author: author?.value,
         home_page: home_page.map(|address| address.value.0),
         requires_python: requires_python?.value.0,
-        platform_tag_env: platform_tag_env.map(|variable| variable.value.0),
+        platform_tag: platform_tag.unwrap_or_default(),
         license_texts,
         compression,
         licenses,
     })
+}
+
+/// What is not said is computed, so `auto` says nothing more; it tells readers so.
+fn platform_tag(node: &mut Node<'_>) -> PlatformTag {
+    node.optional_argument::<TagSource>();
+    let env = node.property::<Variable>("env");
+    let at_most = node.property::<TagLevel>("at-most");
+    PlatformTag { env: env.map(|variable| variable.value.0), at_most: at_most.map(|level| Spanned::new(level.value.0, level.place)) }
 }
 
 fn license_text(node: &mut Node<'_>) -> Option<LicenseText> {

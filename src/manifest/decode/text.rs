@@ -8,6 +8,13 @@ use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath};
 use crate::source::nearest;
 
+/// What a platform tag is when nobody sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TagSource {
+    /// The best that is true of the files.
+    Computed,
+}
+
 /// A text that is none of the words that can stand there.
 #[derive(Debug)]
 pub struct ChoiceError {
@@ -76,6 +83,7 @@ choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => R
 choice!(Split, "a split", "generic" => Generic, "family" => Family, "isa" => Isa);
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
 choice!(Pick, "a pick", "machine" => Machine, "each" => Each, "all" => All);
+choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 
 impl Reason for TemplateError {
@@ -192,6 +200,28 @@ impl FromStr for Variable {
             return Ok(Self(text.to_owned()));
         }
         refuse(format!("`{text}` is not the name of an environment variable"), "use letters, digits and `_`, not a digit first")
+    }
+}
+
+/// A platform tag without its architecture (PEP 600, PEP 656).
+pub(super) struct TagLevel(pub String);
+
+impl FromStr for TagLevel {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let number = |text: &str| !text.is_empty() && text.len() < 5 && text.bytes().all(|b| b.is_ascii_digit());
+        let words: Vec<&str> = text.split('_').collect();
+        let known = match words[..] {
+            ["manylinux" | "musllinux", major, minor] => number(major) && number(minor),
+            _ => ["manylinux1", "manylinux2010", "manylinux2014"].contains(&text),
+        };
+        if known {
+            return Ok(Self(text.to_owned()));
+        }
+        let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));
+        let label = if architecture { "leave the architecture out" } else { "write something like `manylinux_2_28`" };
+        refuse(format!("`{text}` says of no system how old it may be"), label)
     }
 }
 

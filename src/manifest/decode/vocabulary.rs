@@ -143,11 +143,24 @@ const PROJECT: &[Word] = &[
     Word::new(
         "platform-tag",
         Times::AtMostOnce,
-        r#"platform-tag env="VARIABLE""#,
-        "Names the environment variable that sets the wheels' platform tag when `--platform-tag` doesn't.",
+        r#"platform-tag "auto" env="VARIABLE" at-most="manylinux_2_28""#,
+        "Says where the wheels' platform tag comes from when `--platform-tag` doesn't give it, and how new it may be.",
     )
-    .with(&[required("env", "The variable. Where it is empty or not set, the tag is computed from the ELF files.")])
-    .example(r#"platform-tag env="EXAMPLE_PLATFORM_TAG""#),
+    .with(&[
+        part(
+            Takes::OptionalArgument,
+            "auto",
+            "The tag is the best that is true of all ELF files that are shipped, by the manylinux and musllinux policies. So it is when \
+             nothing is said, too.",
+        ),
+        optional("env", "An environment variable that sets the tag. Where it is empty or not set, the tag is computed."),
+        optional(
+            "at-most",
+            "A manylinux or musllinux tag without its architecture: when an ELF file needs more than it promises, there is no plan, and \
+             the file and what it needs are named.",
+        ),
+    ])
+    .example(r#"platform-tag "auto" env="EXAMPLE_PLATFORM_TAG" at-most="manylinux_2_28""#),
     Word::new(
         "license-text",
         Times::Any,

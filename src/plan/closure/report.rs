@@ -11,15 +11,17 @@ use crate::catalog::Catalog;
 use crate::manifest::{LibraryRule, Manifest, PackageKind};
 use crate::names::PackageName;
 use crate::plan::Distribution;
+use crate::plan::sources::Sources;
 use crate::source::{Code, Problem, Problems};
 
 /// Checks that every library that is needed is found; the notes are of those that rules excuse.
 pub(in crate::plan) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
+    sources: &Sources<'a>,
     distributions: impl IntoIterator<Item = &'a Distribution>,
 ) -> (Problems, Vec<String>) {
-    let closure = Closure::new(manifest, catalog, distributions);
+    let closure = Closure::of_sources(manifest, catalog, sources, distributions);
     let mut report = Report { closure: &closure, wrong: IndexMap::new(), twins: IndexMap::new(), excused: BTreeMap::new() };
     for (file, need) in closure.all() {
         report.add(closure.found(file), need);

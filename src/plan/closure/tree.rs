@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::{ArtifactId, Catalog, Origin};
+use crate::catalog::Catalog;
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind, Machine};
-use crate::names::RelPath;
+use crate::plan::sources::Sources;
 use crate::plan::{Distribution, Member, Step, rpath};
 
 /// An ELF file that the loader can load, as it is when it is installed.
@@ -67,8 +67,7 @@ pub(super) struct Tree<'a> {
 type Links<'a> = HashMap<&'a str, &'a str>;
 
 impl<'a> Tree<'a> {
-    pub fn new(catalog: &'a Catalog, distributions: &[&'a Distribution]) -> Self {
-        let sources = Sources::new(catalog);
+    pub fn new(catalog: &'a Catalog, sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
         let mut tree = Self::default();
         let links: Vec<Links<'a>> = distributions.iter().map(|d| links(d)).collect();
         tree.names_needed(catalog, distributions);
@@ -76,7 +75,7 @@ impl<'a> Tree<'a> {
         let mut searches = Searches::default();
         for (number, distribution) in distributions.iter().enumerate() {
             for member in distribution.all_members() {
-                tree.add(number, member, &sources, &mut searches, &mut named);
+                tree.add(number, member, sources, &mut searches, &mut named);
             }
         }
         tree.index(&links, &named);
@@ -246,28 +245,6 @@ impl<'a> Searches<'a> {
             self.found.push(search);
             self.found.len() - 1
         })
-    }
-}
-
-/// The ELF files of a catalog by where they are: a member knows its source, not what it is.
-struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a RelPath, &'a ElfFacts)>>);
-
-impl<'a> Sources<'a> {
-    fn new(catalog: &'a Catalog) -> Self {
-        let mut sources: HashMap<&str, Vec<_>> = HashMap::new();
-        for artifact in &catalog.artifacts {
-            for entry in &artifact.entries {
-                if let Some(facts) = entry.elf() {
-                    sources.entry(entry.path.as_str()).or_default().push((&artifact.id, &entry.base, facts));
-                }
-            }
-        }
-        Self(sources)
-    }
-
-    fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
-        let there = self.0.get(origin.path.as_str())?;
-        there.iter().find(|(artifact, base, _)| **artifact == origin.artifact && **base == origin.base).map(|(_, _, facts)| *facts)
     }
 }
 

@@ -1,0 +1,167 @@
+//! Audits wheels: which platform tag is true of each, and what forces it.
+//!
+//! The ELF files of a wheel are read where they lie in it, those of a devel wheel's archive too:
+//! they cannot be imported before it is expanded, but they are shipped. What they need is judged
+//! by the policies of [`crate::elf::policy`], by which a plan finds its tag as well. Wheels that
+//! are audited together are one set: the libraries of one satisfy another. Whether a library is
+//! found by its rpath is not asked here.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::archive::{OpenError, WheelName};
+use crate::elf::policy::{Libc, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
+
+mod contents;
+
+use contents::Contents;
+
+/// What an audit found out about one wheel.
+#[derive(Debug, Clone, Serialize)]
+pub struct Audit {
+    /// The wheel's file name.
+    pub file: String,
+    /// The best platform tag that is true of it: `manylinux_2_17_x86_64`, `linux_x86_64`, or `any`
+    /// where no file is for one architecture.
+    pub tag: String,
+    /// Other tags that are as true: older names of the same, and of files without a C library that of the other one.
+    pub also: Vec<String>,
+    /// The platform tags that its file name has, `.` between several.
+    pub named: String,
+    /// Why the tags in its name are wrong, if one is.
+    pub wrong: Option<String>,
+    /// How many ELF files were judged.
+    pub elf_files: usize,
+    /// What keeps it from the next older tag: what forces the one it has. Libraries first, then symbol versions.
+    pub forced_by: Vec<Obstacle>,
+    /// The next older tag; of `linux_…` the one that it could have. None where there is none.
+    pub next_older: Option<String>,
+    /// Libraries that neither these wheels ship nor any policy allows.
+    pub external_libraries: Vec<Obstacle>,
+    /// ELF files that were not judged, and why.
+    pub ignored: Vec<Ignored>,
+    #[serde(skip)]
+    needs: Option<Needs>,
+}
+
+/// An ELF file that no tag speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ignored {
+    /// Its path in the wheel.
+    pub file: String,
+    /// Why it is not judged.
+    pub reason: String,
+}
+
+/// Why wheels cannot be audited.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// One cannot be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It has files for both architectures.
+    #[error("cannot audit {wheel}")]
+    Mixed {
+        /// The wheel's file name.
+        wheel: String,
+        /// Which files.
+        source: Mixed,
+    },
+    /// It is for another system.
+    #[error("cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no ELF file")]
+    OtherSystem {
+        /// The wheel's file name.
+        wheel: String,
+        /// The tags in it.
+        platform: String,
+    },
+    /// It is for another machine.
+    #[error("cannot audit {wheel}: `{file}` is {machine}, and there are policies for x86_64 and aarch64 only")]
+    OtherMachine {
+        /// The wheel's file name.
+        wheel: String,
+        /// One of its ELF files.
+        file: String,
+        /// What that is for.
+        machine: String,
+    },
+}
+
+/// Audits wheels as one set.
+///
+/// # Errors
+/// When one cannot be read, is not for Linux on x86-64 or aarch64, or is for both.
+pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
+    let contents: Vec<Contents> = wheels.iter().map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
+    let mut shipped = Shipped::default();
+    for file in contents.iter().flat_map(|wheel| &wheel.files) {
+        shipped.add(file.name(), &file.facts);
+    }
+    contents.into_iter().map(|wheel| judge(wheel, &shipped)).collect()
+}
+
+/// Why a platform tag (`.` between several) is wrong for an audited wheel; `None` when it is true of it.
+pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
+    audit.needs.as_ref()?.contradiction(tag)
+}
+
+fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
+    let subjects: Vec<Subject<'_>> = wheel.files.iter().map(contents::File::subject).collect();
+    let hint = libc_of(&wheel.name);
+    let file = wheel.file;
+    let needs = Needs::of(&subjects, shipped, hint).map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
+    let mut audit = Audit {
+        file,
+        tag: "any".to_owned(),
+        also: Vec::new(),
+        named: wheel.name.platform,
+        wrong: None,
+        elf_files: wheel.files.len(),
+        forced_by: Vec::new(),
+        next_older: None,
+        external_libraries: Vec::new(),
+        ignored: wheel.ignored,
+        needs,
+    };
+    match &audit.needs {
+        Some(_) => audit.decide(hint),
+        None => audit.check_system(wheel.foreign)?,
+    }
+    Ok(audit)
+}
+
+/// The C library that a wheel's name speaks of.
+fn libc_of(name: &WheelName) -> Option<Libc> {
+    let means = |libc: &Libc| name.platform.split('.').any(|tag| tag.starts_with(libc.prefix()));
+    [Libc::Glibc, Libc::Musl].into_iter().find(means)
+}
+
+impl Audit {
+    fn decide(&mut self, hint: Option<Libc>) {
+        let Some(needs) = &self.needs else { return };
+        let Verdict { tag, also, older } = needs.verdict(hint);
+        let other = needs.other_libc.iter().map(|file| Ignored { file: file.clone(), reason: "linked with another C library".to_owned() });
+        self.ignored.extend(other);
+        self.elf_files -= needs.other_libc.len();
+        self.wrong = needs.contradiction(&self.named);
+        self.external_libraries = needs.external_libraries(hint);
+        (self.tag, self.also) = (tag, also);
+        if let Some(older) = older {
+            (self.next_older, self.forced_by) = (Some(older.tag), older.obstacles);
+        }
+    }
+
+    /// Without a file to judge, a wheel fits anywhere, unless that is because it is for something else.
+    fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {
+        let wheel = self.file.clone();
+        if let Some((file, machine)) = foreign {
+            return Err(AuditError::OtherMachine { wheel, file, machine });
+        }
+        let linux = |tag: &str| tag == "any" || ["linux_", "manylinux", "musllinux"].iter().any(|start| tag.starts_with(start));
+        if self.named.split('.').any(linux) { Ok(()) } else { Err(AuditError::OtherSystem { wheel, platform: self.named.clone() }) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! `rockpack audit`: which platform tag is true of wheels.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rockpack::archive::OpenError;
+use rockpack::audit::{self, Audit, AuditError, Ignored};
+use rockpack::elf::policy::{Obstacle, ObstacleKind};
+use rockpack::source::{Code, Problem, with_causes};
+use serde::Serialize;
+
+use super::{Failure, environment, print};
+use crate::cli::AuditArgs;
+use crate::ui;
+
+/// What scripts read.
+#[derive(Serialize)]
+struct Document<'a> {
+    wheels: &'a [Audit],
+}
+
+/// Audits the wheels and prints what was found out.
+pub fn run(args: &AuditArgs) -> Result<(), Failure> {
+    let paths: Vec<&Path> = args.wheels.iter().map(std::path::PathBuf::as_path).collect();
+    let audits = audit::audit(&paths).map_err(|error| failure(&error))?;
+    let text = if args.json {
+        let document = Document { wheels: &audits };
+        serde_json::to_string_pretty(&document).map_err(|e| environment(format!("cannot write the audit as JSON: {e}")))? + "\n"
+    } else {
+        audits.iter().map(text).collect::<Vec<_>>().join("\n")
+    };
+    print(&text)?;
+    if audits.iter().any(|audit| audit.wrong.is_some()) { Err(Failure::Said) } else { Ok(()) }
+}
+
+/// A file that cannot be read is the machine's fault, what is in one the wheel's.
+fn failure(error: &AuditError) -> Failure {
+    match error {
+        AuditError::Open(OpenError::Io(_)) => environment(with_causes(error)),
+        AuditError::Open(_) | AuditError::Mixed { .. } | AuditError::OtherSystem { .. } | AuditError::OtherMachine { .. } => {
+            Failure::Problems(Problem::error(Code::WheelNotAudited, with_causes(error)).into())
+        }
+    }
+}
+
+/// How many lines of one kind are shown; `--json` has all.
+const MOST: usize = 12;
+
+fn text(audit: &Audit) -> String {
+    let mut text = format!("{}\n", ui::bold(&audit.file));
+    let files = match audit.elf_files {
+        0 => "no ELF file to judge".to_owned(),
+        1 => "1 ELF file".to_owned(),
+        many => format!("{many} ELF files"),
+    };
+    let also = if audit.also.is_empty() { String::new() } else { format!(" (also {})", audit.also.join(", ")) };
+    let _ = writeln!(text, "  {}{also}, {files}", ui::bold(&audit.tag));
+    if let Some(wrong) = &audit.wrong {
+        let _ = writeln!(text, "  its name is wrong: {wrong}");
+    }
+    if let Some(next) = audit.next_older.as_ref().filter(|_| !audit.forced_by.is_empty()) {
+        let _ = writeln!(text, "\n  keeps it from {next}:\n{}", table(&audit.forced_by));
+        let _ = writeln!(text, "  to get there:");
+        for change in changes(&audit.forced_by, next) {
+            let _ = writeln!(text, "    {change}");
+        }
+    }
+    // Where they are what forces the tag, they have been said.
+    let more: Vec<Obstacle> = audit.external_libraries.iter().filter(|library| !audit.forced_by.contains(library)).cloned().collect();
+    if !more.is_empty() {
+        let _ = writeln!(text, "\n  libraries that have to be on the user's system:\n{}", table(&more).trim_end_matches('\n'));
+    }
+    text + &ignored(&audit.ignored)
+}
+
+/// A line for each thing: what, of which library, the first file and a symbol.
+fn table(obstacles: &[Obstacle]) -> String {
+    let shown = &obstacles[..obstacles.len().min(MOST)];
+    let of = |obstacle: &Obstacle| obstacle.library.clone().unwrap_or_default();
+    let width = |column: &dyn Fn(&Obstacle) -> usize| shown.iter().map(column).max().unwrap_or(0);
+    let (needs, library) = (width(&|o| o.needs.len()), width(&|o| of(o).len()));
+    let mut text = String::new();
+    for obstacle in shown {
+        let symbol = obstacle.symbol.as_ref().map(|symbol| format!(": {symbol}")).unwrap_or_default();
+        let more = if obstacle.files > 1 { format!(", and {} more", obstacle.files - 1) } else { String::new() };
+        let gap = if library == 0 { "" } else { "  " };
+        let _ = writeln!(text, "    {:<needs$}{gap}{:<library$}  {}{symbol}{more}", obstacle.needs, of(obstacle), obstacle.file);
+    }
+    if obstacles.len() > MOST {
+        let _ = writeln!(text, "    and {} more, which --json lists", obstacles.len() - MOST);
+    }
+    text
+}
+
+/// What would have to change, a sentence for each kind of thing.
+fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
+    let names = |kind: ObstacleKind| {
+        let names: Vec<&str> = obstacles.iter().filter(|o| o.kind == kind).map(|o| o.needs.as_str()).collect();
+        (!names.is_empty()).then(|| listed(&names))
+    };
+    let changes = [
+        names(ObstacleKind::Processor).map(|_| "compile it for every x86-64 processor, and link start-up files that are".to_owned()),
+        names(ObstacleKind::Library).map(|names| format!("ship {names}, here or in a wheel that it requires, or do without")),
+        names(ObstacleKind::Version).map(|_| format!("build it where these libraries are no newer than {next} has them")),
+        names(ObstacleKind::Symbol).map(|names| format!("do without {names}")),
+    ];
+    changes.into_iter().flatten().collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [many @ .., _, _] if many.len() > 2 => format!("{} and {} more", names[..3].join(", "), names.len() - 3),
+        _ => names.join(", "),
+    }
+}
+
+fn ignored(files: &[Ignored]) -> String {
+    let mut text = String::new();
+    if !files.is_empty() {
+        text += "\n  not judged:\n";
+        for file in files.iter().take(MOST) {
+            let _ = writeln!(text, "    {}: {}", file.file, file.reason);
+        }
+        if files.len() > MOST {
+            let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
+        }
+    }
+    text
+}

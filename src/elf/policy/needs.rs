@@ -1,0 +1,175 @@
+//! What a set of files needs of the system that it runs on.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::level::Measure;
+use super::{Libc, Obstacle, ObstacleKind, StubMachine, architecture};
+use crate::elf::{ElfFacts, ElfKind, Import};
+
+/// One file of the set.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// What it is called when something is said of it.
+    pub file: &'a str,
+    /// What its headers say.
+    pub facts: &'a ElfFacts,
+    /// The symbols that it takes from others, where somebody has read them.
+    pub imports: &'a [Import],
+}
+
+/// The libraries that come along: what is needed of them is needed of no system.
+#[derive(Debug, Clone, Default)]
+pub struct Shipped(BTreeSet<(StubMachine, String)>);
+
+impl Shipped {
+    /// Takes in a file, by its own name and by its SONAME.
+    pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
+        if let (Some(machine), ElfKind::SharedLibrary) = (StubMachine::of(facts.machine), facts.kind) {
+            self.add_name(machine, file_name);
+            facts.soname.iter().for_each(|soname| self.add_name(machine, soname));
+        }
+    }
+
+    /// Takes in a library by the name that others need it by.
+    pub fn add_name(&mut self, machine: StubMachine, name: &str) {
+        self.0.insert((machine, name.to_owned()));
+    }
+
+    fn has(&self, machine: StubMachine, name: &str) -> bool {
+        self.0.contains(&(machine, name.to_owned()))
+    }
+}
+
+/// Files for two architectures in one set: no tag is true of both.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is for {} and `{}` for {}: no platform tag is true of both", .0.0, .0.1, .1.0, .1.1)]
+pub struct Mixed(pub (String, &'static str), pub (String, &'static str));
+
+/// Who needs a thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bearers {
+    symbol: Option<String>,
+    file: String,
+    files: usize,
+}
+
+/// What a set of files needs, everything once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needs {
+    /// What they are for.
+    pub machine: StubMachine,
+    /// The C library that they are linked with; `None` where no file names one.
+    pub libc: Option<Libc>,
+    /// A file of the architecture, to name it.
+    pub file: String,
+    /// Files that are linked with the other C library; nothing is said of them.
+    pub other_libc: Vec<String>,
+    things: BTreeMap<Thing, Bearers>,
+}
+
+/// Kind, name, and the library that has it.
+type Thing = (ObstacleKind, String, Option<String>);
+
+impl Needs {
+    /// Adds up what `subjects` need beside what is `shipped` with them. Files that no loader
+    /// loads, and those for other machines, count for nothing; `None` where no file is left.
+    /// `hint` decides between two C libraries.
+    ///
+    /// # Errors
+    /// When files are for both architectures.
+    pub fn of(subjects: &[Subject<'_>], shipped: &Shipped, hint: Option<Libc>) -> Result<Option<Self>, Mixed> {
+        let ours: Vec<(StubMachine, &Subject<'_>)> = subjects.iter().filter_map(|s| Some((judged(s.facts)?, s))).collect();
+        let Some((machine, first)) = ours.first() else { return Ok(None) };
+        if let Some((other, second)) = ours.iter().find(|(other, _)| other != machine) {
+            let named = |subject: &Subject<'_>, machine| (subject.file.to_owned(), architecture(machine));
+            return Err(Mixed(named(first, *machine), named(second, *other)));
+        }
+        let libcs: BTreeSet<Libc> = ours.iter().filter_map(|(_, s)| libc(s.facts)).collect();
+        let libc = hint.filter(|hint| libcs.contains(hint)).or(libcs.first().copied());
+        let mut needs = Self { machine: *machine, libc, file: first.file.to_owned(), other_libc: Vec::new(), things: BTreeMap::new() };
+        for (_, subject) in ours {
+            needs.add(subject, shipped);
+        }
+        Ok(Some(needs))
+    }
+
+    fn add(&mut self, subject: &Subject<'_>, shipped: &Shipped) {
+        let facts = subject.facts;
+        if libc(facts).is_some_and(|libc| Some(libc) != self.libc) {
+            self.other_libc.push(subject.file.to_owned());
+            return;
+        }
+        let away = |library: &str| !shipped.has(self.machine, library);
+        let mut found: BTreeMap<Thing, Option<String>> = BTreeMap::new();
+        for library in facts.needed.iter().filter(|library| away(library)) {
+            found.insert((ObstacleKind::Library, library.clone(), None), None);
+            for symbol in &facts.forbidden {
+                found.insert((ObstacleKind::Symbol, symbol.clone(), Some(library.clone())), None);
+            }
+        }
+        for need in facts.versions.iter().filter(|need| away(&need.library)) {
+            for version in &need.versions {
+                let symbol = bearer(subject.imports, version, &need.library);
+                found.insert((ObstacleKind::Version, version.clone(), Some(need.library.clone())), symbol);
+            }
+        }
+        if let Some(level) = facts.isa_level {
+            found.insert((ObstacleKind::Processor, format!("x86-64-v{level}"), None), None);
+        }
+        for (thing, symbol) in found {
+            let bearers = self.things.entry(thing).or_insert_with(|| Bearers { symbol: None, file: subject.file.to_owned(), files: 0 });
+            bearers.files += 1;
+            if bearers.file == subject.file {
+                bearers.symbol = bearers.symbol.take().or(symbol);
+            }
+        }
+    }
+
+    /// What `measure` does not promise: libraries first, then versions, the newest first.
+    pub(super) fn obstacles(&self, measure: &Measure) -> Vec<Obstacle> {
+        let mut found: Vec<(&Thing, &Bearers)> = self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
+        found.sort_by_cached_key(|((kind, name, _), _)| (*kind, (*kind == ObstacleKind::Version).then(|| Reverse(numbered(name)))));
+        found.into_iter().map(|(thing, bearers)| obstacle(thing, bearers)).collect()
+    }
+}
+
+fn promised(measure: &Measure, (kind, name, library): &Thing) -> bool {
+    match kind {
+        ObstacleKind::Processor => false,
+        ObstacleKind::Library => measure.has_library(name),
+        ObstacleKind::Version => measure.has_version(name),
+        ObstacleKind::Symbol => !library.as_deref().is_some_and(|library| measure.forbids(library, name)),
+    }
+}
+
+/// A version in the order that people count in: `GLIBC_2.9` before `GLIBC_2.10`.
+fn numbered(version: &str) -> (&str, Vec<Option<u64>>) {
+    let (name, numbers) = version.split_once('_').unwrap_or((version, ""));
+    (name, numbers.split('.').map(|number| number.parse().ok()).collect())
+}
+
+fn obstacle((kind, name, library): &Thing, bearers: &Bearers) -> Obstacle {
+    let Bearers { symbol, file, files } = bearers.clone();
+    Obstacle { kind: *kind, needs: name.clone(), library: library.clone(), symbol, file, files }
+}
+
+/// The architecture of a file that a tag has to be true of.
+fn judged(facts: &ElfFacts) -> Option<StubMachine> {
+    StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())
+}
+
+/// The C library that a file is linked with, by what it needs and what starts it.
+fn libc(facts: &ElfFacts) -> Option<Libc> {
+    let names =
+        || facts.needed.iter().map(String::as_str).chain(facts.interpreter.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path)));
+    let musl = |name: &str| name == "libc.so" || name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
+    let glibc = |name: &str| name == "libc.so.6" || name.starts_with("ld-linux");
+    if names().any(musl) { Some(Libc::Musl) } else { names().any(glibc).then_some(Libc::Glibc) }
+}
+
+/// A symbol that bears a version, the first in the table.
+fn bearer(imports: &[Import], version: &str, library: &str) -> Option<String> {
+    let bears = |import: &&Import| import.version.as_ref().is_some_and(|(v, l)| v == version && l == library);
+    imports.iter().find(bears).map(|import| import.name.clone())
+}

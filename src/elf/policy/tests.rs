@@ -1,0 +1,259 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::elf::{ElfFacts, ElfKind, Import, Machine, VersionNeed};
+
+/// A library that needs libc and these versions of it.
+fn library(versions: &[&str]) -> ElfFacts {
+    ElfFacts {
+        kind: ElfKind::SharedLibrary,
+        machine: Machine::X86_64,
+        soname: None,
+        needed: vec!["libc.so.6".to_owned()],
+        rpath: None,
+        runpath: None,
+        glibc: None,
+        versions: vec![VersionNeed { library: "libc.so.6".to_owned(), versions: versions.iter().map(|v| (*v).to_owned()).collect() }],
+        interpreter: None,
+        forbidden: Vec::new(),
+        isa_level: None,
+    }
+}
+
+fn needing(libraries: &[&str]) -> ElfFacts {
+    ElfFacts { needed: libraries.iter().map(|name| (*name).to_owned()).collect(), versions: Vec::new(), ..library(&[]) }
+}
+
+fn needs_of(files: &[(&str, &ElfFacts)], hint: Option<Libc>) -> Needs {
+    let mut shipped = Shipped::default();
+    for (name, facts) in files {
+        shipped.add(name, facts);
+    }
+    let subjects: Vec<Subject<'_>> = files.iter().map(|(file, facts)| Subject { file, facts, imports: &[] }).collect();
+    Needs::of(&subjects, &shipped, hint).unwrap().unwrap()
+}
+
+fn needs(facts: &ElfFacts) -> Needs {
+    needs_of(&[("a.so", facts)], None)
+}
+
+fn tag(facts: &ElfFacts) -> String {
+    needs(facts).verdict(None).tag
+}
+
+#[test]
+fn every_line_of_the_table_is_understood() {
+    for machine in StubMachine::ALL {
+        for (libc, count) in [(Libc::Glibc, if machine == StubMachine::X86_64 { 16 } else { 14 }), (Libc::Musl, 2)] {
+            let all = policies(machine, libc);
+            assert_eq!(all.len(), count, "{machine:?} {libc:?}");
+            assert!(all.is_sorted_by_key(|policy| policy.release));
+            for policy in all {
+                assert_eq!(policy.name, Level { libc, release: policy.release }.to_string());
+                assert!(policy.aliases.iter().all(|alias| alias.parse() == Ok(Level { libc, release: policy.release })));
+                assert!(policy.has_library("libz.so.1") && !policy.has_library("libdrm.so.2"));
+            }
+        }
+    }
+    let text = include_str!("table.tsv").lines().filter(|line| !line.starts_with('#'));
+    let words = ["policy", "library", "GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC", "forbid", "permit"];
+    for line in text {
+        let columns: Vec<&str> = line.split('\t').collect();
+        assert!(columns.len() == 4 && !columns[3].is_empty() && words.contains(&columns[2].split(' ').next().unwrap()), "{line}");
+    }
+}
+
+#[test]
+fn the_newest_version_decides_and_old_names_are_told() {
+    let verdict = needs(&library(&["GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.9"])).verdict(None);
+    assert_eq!((verdict.tag.as_str(), verdict.also), ("manylinux_2_17_x86_64", vec!["manylinux2014_x86_64".to_owned()]));
+    let older = verdict.older.unwrap();
+    assert_eq!(older.tag, "manylinux_2_12_x86_64");
+    assert_eq!(older.obstacles.iter().map(ToString::to_string).collect::<Vec<_>>(), ["`a.so` needs GLIBC_2.17 of libc.so.6"]);
+    for (version, expected) in [
+        ("GLIBC_2.5", "manylinux_2_5_x86_64"),
+        ("GLIBC_2.29", "manylinux_2_31_x86_64"),
+        ("GLIBCXX_3.4.30", "manylinux_2_35_x86_64"),
+        ("CXXABI_1.3.9", "manylinux_2_24_x86_64"),
+        ("GCC_7.0.0", "manylinux_2_27_x86_64"),
+        ("GLIBC_ABI_DT_RELR", "manylinux_2_36_x86_64"),
+        ("GLIBC_PRIVATE", "linux_x86_64"),
+        ("GLIBC_2.99", "linux_x86_64"),
+        ("OPENSSL_3.0.0", "manylinux_2_5_x86_64"),
+    ] {
+        assert_eq!(tag(&library(&[version])), expected, "{version}");
+    }
+    assert_eq!(tag(&ElfFacts { machine: Machine::Aarch64, ..library(&["GLIBC_2.17"]) }), "manylinux_2_17_aarch64");
+}
+
+#[test]
+fn a_library_that_nobody_ships_leaves_the_bare_tag() {
+    let facts = needing(&["libc.so.6", "libdrm.so.2", "ld-linux-x86-64.so.2"]);
+    let verdict = needs(&facts).verdict(None);
+    assert_eq!(verdict.tag, "linux_x86_64");
+    let older = verdict.older.unwrap();
+    assert_eq!((older.tag.as_str(), older.obstacles[0].needs.as_str()), ("manylinux_2_5_x86_64", "libdrm.so.2"), "what it could be");
+    let drm = ElfFacts { soname: Some("libdrm.so.2".to_owned()), ..library(&["GLIBC_2.17"]) };
+    let both = [("a.so", &facts), ("lib/libdrm-1.so", &drm)];
+    assert_eq!(needs_of(&both, None).verdict(None).tag, "manylinux_2_17_x86_64");
+    assert_eq!(needs_of(&both, None).external_libraries(None), []);
+}
+
+#[test]
+fn versions_of_what_is_shipped_are_needed_of_no_system() {
+    let facts = ElfFacts {
+        versions: vec![VersionNeed { library: "libgcc_s.so.1".to_owned(), versions: vec!["GCC_14.0.0".to_owned()] }],
+        ..needing(&["libc.so.6", "libgcc_s.so.1"])
+    };
+    assert_eq!(tag(&facts), "manylinux_2_39_x86_64");
+    assert_eq!(needs_of(&[("a.so", &facts), ("libgcc_s.so.1", &library(&[]))], None).verdict(None).tag, "manylinux_2_5_x86_64");
+}
+
+#[test]
+fn a_forbidden_symbol_and_a_newer_processor_count() {
+    let zlib = ElfFacts { forbidden: vec!["uncompress2".to_owned()], ..needing(&["libz.so.1", "libc.so.6"]) };
+    let verdict = needs(&zlib).verdict(None);
+    assert_eq!(verdict.tag, "manylinux_2_34_x86_64");
+    assert_eq!(verdict.older.unwrap().obstacles[0].what(), "the symbol uncompress2 of libz.so.1");
+    assert!(is_forbidden_somewhere("libz.so.1", "uncompress2") && !is_forbidden_somewhere("libz.so.1", "inflate"));
+    let level = ElfFacts { isa_level: Some(3), ..library(&["GLIBC_2.17"]) };
+    let verdict = needs(&level).verdict(None);
+    assert_eq!(
+        (verdict.tag.as_str(), verdict.older.unwrap().obstacles[0].what().as_str()),
+        ("linux_x86_64", "a processor of level x86-64-v3")
+    );
+}
+
+#[test]
+fn musl_has_tags_of_its_own() {
+    let musl = needing(&["libc.musl-x86_64.so.1"]);
+    assert_eq!(tag(&musl), "musllinux_1_2_x86_64");
+    assert_eq!(tag(&needing(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])), "linux_x86_64");
+    assert_eq!(tag(&needing(&["libc.so"])), "musllinux_1_2_x86_64", "as musl's own compiler wrapper links");
+    let both = [("m.so", &musl), ("g.so", &library(&["GLIBC_2.17"]))];
+    let glibc = needs_of(&both, None);
+    assert_eq!((glibc.verdict(None).tag.as_str(), &glibc.other_libc[..]), ("manylinux_2_17_x86_64", &["m.so".to_owned()][..]));
+    assert_eq!(needs_of(&both, Some(Libc::Musl)).verdict(None).tag, "musllinux_1_2_x86_64");
+}
+
+#[test]
+fn a_program_without_a_c_library_runs_with_either() {
+    let program = ElfFacts { kind: ElfKind::StaticExecutable, ..needing(&[]) };
+    let verdict = needs(&program).verdict(None);
+    assert_eq!(verdict.tag, "manylinux_2_5_x86_64");
+    assert_eq!(verdict.also, ["manylinux1_x86_64", "musllinux_1_2_x86_64"]);
+    assert_eq!(needs(&program).verdict(Some(Libc::Musl)).tag, "musllinux_1_2_x86_64");
+}
+
+#[test]
+fn files_for_two_architectures_have_no_tag() {
+    let (one, other) = (library(&[]), ElfFacts { machine: Machine::Aarch64, ..library(&[]) });
+    let subjects = [("a.so", &one), ("b.so", &other)].map(|(file, facts)| Subject { file, facts, imports: &[] });
+    let mixed = Needs::of(&subjects, &Shipped::default(), None).unwrap_err();
+    assert_eq!(mixed.to_string(), "`a.so` is for x86_64 and `b.so` for aarch64: no platform tag is true of both");
+    let object = ElfFacts { kind: ElfKind::Relocatable, ..other };
+    let subjects = [("a.so", &one), ("b.o", &object)].map(|(file, facts)| Subject { file, facts, imports: &[] });
+    assert!(Needs::of(&subjects, &Shipped::default(), None).is_ok(), "no loader loads an object file");
+    assert_eq!(Needs::of(&subjects[1..], &Shipped::default(), None).unwrap(), None);
+}
+
+#[test]
+fn the_first_file_bears_a_symbol() {
+    let facts = library(&["GLIBC_2.34"]);
+    let version = Some(("GLIBC_2.34".to_owned(), "libc.so.6".to_owned()));
+    let imports =
+        [Import { name: "malloc".to_owned(), version: None, weak: false }, Import { name: "dlopen".to_owned(), version, weak: false }];
+    let subjects = ["a.so", "b.so"].map(|file| Subject { file, facts: &facts, imports: &imports });
+    let needs = Needs::of(&subjects, &Shipped::default(), None).unwrap().unwrap();
+    let found = needs.beyond("manylinux_2_28".parse().unwrap());
+    assert_eq!(found[0].to_string(), "`a.so` and 1 more file need GLIBC_2.34 of libc.so.6 (`dlopen`)");
+}
+
+#[test]
+fn a_wrong_tag_is_told_why() {
+    let needs = needs(&library(&["GLIBC_2.28"]));
+    for right in
+        ["linux_x86_64", "manylinux_2_28_x86_64", "manylinux_2_99_x86_64", "manylinux_2_29_x86_64", "manylinux_2_28_x86_64.linux_x86_64"]
+    {
+        assert_eq!(needs.contradiction(right), None, "{right}");
+    }
+    for (wrong, why) in [
+        ("manylinux2014_x86_64", "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux2014_x86_64 does not promise"),
+        (
+            "manylinux_2_28_x86_64.manylinux_2_27_x86_64",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise",
+        ),
+        ("manylinux_2_20_x86_64", "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_20_x86_64 does not promise"),
+        ("manylinux_2_28_aarch64", "`a.so` is an ELF file for x86_64, which manylinux_2_28_aarch64 is not"),
+        ("any", "`a.so` is an ELF file for x86_64, which any is not"),
+        ("musllinux_1_2_x86_64", "`a.so` is linked with another C library than that of musllinux"),
+        ("macosx_11_0_x86_64", "`a.so` is an ELF file, and macosx_11_0_x86_64 is no tag for Linux"),
+    ] {
+        assert_eq!(needs.contradiction(wrong).as_deref(), Some(why));
+    }
+}
+
+#[test]
+fn levels_are_named_as_tags_without_an_architecture() {
+    for text in ["manylinux_2_28", "musllinux_1_1", "manylinux_2_30"] {
+        assert_eq!(text.parse::<Level>().unwrap().to_string(), text);
+    }
+    assert_eq!("manylinux2014".parse::<Level>().unwrap().to_string(), "manylinux_2_17");
+    for text in ["", "any", "linux", "manylinux", "manylinux_2", "manylinux_2_28_x86_64", "macosx_11_0", "manylinux_2_x"] {
+        assert!(text.parse::<Level>().is_err(), "{text}");
+    }
+    let level = |text: &str| text.parse::<Level>().unwrap();
+    assert!(level("manylinux_2_5") < level("manylinux_2_12"));
+    assert_eq!(level("manylinux_2_5").partial_cmp(&level("musllinux_1_2")), None);
+}
+
+/// Facts of a library out of a few versions and libraries.
+fn any_facts() -> impl Strategy<Value = ElfFacts> {
+    let version = prop_oneof![
+        (0_u32..45).prop_map(|minor| format!("GLIBC_2.{minor}")),
+        (0_u32..35).prop_map(|patch| format!("GLIBCXX_3.4.{patch}")),
+        Just("ZLIB_1.2.9".to_owned()),
+        Just("QUADMATH_1.0".to_owned())
+    ];
+    let needed = prop::sample::select(vec!["libm.so.6", "libz.so.1", "libexpat.so.1", "libmvec.so.1", "libX11.so.6", "libdrm.so.2"]);
+    (prop::collection::vec(version, 0..5), prop::collection::vec(needed, 0..3), prop::option::of(2_u8..4), any::<bool>()).prop_map(
+        |(versions, libraries, isa, rare)| {
+            let mut facts = library(&versions.iter().map(String::as_str).collect::<Vec<_>>());
+            facts.needed.extend(libraries.into_iter().map(str::to_owned));
+            facts.forbidden.extend(rare.then(|| "uncompress2".to_owned()));
+            facts.isa_level = isa.filter(|_| !rare);
+            facts
+        },
+    )
+}
+
+proptest! {
+    /// The tag is true of the files, the next older one is not, and the reasons are why.
+    #[test]
+    fn the_verdict_is_the_oldest_tag_that_is_true(files in prop::collection::vec(any_facts(), 1..4)) {
+        let files: Vec<(&str, &ElfFacts)> = files.iter().map(|facts| ("x.so", facts)).collect();
+        let needs = needs_of(&files, None);
+        let verdict = needs.verdict(None);
+        prop_assert_eq!(needs.contradiction(&verdict.tag), None);
+        for tag in &verdict.also {
+            prop_assert_eq!(needs.contradiction(tag), None);
+        }
+        if let Some(older) = &verdict.older {
+            prop_assert!(needs.contradiction(&older.tag).is_some());
+            prop_assert!(!older.obstacles.is_empty());
+        }
+        // Newer systems have all that older ones have.
+        let right: Vec<bool> = policies(StubMachine::X86_64, Libc::Glibc).iter().map(|policy| needs.contradiction(&policy.tag(StubMachine::X86_64)).is_none()).collect();
+        prop_assert!(right.is_sorted(), "{:?}", right);
+        prop_assert_eq!(right.contains(&true), verdict.tag != "linux_x86_64");
+    }
+
+    /// Another file makes no tag better, and the order of files says nothing.
+    #[test]
+    fn more_files_need_no_less(one in any_facts(), other in any_facts()) {
+        let rank = |tag: &str| policies(StubMachine::X86_64, Libc::Glibc).iter().position(|policy| policy.tag(StubMachine::X86_64) == tag).unwrap_or(usize::MAX);
+        let both = needs_of(&[("a.so", &one), ("b.so", &other)], None).verdict(None);
+        prop_assert_eq!(&both.tag, &needs_of(&[("b.so", &other), ("a.so", &one)], None).verdict(None).tag);
+        prop_assert_eq!(rank(&both.tag), rank(&tag(&one)).max(rank(&tag(&other))));
+    }
+}

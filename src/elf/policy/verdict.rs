@@ -1,0 +1,119 @@
+//! What tag a set of files may bear.
+
+use serde::Serialize;
+
+use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, architecture, policies};
+
+/// The best tag: the one that most systems take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The platform tag (`manylinux_2_17_x86_64`, `linux_x86_64`).
+    pub tag: String,
+    /// Other tags that are as true: older names, and of files without a C library those of the other one.
+    pub also: Vec<String>,
+    /// The next better tag, and what keeps the files from it; `None` where there is none.
+    pub older: Option<Older>,
+}
+
+/// A tag that more systems take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Older {
+    /// The tag.
+    pub tag: String,
+    /// All that would have to change.
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl Policy {
+    fn level(&self) -> Level {
+        Level { libc: self.libc, release: self.release }
+    }
+}
+
+impl Needs {
+    /// The best tag for them. `hint` says which C library's tags are meant where no file names one.
+    pub fn verdict(&self, hint: Option<Libc>) -> Verdict {
+        let candidates = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc));
+        match self.best(candidates) {
+            Some(at) => Verdict {
+                tag: candidates[at].tag(self.machine),
+                also: self.also(&candidates[at]),
+                older: at.checked_sub(1).map(|older| self.older(&candidates[older])),
+            },
+            None => Verdict {
+                tag: format!("linux_{}", architecture(self.machine)),
+                also: Vec::new(),
+                older: self.within_reach(candidates).map(|policy| self.older(policy)),
+            },
+        }
+    }
+
+    /// The policies that files can be judged by, the oldest first.
+    fn candidates(&self, libc: Libc) -> &'static [Policy] {
+        let all = policies(self.machine, libc);
+        // Nothing in a file tells musl's release: the newest that is known is promised.
+        if libc == Libc::Musl { &all[all.len().saturating_sub(1)..] } else { all }
+    }
+
+    fn best(&self, candidates: &[Policy]) -> Option<usize> {
+        candidates.iter().position(|policy| self.lacks(policy).is_empty())
+    }
+
+    /// The first policy of which only other things than symbol versions keep the files, else the last one.
+    fn within_reach(&self, candidates: &'static [Policy]) -> Option<&'static Policy> {
+        let new_enough = |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
+        candidates.iter().find(new_enough).or(candidates.last())
+    }
+
+    /// Libraries that no policy allows: whoever installs the files has to have them. `hint` as for [`Needs::verdict`].
+    pub fn external_libraries(&self, hint: Option<Libc>) -> Vec<Obstacle> {
+        let newest = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc)).last();
+        let lacks = newest.map(|policy| self.lacks(policy)).unwrap_or_default();
+        lacks.into_iter().filter(|obstacle| obstacle.kind == ObstacleKind::Library).collect()
+    }
+
+    fn older(&self, policy: &Policy) -> Older {
+        Older { tag: policy.tag(self.machine), obstacles: self.lacks(policy) }
+    }
+
+    fn lacks(&self, policy: &Policy) -> Vec<Obstacle> {
+        self.beyond(policy.level())
+    }
+
+    /// What keeps the files from a level: nothing, where its tag is true of them.
+    pub fn beyond(&self, level: Level) -> Vec<Obstacle> {
+        level.measure(self.machine).map(|measure| self.obstacles(&measure)).unwrap_or_default()
+    }
+
+    fn also(&self, policy: &Policy) -> Vec<String> {
+        let architecture = architecture(self.machine);
+        let mut also: Vec<String> = policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
+        if self.libc.is_none() {
+            let other = self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
+            also.extend(self.best(other).map(|at| other[at].tag(self.machine)));
+        }
+        also
+    }
+
+    /// Why one of these platform tags (`.` between several) is wrong for the files; `None` when all are true.
+    pub fn contradiction(&self, tags: &str) -> Option<String> {
+        tags.split('.').find_map(|tag| self.contradicts(tag))
+    }
+
+    fn contradicts(&self, tag: &str) -> Option<String> {
+        let (file, ours) = (&self.file, architecture(self.machine));
+        let Some(base) = tag.strip_suffix(ours).and_then(|base| base.strip_suffix('_')) else {
+            return Some(format!("`{file}` is an ELF file for {ours}, which {tag} is not"));
+        };
+        if base == "linux" {
+            return None;
+        }
+        let Ok(level) = base.parse::<Level>() else {
+            return Some(format!("`{file}` is an ELF file, and {tag} is no tag for Linux"));
+        };
+        if self.libc.is_some_and(|libc| libc != level.libc) {
+            return Some(format!("`{file}` is linked with another C library than that of {}", level.libc.prefix()));
+        }
+        self.beyond(level).first().map(|obstacle| format!("{obstacle}, which {tag} does not promise"))
+    }
+}

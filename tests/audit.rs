@@ -1,0 +1,117 @@
+//! `rockpack audit` on packages that rockpack builds and on others: it says what the plan said.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rockpack::audit::{audit, contradiction};
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env_remove("ROCM_SDK_WHEEL_PLATFORM_TAG")
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The demo's packages, and the tag that their plan has; programs are this machine's own.
+fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
+    let dir = TempDir::new().unwrap();
+    let program = fs_err::read(std::env::current_exe().unwrap()).unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
+    let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let built = rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let files = walkdir::WalkDir::new(dir.path().join("out")).into_iter().map(|entry| entry.unwrap().into_path());
+    let mut wheels: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "whl")).collect();
+    wheels.sort();
+    (dir, plan["platform_tag"].as_str().unwrap().to_owned(), wheels)
+}
+
+/// The plan's tag is that of the wheels that need most.
+fn plan_and_audit_agree(kpack: bool) {
+    let (_dir, planned, wheels) = demo(kpack);
+    let paths: Vec<&Path> = wheels.iter().map(PathBuf::as_path).collect();
+    let audits = audit(&paths).unwrap();
+    assert!(audits.iter().all(|audit| audit.named == planned && audit.wrong.is_none()), "{audits:#?}");
+    assert!(audits.iter().any(|audit| audit.tag == planned), "{planned} is true of all, and no better one is");
+    let better: Vec<_> = audits.iter().filter(|audit| audit.tag != planned).collect();
+    assert!(better.iter().all(|audit| contradiction(audit, &planned).is_none() || audit.tag == "any"), "{better:#?}");
+}
+
+#[test]
+fn plan_and_audit_say_the_same_of_the_demo() {
+    plan_and_audit_agree(true);
+}
+
+#[test]
+fn plan_and_audit_say_the_same_of_the_demo_by_family() {
+    plan_and_audit_agree(false);
+}
+
+#[test]
+fn people_and_scripts_get_the_same_answer() {
+    let (dir, planned, wheels) = demo(true);
+    let mut args = vec!["audit"];
+    args.extend(wheels.iter().map(|wheel| wheel.to_str().unwrap()));
+    let said = rockpack(dir.path(), &args);
+    assert!(said.status.success() && said.stderr.is_empty(), "{}", text(&said.stderr));
+    let said = text(&said.stdout);
+    args.push("--json");
+    let json: Value = serde_json::from_slice(&rockpack(dir.path(), &args).stdout).unwrap();
+    let audits = json["wheels"].as_array().unwrap();
+    assert_eq!(audits.len(), wheels.len());
+    for audit in audits {
+        let (file, tag) = (audit["file"].as_str().unwrap(), audit["tag"].as_str().unwrap());
+        assert!(said.contains(&format!("{file}\n  {tag}")), "{file} {tag} in\n{said}");
+    }
+    let forcing = audits.iter().find(|audit| audit["tag"] == planned.as_str()).unwrap();
+    let first = &forcing["forced_by"][0];
+    let line = said.lines().find(|line| line.contains(first["needs"].as_str().unwrap())).unwrap();
+    assert!(line.contains(first["file"].as_str().unwrap()), "{line}");
+    assert!(first["symbol"].is_string(), "{first}");
+}
+
+#[test]
+fn a_wrong_name_is_told_and_fails() {
+    let (dir, planned, wheels) = demo(true);
+    let wheel = wheels.iter().find(|wheel| wheel.to_str().unwrap().contains("sdk_core")).unwrap();
+    let wrong = dir.path().join(wheel.file_name().unwrap().to_str().unwrap().replace(&planned, "manylinux1_x86_64"));
+    fs_err::rename(wheel, &wrong).unwrap();
+    let mut args = vec!["audit", wrong.to_str().unwrap()];
+    args.extend(wheels.iter().filter(|other| *other != wheel).map(|wheel| wheel.to_str().unwrap()));
+    let said = rockpack(dir.path(), &args);
+    assert_eq!(said.status.code(), Some(1));
+    assert!(text(&said.stdout).contains("\n  its name is wrong: `"), "{}", text(&said.stdout));
+    assert!(said.stderr.is_empty());
+}
+
+#[test]
+fn what_cannot_be_audited_says_why() {
+    let dir = TempDir::new().unwrap();
+    fs_err::write(dir.path().join("x-1-py3-none-any.whl"), "no zip").unwrap();
+    fs_err::write(dir.path().join("x.zip"), "no zip").unwrap();
+    for (file, status, says) in [
+        ("x-1-py3-none-any.whl", 1, "is no zip archive"),
+        ("x.zip", 1, "is no name of a wheel"),
+        ("y-1-py3-none-any.whl", 2, "failed to open"),
+    ] {
+        let said = rockpack(dir.path(), &["audit", file]);
+        assert_eq!(said.status.code(), Some(status), "{file}");
+        let error = text(&said.stderr).replace("\n    ", " ");
+        assert!(error.contains(says) && said.stdout.is_empty(), "{error}");
+    }
+}

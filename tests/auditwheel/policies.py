@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The table of policies against those of the auditwheel that is installed."""
+
+import json
+import subprocess
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().parents[2] / "src" / "elf" / "policy" / "table.tsv"
+ARCHITECTURES = ("x86_64", "aarch64")
+FAMILIES = ("manylinux", "musllinux")
+VERSIONS = ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC")
+
+
+def table():
+    """Return every policy of the table with all that it adds up to, by name and architecture."""
+    policies, sums = {}, {}
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        name, architectures, what, words = line.split("\t")
+        words = set(words.split(" ")) - {"-"}
+        for arch in architectures.split(" "):
+            key = (name.split("_")[0], arch)
+            total = sums.setdefault(key, {"library": set(), "forbid": {}, **{kind: set() for kind in VERSIONS}})
+            if what == "policy":
+                policies[name, arch] = {"alias": words}
+            elif what.startswith(("forbid ", "permit ")):
+                change, library = what.split(" ")
+                symbols = total["forbid"].setdefault(library, set())
+                (symbols.update if change == "forbid" else symbols.difference_update)(words)
+            else:
+                total[what] |= words
+            if (name, arch) in policies:
+                forbid = {library: frozenset(symbols) for library, symbols in total["forbid"].items() if symbols}
+                policies[name, arch].update({kind: frozenset(total[kind]) for kind in (*VERSIONS, "library")}, forbid=forbid)
+    return policies
+
+
+def installed(python):
+    """Return the same of auditwheel's files."""
+    where = "import auditwheel.policy as p, pathlib; print(pathlib.Path(p.__file__).parent)"
+    directory = Path(subprocess.run([python, "-c", where], check=True, text=True, capture_output=True).stdout.strip())
+    policies = {}
+    for family in FAMILIES:
+        for policy in json.loads((directory / f"{family}-policy.json").read_text()):
+            for arch in ARCHITECTURES:
+                versions = policy["symbol_versions"].get(arch)
+                if versions is None:
+                    continue
+                unknown = set(versions) - set(VERSIONS)
+                assert not unknown, f"auditwheel judges {unknown} too"
+                libraries = frozenset("libc.musl-{arch}.so.1" if name == "libc.so" else name for name in policy["lib_whitelist"])
+                forbid = {library: frozenset(symbols) for library, symbols in policy["blacklist"].items()}
+                kinds = {kind: frozenset(versions.get(kind, ())) for kind in VERSIONS}
+                policies[policy["name"], arch] = {"alias": set(policy["aliases"]), "library": libraries, "forbid": forbid, **kinds}
+    return policies
+
+
+def problem(python):
+    """Say where the two differ, or return None."""
+    ours, theirs = table(), installed(python)
+    if set(ours) != set(theirs):
+        return f"policies that only one of them has: {sorted(set(ours) ^ set(theirs))}"
+    for key, policy in theirs.items():
+        for what, expected in policy.items():
+            if ours[key][what] != expected:
+                return f"{what} of {key}: the table has {ours[key][what]}, auditwheel {expected}"
+    return None
