@@ -11,6 +11,7 @@ pub mod entry_points;
 pub mod header;
 pub mod metadata;
 pub mod opened;
+pub mod retag;
 pub mod sdist;
 pub mod stage;
 pub mod tarball;

@@ -13,8 +13,11 @@ mod diff;
 mod elf;
 mod explain;
 mod help;
+mod index;
 mod plan;
+mod retag;
 mod scan;
+mod serve;
 mod set;
 mod size;
 
@@ -27,8 +30,11 @@ pub use diff::DiffArgs;
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use explain::ExplainArgs;
 pub use help::HelpArgs;
+pub use index::IndexArgs;
 pub use plan::PlanArgs;
+pub use retag::RetagArgs;
 pub use scan::ScanArgs;
+pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
 
 /// Builds the Python packages of ROCm out of a build's artifacts.
@@ -71,6 +77,9 @@ pub enum Command {
     Build(BuildArgs),
     Diff(DiffArgs),
     Audit(AuditArgs),
+    Retag(RetagArgs),
+    Index(IndexArgs),
+    Serve(ServeArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Completions(CompletionsArgs),

@@ -15,9 +15,12 @@ mod diff;
 mod elf;
 mod explain;
 mod help;
+mod index;
 mod man;
 mod plan;
+mod retag;
 mod scan;
+mod serve;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
 pub enum Failure {
@@ -51,6 +54,9 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Build(args) => build::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Audit(args) => audit::run(args),
+        Command::Retag(args) => retag::run(args),
+        Command::Index(args) => index::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),

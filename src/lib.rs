@@ -15,6 +15,7 @@
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //! * [`audit`] says which platform tag is true of a wheel, and what forces it.
+//! * [`index`] writes the pages that installers find packages by, [`serve`] shows them on loopback.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
@@ -26,6 +27,7 @@ pub mod catalog;
 pub mod elf;
 pub mod event;
 pub mod execute;
+pub mod index;
 pub mod inspect;
 pub mod manifest;
 pub mod names;
@@ -35,5 +37,6 @@ pub mod provenance;
 mod schema {
     mod tests;
 }
+pub mod serve;
 pub mod source;
 pub mod version;

@@ -32,8 +32,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("execute", &["plan", "catalog", "archive", "cache", "elf", "event", "names", "provenance"]),
     ("provenance", &["plan", "catalog", "names", "version", "archive"]),
     ("inspect", &["plan", "archive", "elf", "names", "version"]),
-    ("index", &["archive", "names"]),
     ("audit", &["archive", "elf", "names"]),
+    ("index", &["archive", "names", "version"]),
+    ("serve", &[]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

@@ -179,6 +179,30 @@ impl Stage {
         Ok(stale)
     }
 
+    /// Puts `outputs` in place, one after the other in this order, and then deletes `gone`, paths below
+    /// the destination, with the directories that become empty.
+    ///
+    /// Whoever reads meanwhile sees each file as it was or as it is, and finds what an output names if
+    /// that comes before it.
+    ///
+    /// # Errors
+    /// As [`Stage::commit`].
+    pub fn replace(mut self, outputs: &[RelPath], gone: &[RelPath]) -> Result<(), StageError> {
+        outputs.iter().try_for_each(|path| self.check(path))?;
+        for path in outputs {
+            create_dirs(self.final_dir(path).as_path(), &mut self.created)?;
+        }
+        self.committed = true;
+        outputs.iter().try_for_each(|path| self.put_in_place(path))?;
+        for path in gone {
+            let place = self.dest.join(path.as_str());
+            fs::remove_file(&place).map_err(StageError::at("remove what is no longer named", &place))?;
+            let above = std::iter::successors(path.parent(), RelPath::parent);
+            let _ = above.map(|directory| fs::remove_dir(self.dest.join(directory.as_str()))).take_while(Result::is_ok).count();
+        }
+        self.sync_directories(outputs)
+    }
+
     /// Where the output grows that will be `path` below the destination.
     pub fn path(&self, path: &RelPath) -> PathBuf {
         self.outputs().join(path.as_str())

@@ -29,6 +29,30 @@ impl Timestamp {
         self.0
     }
 
+    /// A moment in seconds since 1970, as near as a zip can say it from below: earlier ones become 1980,
+    /// odd seconds even ones; nothing from 2108 on.
+    pub fn from_seconds(seconds: u64) -> Option<Self> {
+        (seconds < END).then(|| Self(seconds & !1).max(Self::EARLIEST))
+    }
+
+    /// The moment that a zip's header holds, taken as UTC; nothing when there is no such day or time.
+    pub fn from_dos(time: u16, day: u16) -> Option<Self> {
+        let (time, day) = (u64::from(time), u64::from(day));
+        let wanted = (1980 + (day >> 9), day >> 5 & 15, day & 31);
+        let (hour, minute, second) = (time >> 11, time >> 5 & 63, (time & 31) * 2);
+        // The day lies in the year's own 366 or the one after them, whatever the leap years before it are.
+        let about = (wanted.0 - 1970) * 1461 / 4;
+        let day = (about..about + 367).find(|day| date(*day) == wanted)?;
+        let fine = hour < 24 && minute < 60 && second < 60;
+        fine.then(|| Self(day * DAY + hour * 3600 + minute * 60 + second))
+    }
+
+    /// The moment as indexes write it (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
+    pub fn rfc3339(self) -> String {
+        let ((year, month, day), second) = (date(self.0 / DAY), self.0 % DAY);
+        format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    }
+
     /// Time and date as zip headers hold them (MS-DOS, two-second steps), in this order.
     pub(super) fn dos(self) -> (u16, u16) {
         let (year, month, day) = date(self.0 / DAY);
@@ -53,10 +77,7 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, TimestampError> {
         let error = |reason| TimestampError { text: text.to_owned(), reason };
         let seconds: u64 = text.trim().parse().map_err(|_| error("it has to be a whole number of seconds since 1970"))?;
-        if seconds >= END {
-            return Err(error("zip archives end with the year 2107"));
-        }
-        Ok(Self(seconds & !1).max(Self::EARLIEST))
+        Self::from_seconds(seconds).ok_or_else(|| error("zip archives end with the year 2107"))
     }
 }
 
@@ -102,6 +123,19 @@ mod tests {
         for bad in ["4354819200", "", "-1", "yesterday"] {
             assert!(read(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_a_header_holds_reads_back() {
+        for text in ["315532800", "951827696", "1763700000", "4107542398", "4354819198"] {
+            let time: Timestamp = text.parse().unwrap();
+            let (clock, day) = time.dos();
+            assert_eq!(Timestamp::from_dos(clock, day), Some(time));
+        }
+        for (clock, day) in [(0, 0), (0, 0x005e), (0xc000, 0x21), (0x0780, 0x21), (0x1f, 0x21)] {
+            assert_eq!(Timestamp::from_dos(clock, day), None, "{clock} {day}");
+        }
+        assert_eq!("1763700000".parse::<Timestamp>().unwrap().rfc3339(), "2025-11-21T04:40:00Z");
     }
 
     #[test]

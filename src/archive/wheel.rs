@@ -10,7 +10,7 @@ use super::zip::{ZipEntry, ZipError, ZipWriter};
 use crate::names::{DistName, PathError, RelPath};
 use crate::version::Version;
 
-mod record;
+pub(super) mod record;
 
 use record::Record;
 

@@ -4,7 +4,7 @@
 //! descriptors, no directory entries, no comments, no bytes but those of the members and of
 //! the directory. Members and archives may have any size, an archive any number of members.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use indexmap::IndexMap;
 
@@ -95,9 +95,31 @@ impl<W: Write + Seek> ZipWriter<W> {
         let compressed = bytes.len() as u64;
         check_stored(name, method, size, compressed)?;
         let zip64 = size >= MAX_32 || compressed >= MAX_32;
-        let header = Header { executable, method, crc, size, compressed, offset: self.position, zip64 };
+        let (mode, time) = (header::regular(executable), self.time.dos());
+        let header = Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
         self.put(name, bytes)?;
+        self.close(name.clone(), header);
+        Ok(())
+    }
+
+    /// Writes a member as another archive has it: `source` has its bytes, compressed as they are there.
+    ///
+    /// # Errors
+    /// On a second member of this name, when `source` cannot be read or has not the bytes that were
+    /// announced, and when the sink fails.
+    pub fn copy(&mut self, name: &RelPath, member: &CopiedMember, source: &mut impl Read) -> Result<(), ZipError> {
+        let &CopiedMember { mode, time, method, crc, size, compressed } = member;
+        check_stored(name, method, size, compressed)?;
+        // As a build decides it, which does not know `compressed` yet, so that a copy has the bytes of a build.
+        let zip64 = worst_case(method, size).max(compressed) >= MAX_32;
+        let header = Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
+        self.begin(name, &header)?;
+        let written = io::copy(source, &mut self.sink).map_err(ZipError::writing(name))?;
+        if written != compressed {
+            return Err(ZipError::Size { name: name.clone(), announced: compressed, written });
+        }
+        self.position += written;
         self.close(name.clone(), header);
         Ok(())
     }
@@ -122,7 +144,8 @@ impl<W: Write + Seek> ZipWriter<W> {
 
     fn open_entry(&mut self, name: &RelPath, executable: bool, method: Method, size: u64, exact: bool) -> Result<ZipEntry, ZipError> {
         let zip64 = worst_case(method, size) >= MAX_32;
-        let header = Header { executable, method, crc: 0, size, compressed: 0, offset: self.position, zip64 };
+        let (mode, time) = (header::regular(executable), self.time.dos());
+        let header = Header { mode, time, method, crc: 0, size, compressed: 0, offset: self.position, zip64 };
         self.begin(name, &header)?;
         Ok(ZipEntry { name: name.clone(), header, exact })
     }
@@ -168,7 +191,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         let directory = self.position;
         let mut length = 0;
         for (name, header) in &self.members {
-            let bytes = header.central(name.as_str(), self.time);
+            let bytes = header.central(name.as_str());
             self.sink.write_all(&bytes).map_err(failed())?;
             length += bytes.len() as u64;
         }
@@ -188,7 +211,7 @@ impl<W: Write + Seek> ZipWriter<W> {
             return Err(ZipError::NameTooLong { length });
         }
         self.open = Some(name.clone());
-        self.put(name, &header.local(name.as_str(), self.time))
+        self.put(name, &header.local(name.as_str()))
     }
 
     fn put(&mut self, name: &RelPath, bytes: &[u8]) -> Result<(), ZipError> {
@@ -208,12 +231,29 @@ impl<W: Write + Seek> ZipWriter<W> {
 
     /// Writes a local header again, now that all of it is known, and comes back.
     fn amend(&mut self, name: &RelPath, header: &Header) -> io::Result<()> {
-        let bytes = header.local(name.as_str(), self.time);
+        let bytes = header.local(name.as_str());
         self.sink.seek(SeekFrom::Start(header.offset))?;
         self.sink.write_all(&bytes)?;
         self.sink.seek(SeekFrom::Start(self.position))?;
         Ok(())
     }
+}
+
+/// What another archive says of a member.
+#[derive(Debug, Clone, Copy)]
+pub struct CopiedMember {
+    /// `st_mode`, type and permissions.
+    pub mode: u32,
+    /// Time and date, as MS-DOS counts them.
+    pub time: (u16, u16),
+    /// How its bytes are stored.
+    pub method: Method,
+    /// The CRC-32 of its content.
+    pub crc: u32,
+    /// Bytes of content.
+    pub size: u64,
+    /// Bytes in the archive.
+    pub compressed: u64,
 }
 
 /// A member that was begun. Until it is given to [`ZipWriter::end`] the archive is torn:

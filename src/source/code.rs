@@ -118,6 +118,8 @@ codes! {
     ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."
     ElfViolation "elf-violation" "An edit broke what it had to keep."
     Cache "cache" "Packed files of earlier builds cannot be used."
+    WheelRefused "wheel-refused" "The wheel cannot be read, or cannot be given the tag."
+    IndexRefused "index-refused" "A package in the index is broken, or two have one name, or a page is somebody else's."
     Environment "environment" "The command line or the machine is at fault."
 }
 

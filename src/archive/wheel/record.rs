@@ -34,6 +34,6 @@ impl Record {
 }
 
 /// A CSV field (RFC 4180): quoted if it has a comma or a quote. Paths have no line breaks.
-fn field(text: &str) -> Cow<'_, str> {
+pub(in crate::archive) fn field(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text.into() }
 }

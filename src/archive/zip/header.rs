@@ -1,6 +1,6 @@
 //! The records of a zip archive as bytes (PKWARE's APPNOTE.TXT 6.3; numbers in comments are its sections).
 
-use super::{Method, Timestamp};
+use super::Method;
 
 /// From this value on a 32-bit field cannot say it: it holds this and zip64 says it.
 pub(super) const MAX_32: u64 = u32::MAX as u64;
@@ -16,10 +16,18 @@ const UNIX: u16 = 3 << 8;
 /// `S_IFREG`: a regular file.
 const REGULAR: u32 = 0o100_000;
 
+/// The mode of a file that a build writes; of a file's mode, installers keep whether it can be executed.
+pub(super) fn regular(executable: bool) -> u32 {
+    REGULAR | if executable { 0o755 } else { 0o644 }
+}
+
 /// One member, as its local header and the central directory describe it.
 #[derive(Debug)]
 pub(super) struct Header {
-    pub(super) executable: bool,
+    /// `st_mode`, type and permissions.
+    pub(super) mode: u32,
+    /// Time and date, as MS-DOS counts them.
+    pub(super) time: (u16, u16),
     pub(super) method: Method,
     pub(super) crc: u32,
     /// Bytes of content.
@@ -80,7 +88,7 @@ fn zip64_extra(values: &[u64]) -> Vec<u8> {
 impl Header {
     /// The local header (4.3.7). Its length does not depend on `crc` and `compressed`, so that
     /// it can be written again once they are known.
-    pub(super) fn local(&self, name: &str, time: Timestamp) -> Vec<u8> {
+    pub(super) fn local(&self, name: &str) -> Vec<u8> {
         // 4.5.3: a local header's zip64 field has both sizes, and both short fields are all ones.
         let (extra, compressed, size) = if self.zip64 {
             (zip64_extra(&[self.size, self.compressed]), u32::MAX, u32::MAX)
@@ -88,32 +96,31 @@ impl Header {
             (Vec::new(), short(self.compressed), short(self.size))
         };
         let fields = Fields::default().u32(0x0403_4b50).u16(self.version_needed());
-        let fields = self.common(fields, name, time).u32(compressed).u32(size);
+        let fields = self.common(fields, name).u32(compressed).u32(size);
         fields.u16(short_count(name.len())).u16(short_count(extra.len())).bytes(name.as_bytes()).bytes(&extra).0
     }
 
     /// The entry of the central directory (4.3.12).
-    pub(super) fn central(&self, name: &str, time: Timestamp) -> Vec<u8> {
+    pub(super) fn central(&self, name: &str) -> Vec<u8> {
         // 4.5.3: in this order, and only those whose short field is all ones.
         let long: Vec<u64> = [self.size, self.compressed, self.offset].into_iter().filter(|value| *value >= MAX_32).collect();
         let extra = zip64_extra(&long);
-        let mode = REGULAR | if self.executable { 0o755 } else { 0o644 };
         let fields = Fields::default().u32(0x0201_4b50).u16(UNIX + self.version_needed()).u16(self.version_needed());
-        let fields = self.common(fields, name, time).u32(short(self.compressed)).u32(short(self.size));
+        let fields = self.common(fields, name).u32(short(self.compressed)).u32(short(self.size));
         let fields = fields.u16(short_count(name.len())).u16(short_count(extra.len()));
         // No comment, disk 0, no internal attributes; the mode is the upper half of the external ones.
-        let fields = fields.u16(0).u16(0).u16(0).u32(mode << 16).u32(short(self.offset));
+        let fields = fields.u16(0).u16(0).u16(0).u32(self.mode << 16).u32(short(self.offset));
         fields.bytes(name.as_bytes()).bytes(&extra).0
     }
 
     /// Flags, method, time, date and CRC-32, which stand together in both headers.
-    fn common(&self, fields: Fields, name: &str, time: Timestamp) -> Fields {
+    fn common(&self, fields: Fields, name: &str) -> Fields {
         let flags = if name.is_ascii() { 0 } else { UTF_8 };
         let method = match self.method {
             Method::Store => 0,
             Method::Deflate => 8,
         };
-        let (time, date) = time.dos();
+        let (time, date) = self.time;
         fields.u16(flags).u16(method).u16(time).u16(date).u32(self.crc)
     }
 

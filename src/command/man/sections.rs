@@ -33,6 +33,7 @@ pub const ENVIRONMENT: Entries = &[
         "Where packed files of earlier builds are kept when --cache does not say: in the first, else in `rockpack` below the second, \
          else in ~/.cache/rockpack.",
     ),
+    ("SOURCE_DATE_EPOCH", "When the packages of an index were uploaded, in seconds since 1970; see `rockpack index --upload-time`."),
     ("TMPDIR", "Where artifacts that are archives are unpacked for the time of a run; /tmp without it."),
     ("NO_COLOR", "When it is set, nothing is coloured."),
 ];

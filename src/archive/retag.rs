@@ -1,0 +1,323 @@
+//! Another platform tag for a finished wheel: name, `WHEEL` and RECORD change, every other member's
+//! bytes are copied as they are stored.
+//!
+//! The result is as a build writes wheels, whoever made the original: sizes in the local headers, no
+//! data descriptors, no directory entries, the metadata directory last and RECORD last of all.
+//! A wheel that rockpack built comes out byte for byte as if it had been built for the other tag.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use tempfile::NamedTempFile;
+use zip::CompressionMethod;
+
+use super::checksum::Digest;
+use super::deflate::{Level, Method, Packed};
+use super::opened::{OpenError, OpenWheel};
+use super::zip::{CopiedMember, ZipError, ZipWriter};
+use super::{Timestamp, WheelName};
+use crate::names::{PathError, RelPath};
+
+mod record;
+mod same;
+
+use record::Rows;
+
+/// How much of the new wheel is buffered before it goes to the disk.
+const BUFFER: usize = 1 << 20;
+
+/// Why a wheel cannot get another tag.
+#[derive(Debug, thiserror::Error)]
+pub enum RetagError {
+    /// The wheel itself.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The new tag is none (PEP 425).
+    #[error("`{tag}` is no platform tag: {reason}")]
+    Tag {
+        /// The text as it was given.
+        tag: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// What the wheel holds does not run where the tag says.
+    #[error("{} cannot be `{tag}`: {reason}", .wheel.display())]
+    Contradicted {
+        /// The wheel.
+        wheel: PathBuf,
+        /// The tag, one of the set that was asked for.
+        tag: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Something else has the name that the new wheel would get.
+    #[error("{} is there already, with other content", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A member that no installer takes.
+    #[error("`{name}` of {} {reason}", .wheel.display())]
+    Member {
+        /// The wheel.
+        wheel: PathBuf,
+        /// The member.
+        name: String,
+        /// What is wrong with it, as the rest of a sentence.
+        reason: &'static str,
+    },
+    /// A member whose name is no path.
+    #[error("a member of {} cannot be copied", .wheel.display())]
+    Path {
+        /// The wheel.
+        wheel: PathBuf,
+        /// What is wrong with it.
+        source: PathError,
+    },
+    /// The new archive.
+    #[error("cannot write {}", .path.display())]
+    Zip {
+        /// The new wheel.
+        path: PathBuf,
+        /// What failed.
+        source: ZipError,
+    },
+    /// The disk.
+    #[error("cannot write {}", .path.display())]
+    Write {
+        /// The new wheel.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A wheel that has its new tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retagged {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Whether it was there before, as it has to be.
+    pub was_there: bool,
+    /// Signatures of the old RECORD, which are wrong for the new one and were left out.
+    pub dropped: Vec<String>,
+}
+
+/// Writes `wheel` into the directory `into` under the platform tag `platform`, or the tags of a
+/// compressed set (`manylinux_2_28_x86_64.linux_x86_64`), and gives the path. `wheel` stays.
+///
+/// # Errors
+/// When the wheel cannot be read, the tag is none, another file has the new name, or the disk fails.
+pub fn retag(wheel: &Path, platform: &str, into: &Path) -> Result<PathBuf, RetagError> {
+    retag_unless(wheel, platform, into, |_| None).map(|done| done.path)
+}
+
+/// As [`retag`], unless `contradiction` gives a reason against one of the tags: it is asked for each
+/// tag of the set, before anything is written.
+///
+/// # Errors
+/// As [`retag`], and when a tag is contradicted.
+pub fn retag_unless(
+    wheel: &Path,
+    platform: &str,
+    into: &Path,
+    mut contradiction: impl FnMut(&str) -> Option<String>,
+) -> Result<Retagged, RetagError> {
+    check_tags(platform)?;
+    let mut old = OpenWheel::open(wheel)?;
+    for tag in platform.split('.') {
+        if let Some(reason) = contradiction(tag) {
+            return Err(RetagError::Contradicted { wheel: wheel.to_owned(), tag: tag.to_owned(), reason });
+        }
+    }
+    let place = into.join(new_name(wheel, platform));
+    let name = WheelName { platform: platform.to_owned(), ..old.name().clone() };
+    if same::is_one_file(wheel, &place) && same::has_tags(&mut old, &name)? {
+        return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
+    }
+    Rewrite { wheel, place: &place, old, name }.run(into)
+}
+
+/// The file name with another platform tag, its last part. The rest stays as its maker spelt it.
+fn new_name(wheel: &Path, platform: &str) -> String {
+    let name = wheel.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.rsplit_once('-').map_or(name.as_ref(), |(stem, _)| stem);
+    format!("{stem}-{platform}.whl")
+}
+
+fn check_tags(platform: &str) -> Result<(), RetagError> {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let (tags, distinct) = (platform.split('.'), platform.split('.').collect::<BTreeSet<_>>());
+    let reason = if distinct.contains("") {
+        "a tag is empty"
+    } else if !platform.split('.').all(|tag| tag.chars().all(fine)) {
+        "use lower-case letters, digits and `_`, and `.` between the tags of a set"
+    } else if distinct.len() != tags.count() {
+        "a tag stands in the set twice"
+    } else {
+        return Ok(());
+    };
+    Err(RetagError::Tag { tag: platform.to_owned(), reason })
+}
+
+/// One wheel on its way to another name.
+struct Rewrite<'a> {
+    wheel: &'a Path,
+    place: &'a Path,
+    old: OpenWheel,
+    /// What the new file's name says.
+    name: WheelName,
+}
+
+/// What a member is, and so what becomes of it.
+enum Part {
+    /// What is installed: copied.
+    Payload,
+    /// A file of the metadata directory that does not know the tag: copied.
+    Metadata,
+    /// Has the tags: written anew.
+    Wheel,
+    /// Knows `WHEEL`: written anew.
+    Record,
+    /// Signs the RECORD that is no more: left out.
+    Signature,
+    /// An entry without content, which says nothing: left out.
+    Directory,
+}
+
+impl Rewrite<'_> {
+    fn run(mut self, into: &Path) -> Result<Retagged, RetagError> {
+        let place = self.place.to_owned();
+        let failed = |source| RetagError::Write { path: place.clone(), source };
+        fs::create_dir_all(into).map_err(failed)?;
+        let mut file = NamedTempFile::with_prefix_in(".rockpack-", into).map_err(failed)?;
+        let dropped = self.write(BufWriter::with_capacity(BUFFER, file.as_file_mut()))?;
+        file.as_file().set_permissions(PermissionsExt::from_mode(0o644)).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        // Never over a file that appeared meanwhile.
+        let was_there = match file.persist_noclobber(&place) {
+            Ok(_) => false,
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                if !same::content(error.file.path(), &place).map_err(failed)? {
+                    return Err(RetagError::Exists { path: place });
+                }
+                true
+            }
+            Err(error) => return Err(failed(error.error)),
+        };
+        Ok(Retagged { path: place, was_there, dropped })
+    }
+
+    /// Writes the whole archive, and gives the names of the signatures that were left out.
+    fn write(&mut self, sink: impl Write + Seek) -> Result<Vec<String>, RetagError> {
+        let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
+        let content = self.wheel_file()?;
+        let mut record = Rows::read(&self.text("RECORD")?);
+        let mut dropped = Vec::new();
+        for (index, name, part) in self.parts() {
+            match part {
+                Part::Payload | Part::Metadata => self.copy(&mut zip, index, &name)?,
+                Part::Wheel => {
+                    record.set(&name, &Digest::of(content.as_bytes()));
+                    self.put(&mut zip, index, &name, &content)?;
+                }
+                Part::Signature => {
+                    record.remove(&name);
+                    dropped.push(name);
+                }
+                Part::Record => self.put(&mut zip, index, &name, &record.render(&name))?,
+                Part::Directory => {}
+            }
+        }
+        zip.finish().map_err(|source| self.not_written(source))?;
+        Ok(dropped)
+    }
+
+    /// The members with their places in the old archive, in the order of the new one: the metadata
+    /// directory after all others, RECORD after all of it.
+    fn parts(&self) -> Vec<(usize, String, Part)> {
+        let info = self.old.dist_info();
+        let part = |name: &str| match name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/')) {
+            _ if name.ends_with('/') => Part::Directory,
+            None => Part::Payload,
+            Some("RECORD") => Part::Record,
+            Some("RECORD.jws" | "RECORD.p7s") => Part::Signature,
+            Some("WHEEL") => Part::Wheel,
+            Some(_) => Part::Metadata,
+        };
+        let members = self.old.member_names().enumerate();
+        let mut parts: Vec<_> = members.map(|(index, name)| (index, name.to_owned(), part(name))).collect();
+        parts.sort_by_key(|(_, _, part)| match part {
+            Part::Payload | Part::Directory => 0,
+            Part::Metadata | Part::Wheel | Part::Signature => 1,
+            Part::Record => 2,
+        });
+        parts
+    }
+
+    fn copy(&mut self, zip: &mut ZipWriter<impl Write + Seek>, index: usize, name: &str) -> Result<(), RetagError> {
+        let path = self.path(name)?;
+        let described = self.described(index, name)?;
+        let mut source = self.old.raw_member(index)?;
+        let copied = zip.copy(&path, &described, &mut source);
+        drop(source);
+        copied.map_err(|source| self.not_written(source))
+    }
+
+    /// Writes new content in place of that of a member, whose mode and time stay.
+    fn put(&mut self, zip: &mut ZipWriter<impl Write + Seek>, index: usize, name: &str, content: &str) -> Result<(), RetagError> {
+        let path = self.path(name)?;
+        let described = self.described(index, name)?;
+        let Packed { method, digest, bytes } = Packed::new(content.as_bytes(), Level::Default);
+        let described = CopiedMember { method, crc: digest.crc, size: digest.size, compressed: bytes.len() as u64, ..described };
+        zip.copy(&path, &described, &mut &bytes[..]).map_err(|source| self.not_written(source))
+    }
+
+    fn path(&self, name: &str) -> Result<RelPath, RetagError> {
+        name.parse().map_err(|source| RetagError::Path { wheel: self.wheel.to_owned(), source })
+    }
+
+    /// What the old archive says of a member.
+    fn described(&mut self, index: usize, name: &str) -> Result<CopiedMember, RetagError> {
+        let (wheel, name) = (self.wheel.to_owned(), name.to_owned());
+        let member = self.old.raw_member(index)?;
+        let method = match member.compression() {
+            CompressionMethod::Stored => Method::Store,
+            CompressionMethod::Deflated => Method::Deflate,
+            _ => return Err(RetagError::Member { wheel, name, reason: "is neither stored nor deflated, which not all installers take" }),
+        };
+        if member.encrypted() {
+            return Err(RetagError::Member { wheel, name, reason: "is encrypted" });
+        }
+        let time = member.last_modified().map_or(Timestamp::EARLIEST.dos(), |time| (time.timepart(), time.datepart()));
+        let mode = member.unix_mode().unwrap_or(0o100_644);
+        Ok(CopiedMember { mode, time, method, crc: member.crc32(), size: member.size(), compressed: member.compressed_size() })
+    }
+
+    /// `WHEEL` with the tags that the new name stands for, where the old ones stood.
+    fn wheel_file(&mut self) -> Result<String, RetagError> {
+        let old = self.text("WHEEL")?;
+        let lines: Vec<&str> = old.lines().filter(|line| !line.is_empty()).collect();
+        let is_tag = |line: &&str| line.split_once(':').is_some_and(|(field, _)| field.trim().eq_ignore_ascii_case("tag"));
+        let at = lines.iter().position(is_tag).unwrap_or(lines.len());
+        let line = |line: &&str| format!("{line}\n");
+        let before = lines[..at].iter().map(line);
+        let after = lines[at..].iter().filter(|line| !is_tag(line)).map(line);
+        Ok(before.chain(self.name.tags().map(|tag| format!("Tag: {tag}\n"))).chain(after).collect())
+    }
+
+    /// The text of a file in the metadata directory, which has to be there.
+    fn text(&mut self, file: &str) -> Result<String, RetagError> {
+        let name = format!("{}/{file}", self.old.dist_info());
+        let missing = || OpenError::Missing { path: self.wheel.to_owned(), name: name.clone() };
+        let bytes = self.old.bytes(&name)?.ok_or_else(missing)?;
+        String::from_utf8(bytes).map_err(|_| RetagError::Member { wheel: self.wheel.to_owned(), name, reason: "is no UTF-8" })
+    }
+
+    fn not_written(&self, source: ZipError) -> RetagError {
+        RetagError::Zip { path: self.place.to_owned(), source }
+    }
+}

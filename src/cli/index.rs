@@ -1,0 +1,97 @@
+//! The arguments of `rockpack index`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use rockpack::archive::Timestamp;
+use rockpack::index::Layout;
+
+/// Write the pages by which pip and uv find the packages in a directory
+///
+/// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below, and writes HTML (PEP 503) and JSON
+/// (PEP 691) with hashes, sizes, versions and upload times, and beside each wheel its metadata
+/// (WHEEL.metadata, PEP 658), so that installers resolve without reading a wheel. Packages stay where
+/// they are, links are relative: any web server can serve DIR, and file:// works.
+///
+/// Layouts:
+///   simple  one index of all packages, DIR/simple/, for --index-url; DIR/index.html leads there
+///   flat    index.html in each directory that has packages, for --find-links; DIR/index.html leads
+///           to all
+///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and simple/
+///           for --index-url; DIR/index.html leads to all
+///
+/// An update reads only packages that are new or whose size or time changed; DIR/.rockpack-index.json
+/// remembers the others. Clients may read meanwhile: each page is the old one or the new one, and what
+/// it names is there. Equal packages give equal pages: the upload time of a package is that of its
+/// newest file, or --upload-time for all.
+///
+/// FILE.yanked beside a package yanks it (PEP 592); what is in it is the reason. Files of one name and
+/// different content in one index are an error.
+///
+/// Exit status: 0 written, 1 a package is broken or in the way of another, 2 something is wrong with
+/// the command line or the environment.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
+pub struct IndexArgs {
+    /// The directory with the packages
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+
+    /// Where the pages lie
+    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
+    pub layout: IndexLayout,
+
+    /// When all packages were uploaded, in seconds since 1970 [default: each when its newest file is from]
+    #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
+    pub upload_time: Option<Timestamp>,
+
+    /// Delete this package, after it has vanished from the pages; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub remove: Vec<PathBuf>,
+
+    /// Leave out packages that cannot be read, and say which
+    #[arg(long)]
+    pub skip_broken: bool,
+
+    /// Replace index pages that something else made
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+/// Where the pages of an index lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum IndexLayout {
+    /// One index of all packages, for --index-url
+    #[default]
+    Simple,
+    /// A page for each directory, for --find-links
+    Flat,
+    /// Both, for each group of CI runs
+    Run,
+}
+
+impl From<IndexLayout> for Layout {
+    fn from(layout: IndexLayout) -> Self {
+        match layout {
+            IndexLayout::Simple => Self::Simple,
+            IndexLayout::Flat => Self::Flat,
+            IndexLayout::Run => Self::Run,
+        }
+    }
+}
+
+const INDEX_EXAMPLES: &str = "\
+Examples:
+  Index what was built, and install from it:
+    rockpack index out/dist
+    pip install --index-url file://$PWD/out/dist/simple/ rocm-sdk-core
+
+  A page that pip's --find-links takes, for a web server:
+    rockpack index --layout flat out/dist
+
+  Runs of CI, in a copy of the bucket:
+    rockpack index --layout run bucket
+
+  Take a package off:
+    rockpack index out/dist --remove rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl
+";

@@ -1,0 +1,47 @@
+//! The arguments of `rockpack retag`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Give finished wheels another platform tag
+///
+/// Writes a wheel with the tag in its file name, in WHEEL and in RECORD; every other file's bytes
+/// are copied as they are stored, nothing is compressed again. The old wheel stays. A wheel that
+/// rockpack built comes out byte for byte as if it had been built with this tag.
+///
+/// A compressed set of tags has `.` between them: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the
+/// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD, which
+/// would be wrong, are left out, and that is said. Nothing is overwritten: a file of the new name is
+/// an error, unless it has exactly these bytes.
+///
+/// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the
+/// command line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = RETAG_EXAMPLES)]
+pub struct RetagArgs {
+    /// The wheels
+    #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::FilePath)]
+    pub wheels: Vec<PathBuf>,
+
+    /// The platform tag, or several with `.` between
+    #[arg(long, value_name = "TAG")]
+    pub platform_tag: String,
+
+    /// Where the new wheels go [default: beside the old ones]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+
+    /// Write tags that the wheel's own files contradict too
+    #[arg(long)]
+    pub force: bool,
+}
+
+const RETAG_EXAMPLES: &str = "\
+Examples:
+  Wheels that a build tagged for this machine, for every glibc from 2.28 on:
+    rockpack retag --platform-tag manylinux_2_28_x86_64 -o publish dist/*.whl
+
+  A set of two tags:
+    rockpack retag --platform-tag manylinux_2_17_x86_64.manylinux2014_x86_64 a-1.0-py3-none-linux_x86_64.whl
+";

@@ -1,0 +1,42 @@
+//! The arguments of `rockpack serve`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Serve an index on this machine, for tests and trials
+///
+/// Answers on loopback until it is interrupted: pages in the form that the client asks for (HTML or
+/// JSON, PEP 691), packages whole and in ranges. Prints one line, the URL, when it can be reached.
+/// There is no encryption, no password and no way to write: addresses other than loopback are refused.
+#[derive(Debug, Args)]
+#[command(after_long_help = SERVE_EXAMPLES)]
+pub struct ServeArgs {
+    /// The directory, in which `rockpack index` wrote pages
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+
+    /// The port; 0 takes one that is free
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    pub port: u16,
+
+    /// The loopback address
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+
+    /// Print each request on standard error: method, status, bytes, path, range
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  Index what was built, serve it, and install from another shell:
+    rockpack index out/dist
+    rockpack serve out/dist
+    pip install --index-url http://127.0.0.1:8080/simple/ rocm-sdk-core
+
+  For a test, on a port that is free:
+    rockpack serve --port 0 out/dist
+";

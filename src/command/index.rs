@@ -1,0 +1,71 @@
+//! `rockpack index`: the pages by which installers find packages.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use rockpack::index::{self, IndexError, Options, Summary};
+use rockpack::source::{Code, Problem, with_causes};
+
+use super::{Failure, environment, print};
+use crate::cli::IndexArgs;
+use crate::ui;
+
+/// Brings the index up to date, and says what was done.
+pub fn run(args: &IndexArgs) -> Result<(), Failure> {
+    let options = Options {
+        layout: args.layout.into(),
+        time: args.upload_time,
+        skip_broken: args.skip_broken,
+        overwrite: args.overwrite,
+        remove: removed(args)?,
+    };
+    let summary = index::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
+    for (path, error) in &summary.skipped {
+        let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
+        ui::show_problems(&Problem::warning(Code::IndexRefused, text).into());
+    }
+    print(&said(args, &summary))
+}
+
+/// The file names of the packages that are to be deleted.
+fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
+    let name = |path: &std::path::PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let names: Option<_> = args.remove.iter().map(name).collect();
+    names.ok_or_else(|| environment("--remove takes the file names of packages"))
+}
+
+fn said(args: &IndexArgs, summary: &Summary) -> String {
+    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let files = count(summary.packages, "file", "files");
+    let projects = count(summary.projects, "project", "projects");
+    let pages = count(summary.pages, "page", "pages");
+    let gone = if summary.pages_removed == 0 { String::new() } else { format!(", {} removed", summary.pages_removed) };
+    let mut text = format!("{files} of {projects}: {} read, {pages} written{gone}\n", summary.read);
+    for path in &summary.removed {
+        let _ = writeln!(text, "removed {path}");
+    }
+    for page in &summary.entries {
+        let _ = writeln!(text, "{}", args.dir.join(page.as_str()).display());
+    }
+    text
+}
+
+fn failure(error: &IndexError) -> Failure {
+    let problem = |code| Problem::error(code, with_causes(error));
+    let refused = problem(Code::IndexRefused);
+    let refused = match error {
+        IndexError::Broken { .. } => refused.help("--skip-broken leaves it out"),
+        IndexError::Clash { .. } => {
+            refused.help("--layout flat gives each directory a page of its own; in one index, only equal files may lie in several")
+        }
+        IndexError::Foreign { .. } => refused.help("move it away, or let --overwrite replace it"),
+        IndexError::Misplaced { .. } => refused.help("--layout simple and --layout flat take packages anywhere"),
+        IndexError::Name { .. } => refused,
+        IndexError::NotADirectory { .. }
+        | IndexError::Read { .. }
+        | IndexError::NotThere { .. }
+        | IndexError::Stage(_)
+        | IndexError::Write(_) => return problem(Code::Environment).into(),
+    };
+    Failure::Problems(refused.into())
+}

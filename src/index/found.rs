@@ -1,0 +1,58 @@
+//! What lies in the directory: packages, pages, metadata.
+
+use std::io;
+use std::path::Path;
+
+use walkdir::{DirEntry, WalkDir};
+
+use super::{IndexError, STATE};
+use crate::names::RelPath;
+
+/// The files below a directory that an index has to do with, sorted by path.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Wheels and sdists.
+    pub(super) packages: Vec<RelPath>,
+    /// What may be pages of an index.
+    pub(super) pages: Vec<RelPath>,
+}
+
+impl Found {
+    /// Looks through `dir`. Links to files count as files, links to directories are not followed, and
+    /// what is hidden is not seen: builds in the making, and our own state.
+    pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
+        let mut found = Self::default();
+        let shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        for entry in WalkDir::new(dir).sort_by_file_name().into_iter().filter_entry(shown) {
+            let entry = entry.map_err(|e| IndexError::Read { path: dir.to_owned(), source: io::Error::from(e) })?;
+            if let Some(list) = found.list_for(&entry) {
+                let below = entry.path().strip_prefix(dir).unwrap_or(entry.path());
+                let path = below.to_string_lossy().parse().map_err(|source| IndexError::Name { dir: dir.to_owned(), source })?;
+                list.push(path);
+            }
+        }
+        found.packages.sort();
+        found.pages.sort();
+        // A directory that remembers packages has an index of its own, whose pages are not ours to remove.
+        found.pages.retain(|page| {
+            !std::iter::successors(page.parent(), RelPath::parent).any(|above| dir.join(above.as_str()).join(STATE).is_file())
+        });
+        Ok(found)
+    }
+
+    fn list_for(&mut self, entry: &DirEntry) -> Option<&mut Vec<RelPath>> {
+        let name = entry.file_name().to_string_lossy();
+        let list = match name.as_ref() {
+            "index.html" | "index.json" => &mut self.pages,
+            name if is_package(name) => &mut self.packages,
+            _ => return None,
+        };
+        entry.path().is_file().then_some(list)
+    }
+}
+
+/// Whether a file is a package by its name: a wheel, or an sdist (PEP 625 knows no other ending).
+#[expect(clippy::case_sensitive_file_extension_comparisons, reason = "so are they for installers")]
+fn is_package(name: &str) -> bool {
+    name.ends_with(".whl") || name.ends_with(".tar.gz")
+}

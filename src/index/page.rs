@@ -1,0 +1,112 @@
+//! Pages as HTML (PEP 503, PEP 592, PEP 714).
+
+use std::fmt::Write as _;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::package::Listed;
+use crate::names::RelPath;
+
+/// What marks a page as ours, so that it may be replaced.
+pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
+
+/// What a URL's segment says with `%`: all but what is never reserved (RFC 3986, section 2.3). A `+`,
+/// as in local versions, is a space to some object stores.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
+small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
+
+/// A page with this title and body.
+fn page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{MARK}\n\
+         <meta name=\"pypi:repository-version\" content=\"1.1\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+}
+
+/// The page `at` that links to these files, and to other pages: the path of each and what it is called.
+pub(super) fn files(at: &RelPath, title: &str, files: &[&Listed], pages: &[(RelPath, String)]) -> String {
+    let mut body: String = files.iter().map(|file| anchor(at, file)).collect();
+    for (to, text) in pages {
+        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
+    }
+    page(title, &body)
+}
+
+/// The page `at` that leads to other pages: the path of each, what it is called, and what to know of it.
+pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
+    let mut body = String::new();
+    for (to, text, about) in pages {
+        let about = if about.is_empty() { String::new() } else { format!("<small>{}</small>", escape(about)) };
+        let _ = writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(at, to), escape(text));
+    }
+    page(title, &body)
+}
+
+/// The page `at` of an index that leads to its projects: the page of each and its name. PEP 503 wants
+/// links to directories here; elsewhere links name the file, for stores that know no directories.
+pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
+    let mut body = String::new();
+    for (to, name) in pages {
+        let link = link(at, to);
+        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link.strip_suffix("index.html").unwrap_or(&link), escape(name));
+    }
+    page(title, &body)
+}
+
+/// A link to a package, with all that PEP 503 and those after it let it say.
+fn anchor(at: &RelPath, file: &Listed) -> String {
+    let Listed { path, package, yanked, .. } = file;
+    let mut attributes = String::new();
+    if let Some(python) = &package.requires_python {
+        let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
+    }
+    if let Some(hash) = &package.metadata {
+        // PEP 714: under the new name, and under the one that older installers look for.
+        let _ = write!(attributes, " data-core-metadata=\"sha256={hash}\" data-dist-info-metadata=\"sha256={hash}\"");
+    }
+    if let Some(reason) = yanked {
+        let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
+    }
+    let href = format!("{}#sha256={}", link(at, path), package.sha256);
+    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(path.file_name()))
+}
+
+/// The way from one file to another as a relative URL.
+pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
+    let way = from.relative_to_sibling(to);
+    let segments: Vec<String> = way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
+    segments.join("/")
+}
+
+/// Text as it may stand between tags and in attributes.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_relative_and_encoded() {
+        let link = |from: &str, to: &str| link(&from.parse().unwrap(), &to.parse().unwrap());
+        assert_eq!(link("simple/a/index.html", "dist/a-1.0+x.whl"), "../../dist/a-1.0%2Bx.whl");
+        assert_eq!(link("index.html", "o'dd & <é>/index.html"), "o%27dd%20%26%20%3C%C3%A9%3E/index.html");
+        assert_eq!(escape("<a \"b\" & 'c'>"), "&lt;a &quot;b&quot; &amp; &#39;c&#39;&gt;");
+    }
+}

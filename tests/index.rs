@@ -1,0 +1,84 @@
+//! Finished packages as they are published: other tags, indexes, a server, and what pip and uv make of
+//! them. Installers that a machine lacks are named and left out.
+//!
+//! `UPDATE_EXPECT=1 cargo test --test index` writes the pages in `tests/fixtures/index` anew.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail, and says what it skips")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+#[path = "index/atomic.rs"]
+mod atomic;
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
+#[path = "index/installers.rs"]
+mod installers;
+#[path = "index/packages.rs"]
+mod packages;
+#[path = "index/pages.rs"]
+mod pages;
+#[path = "index/retag.rs"]
+mod retag;
+#[path = "index/server.rs"]
+mod server;
+#[path = "index/update.rs"]
+mod update;
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").env_remove("SOURCE_DATE_EPOCH").output().unwrap()
+}
+
+/// What is printed by a command that has to do well.
+fn done(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A program of this machine, if it has it and it starts.
+fn program(name: &str, args: &[&str]) -> Option<Command> {
+    let mut command = Command::new(name);
+    command.args(args);
+    let starts = Command::new(name).args(args).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !starts {
+        eprintln!("SKIPPED: there is no {name} {} on this machine", args.join(" "));
+    }
+    starts.then_some(command)
+}
+
+/// The packages of the demo artifacts under this tag, built once.
+fn demo(tag: &str) -> PathBuf {
+    static BUILT: OnceLock<TempDir> = OnceLock::new();
+    let dir = BUILT.get_or_init(|| {
+        let dir = TempDir::new().unwrap();
+        let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+        demo_artifacts::make(&dir.path().join("artifacts"), true, &program).unwrap();
+        for tag in TAGS {
+            done(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", tag, "--platform-tag", tag]);
+        }
+        dir
+    });
+    dir.path().join(tag).join("dist")
+}
+
+const TAGS: [&str; 3] = ["linux_x86_64", "manylinux_2_17_x86_64.manylinux2014_x86_64", "any"];
+
+/// A copy of a directory of files.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}

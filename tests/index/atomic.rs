@@ -1,0 +1,90 @@
+//! A client that reads during updates.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fs_err as fs;
+use rockpack::archive::checksum::Sha256;
+use rockpack::index::{self, Layout, Options};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::packages::wheel;
+
+/// Reads one page and everything that it names. What a page names is there, with the hash that it
+/// says, unless a newer page no longer names it.
+fn read_all(dir: &Path) -> usize {
+    let parse = |path: &Path| -> Option<Value> {
+        let bytes = fs::read(path).ok()?;
+        // A page is whole, whenever it is read.
+        Some(serde_json::from_slice(&bytes).unwrap())
+    };
+    let root = dir.join("simple/index.json");
+    let names = |page: &Value| -> Vec<String> {
+        page["projects"].as_array().unwrap().iter().map(|project| project["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let Some(page) = parse(&root) else { return 0 };
+    let mut seen = 0;
+    for name in names(&page) {
+        let place = dir.join("simple").join(&name);
+        let html = fs::read_to_string(place.join("index.html"));
+        let Some(project) = parse(&place.join("index.json")).filter(|_| html.is_ok()) else {
+            assert!(!names(&parse(&root).unwrap()).contains(&name), "the page of {name} is named and not there");
+            continue;
+        };
+        assert!(html.unwrap().ends_with("</html>\n"));
+        for file in project["files"].as_array().unwrap() {
+            let path = place.join(file["url"].as_str().unwrap());
+            seen += usize::from(is_whole(&path, file, "hashes"));
+            let metadata = PathBuf::from(format!("{}.metadata", path.display()));
+            seen += usize::from(is_whole(&metadata, file, "core-metadata"));
+            if !path.exists() || !metadata.exists() {
+                let now = parse(&place.join("index.json")).map(|page| page["files"].to_string()).unwrap_or_default();
+                assert!(!now.contains(file["filename"].as_str().unwrap()), "{file} is named and not there");
+            }
+        }
+    }
+    seen
+}
+
+/// Whether a file is there; if it is, its hash is right.
+fn is_whole(path: &Path, file: &Value, hash: &str) -> bool {
+    let bytes = fs::read(path).ok();
+    bytes.inspect(|bytes| assert_eq!(file[hash]["sha256"], Sha256::of(bytes).to_string(), "{}", path.display())).is_some()
+}
+
+#[test]
+fn clients_see_the_old_or_the_new() {
+    const UPDATES: usize = 200;
+    let (dir, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    wheel(dir.path(), "steady", "1.0", &[]);
+    index::write(dir.path(), Layout::Simple, None).unwrap();
+    let ended = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut seen, mut rounds) = (0, 0);
+            while !ended.load(Ordering::Relaxed) {
+                seen += read_all(dir.path());
+                rounds += 1;
+            }
+            (seen, rounds)
+        });
+        for update in 0..UPDATES {
+            // Projects come and go, versions come and go; a package is put there whole.
+            let (name, version) = (format!("project-{}", update % 5), format!("1.{update}"));
+            let new = wheel(outside.path(), &name, &version, &[]);
+            let there = dir.path().join(new.file_name().unwrap());
+            fs::copy(&new, there.with_extension("part")).unwrap();
+            fs::rename(there.with_extension("part"), &there).unwrap();
+            let old = update.checked_sub(3).map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
+            let options = Options { remove: old.into_iter().collect(), ..Options::default() };
+            index::write_with(dir.path(), &options).unwrap();
+        }
+        ended.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    let (files, rounds) = seen;
+    eprintln!("{UPDATES} updates, {rounds} readings of {files} files");
+    assert!(rounds > 20 && files > rounds, "{rounds} {files}");
+    assert!(read_all(dir.path()) > 0);
+}

@@ -1,0 +1,101 @@
+//! The pages as they are, for every layout.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use fs_err as fs;
+use rockpack::index::{self, Layout};
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use super::packages::{TIME, sdist, wheel};
+use super::{copy, demo};
+
+/// Every page and metadata file below `dir` with its path, sorted.
+pub fn all(dir: &Path) -> String {
+    let mut out = String::new();
+    for entry in WalkDir::new(dir).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_str().unwrap();
+        if entry.file_type().is_file() && [".html", ".json", ".metadata"].iter().any(|end| name.ends_with(end)) && !name.starts_with('.') {
+            let path = entry.path().strip_prefix(dir).unwrap().display().to_string();
+            writeln!(out, "==> {path}\n{}", fs::read_to_string(entry.path()).unwrap()).unwrap();
+        }
+    }
+    out
+}
+
+fn compare(name: &str, found: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, found).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == expected, "{} differs; UPDATE_EXPECT=1 cargo test --test index writes it anew:\n{found}", file.display());
+}
+
+/// Versions out of order, a local one, an sdist, a name that wants normalising, a yanked file, one whose
+/// reason and directory want escaping.
+fn odd(dir: &Path) {
+    for version in ["1.10", "1.9", "1.9rc1", "1.9+local.1"] {
+        wheel(&dir.join("a"), "Some.Project", version, &[]);
+    }
+    sdist(&dir.join("a"), "Some.Project", "1.10");
+    let other = wheel(&dir.join("b & \"c\" <é>"), "other", "2!1.0", &["some-project<2; extra == \"x\""]);
+    fs::write(format!("{}.yanked", other.display()), "wrong \"bits\"\n & <worse>\n").unwrap();
+    let yanked = wheel(&dir.join("a"), "other", "1.0", &[]);
+    fs::write(format!("{}.yanked", yanked.display()), "").unwrap();
+}
+
+#[test]
+fn pages_of_a_simple_index() {
+    let dir = TempDir::new().unwrap();
+    odd(dir.path());
+    let summary = index::write(dir.path(), Layout::Simple, None).unwrap();
+    assert_eq!((summary.packages, summary.projects, summary.read, summary.pages), (7, 2, 7, 7));
+    assert_eq!(summary.entries, ["simple/index.html".parse().unwrap()]);
+    compare("simple.txt", &all(dir.path()));
+}
+
+#[test]
+fn pages_of_a_flat_index() {
+    let dir = TempDir::new().unwrap();
+    odd(dir.path());
+    wheel(dir.path(), "top", "1", &[]);
+    index::write(dir.path(), Layout::Flat, None).unwrap();
+    compare("flat.txt", &all(dir.path()));
+}
+
+#[test]
+fn pages_of_runs() {
+    let dir = TempDir::new().unwrap();
+    for group in ["11-linux/python/g1", "11-linux/python/g2", "9-windows/python"] {
+        // Groups are apart: each has its own file of one name.
+        wheel(&dir.path().join(group), "one", "1.0", &[&format!("dep-{}", group.len())]);
+    }
+    wheel(&dir.path().join("11-linux/python/g2"), "one", "1.1", &["other"]);
+    index::write(dir.path(), Layout::Run, Some(TIME.parse().unwrap())).unwrap();
+    compare("run.txt", &all(dir.path()));
+}
+
+#[test]
+fn pages_of_the_demo_packages_are_the_same_every_time() {
+    let index = || {
+        let dir = TempDir::new().unwrap();
+        copy(&demo("linux_x86_64"), dir.path());
+        index::write(dir.path(), Layout::Simple, None).unwrap();
+        all(dir.path())
+    };
+    let pages = index();
+    assert_eq!(pages, index());
+    // Every change of a package changes its hash and size, which say nothing here.
+    let hexadecimal = |part: &str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    let mut masked = String::new();
+    for part in pages.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        masked += &if hexadecimal(word) { part.replace(word, "HASH") } else { part.to_owned() };
+    }
+    let sizes: Vec<&str> = masked.split("\"size\":").collect();
+    let unsized_part = |part: &&str| format!("\"size\":SIZE{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    compare("demo.txt", &(sizes[0].to_owned() + &sizes[1..].iter().map(unsized_part).collect::<String>()));
+}

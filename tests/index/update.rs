@@ -1,0 +1,214 @@
+//! What an update reads, writes, deletes and refuses.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use rockpack::index::{self, IndexError, Layout, Options};
+use tempfile::TempDir;
+
+use super::packages::{sdist, wheel};
+use super::pages::all;
+use super::{done, rockpack, text};
+
+fn simple(dir: &Path) -> index::Summary {
+    index::write(dir, Layout::Simple, None).unwrap()
+}
+
+/// Makes a file look written to an hour ago.
+fn age(path: &Path) {
+    let then = SystemTime::now() - Duration::from_hours(1);
+    fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(then).unwrap();
+}
+
+/// Puts bytes into a file that make no package, and leaves its size and time as they were.
+fn spoil(path: &Path) {
+    let metadata = fs::metadata(path).unwrap();
+    fs::write(path, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
+    fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(metadata.modified().unwrap()).unwrap();
+}
+
+#[test]
+fn only_what_changed_is_read() {
+    let dir = TempDir::new().unwrap();
+    let (old, tarball) = (wheel(dir.path(), "one", "1.0", &[]), sdist(dir.path(), "one", "1.0"));
+    age(&old);
+    age(&tarball);
+    assert_eq!(simple(dir.path()).read, 2);
+    let pages = all(dir.path());
+    // Who reads these now finds no package.
+    spoil(&old);
+    spoil(&tarball);
+    let summary = simple(dir.path());
+    assert_eq!((summary.read, summary.pages, summary.packages), (0, 0, 2));
+    assert_eq!(all(dir.path()), pages);
+    // A new one is read, and only the pages that name it are written: its project's two, the overview.
+    wheel(dir.path(), "one", "1.1", &[]);
+    let summary = simple(dir.path());
+    assert_eq!((summary.read, summary.pages, summary.packages), (1, 3, 3));
+    // Touched is changed.
+    fs::File::options().write(true).open(&old).unwrap().into_parts().0.set_modified(SystemTime::now()).unwrap();
+    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    assert_eq!(error.to_string(), "`one-1.0-py3-none-any.whl` is broken");
+}
+
+#[test]
+fn touched_and_equal_packages_change_no_page() {
+    let dir = TempDir::new().unwrap();
+    let path = wheel(dir.path(), "one", "1.0", &[]);
+    simple(dir.path());
+    age(&path);
+    let summary = simple(dir.path());
+    assert_eq!((summary.read, summary.pages), (1, 0));
+    assert_eq!(simple(dir.path()).read, 0, "the new time is remembered");
+}
+
+#[test]
+fn what_may_have_been_written_to_meanwhile_is_read_again() {
+    let dir = TempDir::new().unwrap();
+    let path = wheel(dir.path(), "one", "1.0", &[]);
+    // As if it had been written in the same step of the file system's clock, or later.
+    fs::File::options().write(true).open(&path).unwrap().into_parts().0.set_modified(SystemTime::now() + Duration::from_mins(1)).unwrap();
+    assert_eq!((simple(dir.path()).read, simple(dir.path()).read), (1, 1));
+}
+
+#[test]
+fn lost_metadata_and_lost_state_are_made_again() {
+    let dir = TempDir::new().unwrap();
+    let path = wheel(dir.path(), "one", "1.0", &[]);
+    age(&path);
+    simple(dir.path());
+    let pages = all(dir.path());
+    for lost in ["one-1.0-py3-none-any.whl.metadata", index::STATE, "simple/one/index.json"] {
+        fs::remove_file(dir.path().join(lost)).unwrap();
+        simple(dir.path());
+        assert_eq!(all(dir.path()), pages, "{lost}");
+    }
+    fs::write(dir.path().join("one-1.0-py3-none-any.whl.metadata"), "Name: other\n").unwrap();
+    fs::write(dir.path().join(index::STATE), "{\"format\":99}").unwrap();
+    simple(dir.path());
+    assert_eq!(all(dir.path()), pages);
+}
+
+#[test]
+fn deleted_packages_vanish_with_what_lay_beside_them() {
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "kept", "1.0", &[]);
+    simple(dir.path());
+    let pages = all(dir.path());
+    let path = wheel(&dir.path().join("sub"), "gone", "1.0", &[]);
+    simple(dir.path());
+    assert_ne!(all(dir.path()), pages);
+    fs::remove_file(&path).unwrap();
+    let summary = simple(dir.path());
+    assert_eq!(summary.removed, ["sub/gone-1.0-py3-none-any.whl.metadata".parse().unwrap()]);
+    assert_eq!((summary.pages_removed, all(dir.path())), (2, pages));
+    assert!(!dir.path().join("simple/gone").exists() && !dir.path().join("sub").exists());
+}
+
+#[test]
+fn a_package_can_be_removed_by_name() {
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "kept", "1.0", &[]);
+    simple(dir.path());
+    let pages = all(dir.path());
+    let path = wheel(dir.path(), "gone", "1.0", &[]);
+    fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
+    simple(dir.path());
+    let said = done(dir.path(), &["index", ".", "--remove", path.to_str().unwrap()]);
+    assert!(said.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{said}");
+    assert_eq!(all(dir.path()), pages);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5, "two files of the package, two of the index, and simple");
+    let refused = rockpack(dir.path(), &["index", ".", "--remove", "gone-1.0-py3-none-any.whl"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn one_name_is_one_package() {
+    let dir = TempDir::new().unwrap();
+    let first = wheel(&dir.path().join("a"), "one", "1.0", &[]);
+    wheel(&dir.path().join("b"), "one", "1.0", &[]);
+    simple(dir.path());
+    let page = fs::read_to_string(dir.path().join("simple/one/index.html")).unwrap();
+    assert!(page.contains("../../a/one-1.0") && !page.contains("../../b/one-1.0"), "equal ones are one: {page}");
+    let pages = all(dir.path());
+    wheel(&dir.path().join("a"), "one", "1.0", &["other"]);
+    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    assert!(matches!(&error, IndexError::Clash { first, second } if first.as_str() < second.as_str()), "{error}");
+    assert_eq!(all(dir.path()), pages, "the index is as it was");
+    fs::remove_file(first).unwrap();
+    simple(dir.path());
+}
+
+#[test]
+fn broken_packages_are_named() {
+    let dir = TempDir::new().unwrap();
+    let broken = "two-1.0-py3-none-any.whl";
+    wheel(dir.path(), "one", "1.0", &[]);
+    let cases: [(&str, Vec<u8>, &str); 4] = [
+        (broken, b"no zip".to_vec(), "is no zip archive"),
+        (broken, fs::read(dir.path().join("one-1.0-py3-none-any.whl")).unwrap(), "its metadata is that of one 1.0"),
+        ("notes.whl", Vec::new(), "is no name of a wheel"),
+        ("log.tar.gz", Vec::new(), ""),
+    ];
+    for (name, bytes, reason) in cases {
+        fs::write(dir.path().join(name), bytes).unwrap();
+        let refused = rockpack(dir.path(), &["index", ".", "--message-format", "json"]);
+        let said = text(&refused.stderr);
+        assert!(
+            refused.status.code() == Some(1) && said.contains(name) && said.contains(reason) && said.contains("index-refused"),
+            "{said}"
+        );
+        let skipped = rockpack(dir.path(), &["index", ".", "--skip-broken"]);
+        assert!(skipped.status.success() && text(&skipped.stderr).contains(name), "{}", text(&skipped.stderr));
+        assert!(!all(dir.path()).contains(name));
+        fs::remove_file(dir.path().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn pages_of_others_are_left_alone() {
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "one", "1.0", &[]);
+    fs::write(dir.path().join("index.html"), "<h1>My own page</h1>").unwrap();
+    let refused = rockpack(dir.path(), &["index", "."]);
+    assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("--overwrite"), "{}", text(&refused.stderr));
+    assert!(!dir.path().join("simple").exists());
+    done(dir.path(), &["index", ".", "--overwrite"]);
+    assert!(fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>"));
+    // What another index below remembers stays its own.
+    done(dir.path(), &["index", ".", "--layout", "flat"]);
+    let below = dir.path().join("below");
+    wheel(&below, "two", "1.0", &[]);
+    simple(&below);
+    done(dir.path(), &["index", ".", "--layout", "flat"]);
+    assert!(below.join("simple/two/index.html").is_file());
+}
+
+#[test]
+fn upload_times_are_those_of_the_packages_or_the_one_given() {
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "one", "1.0", &[]);
+    let time = |time: Option<&str>| {
+        let time = time.map(|time| time.parse().unwrap());
+        index::write(dir.path(), Layout::Simple, time).unwrap();
+        let page: serde_json::Value = serde_json::from_slice(&fs::read(dir.path().join("simple/one/index.json")).unwrap()).unwrap();
+        page["files"][0]["upload-time"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(time(None), "2024-02-29T12:00:00Z");
+    assert_eq!(time(Some("1700000000")), "2023-11-14T22:13:20Z");
+    assert_eq!(time(None), "2024-02-29T12:00:00Z");
+}
+
+#[test]
+fn what_cannot_be_indexed_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let error = index::write(&dir.path().join("none"), Layout::Flat, None).unwrap_err();
+    assert!(matches!(error, IndexError::NotADirectory { .. }), "{error}");
+    wheel(&dir.path().join("dist"), "one", "1.0", &[]);
+    let options = Options { layout: Layout::Run, ..Options::default() };
+    let error = index::write_with(dir.path(), &options).unwrap_err();
+    assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["dist"], "nothing is left behind");
+}
