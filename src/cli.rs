@@ -20,6 +20,7 @@ mod scan;
 mod serve;
 mod set;
 mod size;
+mod verify;
 
 pub use audit::AuditArgs;
 pub use build::BuildArgs;
@@ -36,6 +37,7 @@ pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
+pub use verify::VerifyPackagesArgs;
 
 /// Builds the Python packages of ROCm out of a build's artifacts.
 ///
@@ -80,6 +82,7 @@ pub enum Command {
     Retag(RetagArgs),
     Index(IndexArgs),
     Serve(ServeArgs),
+    Verify(VerifyPackagesArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Completions(CompletionsArgs),

@@ -21,6 +21,7 @@ mod plan;
 mod retag;
 mod scan;
 mod serve;
+mod verify;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
 pub enum Failure {
@@ -57,6 +58,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Retag(args) => retag::run(args),
         Command::Index(args) => index::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Completions(args) => completions::run(args.shell),

@@ -16,6 +16,7 @@
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //! * [`audit`] says which platform tag is true of a wheel, and what forces it.
 //! * [`index`] writes the pages that installers find packages by, [`serve`] shows them on loopback.
+//! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
 //! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
@@ -39,4 +40,5 @@ mod schema {
 }
 pub mod serve;
 pub mod source;
+pub mod verify;
 pub mod version;

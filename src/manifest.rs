@@ -13,6 +13,7 @@ use crate::source::{Place, Problems, Source, Spanned};
 mod compression;
 mod decode;
 mod glob;
+mod ignore;
 mod library;
 mod license;
 mod platform_tag;
@@ -23,6 +24,7 @@ mod word;
 
 pub use compression::CompressionRule;
 pub use glob::{Glob, GlobError};
+pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use platform_tag::PlatformTag;
@@ -41,6 +43,8 @@ pub struct Manifest {
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes, on purpose.
     pub drops: Vec<DropRule>,
+    /// Findings in packages that are meant.
+    pub ignores: Vec<IgnoreRule>,
     /// Libraries that the system has, wherever the packages are installed.
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.

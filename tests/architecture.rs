@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("audit", &["archive", "elf", "names"]),
     ("index", &["archive", "names", "version"]),
     ("serve", &[]),
+    ("verify", &["archive", "elf", "inspect", "names", "plan", "source", "version"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

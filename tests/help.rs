@@ -41,6 +41,7 @@ const COMMANDS: &[&[&str]] = &[
     &["retag"],
     &["index"],
     &["serve"],
+    &["verify"],
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],

@@ -24,6 +24,11 @@ impl Header {
         self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.clone()).collect()
     }
 
+    /// Every field as it stands there, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.as_str())

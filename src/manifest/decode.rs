@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
-use super::{DropRule, LibraryRule, Manifest, Package, PackageKind, Project};
+use super::{DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project};
 use crate::names::PackageName;
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
 
 mod check;
 mod distribution;
 mod families;
+mod ignore;
 mod libraries;
 mod license;
 mod once;
@@ -47,6 +48,7 @@ pub(super) fn manifest(packages: &Source, families: &Source, templates: Option<&
             project: file.project,
             packages: file.packages,
             drops: file.drops,
+            ignores: file.ignores,
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
             families,
@@ -59,6 +61,7 @@ struct PackagesFile {
     project: Project,
     packages: IndexMap<PackageName, Package>,
     drops: Vec<DropRule>,
+    ignores: Vec<IgnoreRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
 }
@@ -76,6 +79,7 @@ fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<Packages
     let project = nodes.once("project", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule);
+    let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     nodes.finish();
     shadow::drops(faults, &drops);
@@ -84,7 +88,7 @@ fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<Packages
     }
     check::packages(faults, &context.outlines.borrow(), templates);
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
-    Some(PackagesFile { project: project?, packages, drops, system_libraries, missing_libraries })
+    Some(PackagesFile { project: project?, packages, drops, ignores, system_libraries, missing_libraries })
 }
 
 /// What the decoders of one packages' file share.

@@ -101,7 +101,7 @@ codes! {
     BrokenElf "broken-elf" "The file starts like an ELF file and is none."
     SonameClash "soname-clash" "Two files are to be installed under one SONAME."
     SonameExcluded "soname-excluded" "The library is taken and the name it is loaded by is excluded."
-    LinkOutside "link-outside" "A link leads out of the installation."
+    LinkOutside "link-outside" "A link leads out of the installation, or of the archive that has it."
     MissingLibrary "missing-library" "A library that a line names is in no package."
     MissingDirectory "missing-directory" "A directory that is searched is not there."
     UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed."
@@ -110,6 +110,43 @@ codes! {
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
+
+    // Packages that were built.
+    BrokenPackage "broken-package" "The file is no wheel or sdist that can be read."
+    HeadersDisagree "headers-disagree" "A zip says two things of one member."
+    ZipFeature "zip-feature" "The zip uses something that installers refuse."
+    MemberTwice "member-twice" "An archive has two members of one name."
+    StrayBytes "stray-bytes" "An archive has bytes that belong to none of its members."
+    UnsafeName "unsafe-name" "A member's name leads outside, or cannot be installed everywhere."
+    MemberKind "member-kind" "A member is no file."
+    MemberMode "member-mode" "A member has permissions that no installed file should have."
+    MemberOrder "member-order" "The metadata is not at the wheel's end."
+    MemberTime "member-time" "Members bear different times, so that the package cannot be built again as it is."
+    BrokenMember "broken-member" "A member's bytes are not what its archive says."
+    NotExecutable "not-executable" "A program has no execute bit."
+    NotInRecord "not-in-record" "A member is not in RECORD."
+    OnlyInRecord "only-in-record" "RECORD has a file that the wheel has not."
+    RecordHash "record-hash" "RECORD has another hash or size than the member."
+    RecordForm "record-form" "RECORD has a row that is none, twice there, or without a strong hash."
+    MissingMetadata "missing-metadata" "A file that every package has is not there."
+    MetadataField "metadata-field" "A field of the metadata is missing, malformed or in the wrong company."
+    RequirementForm "requirement-form" "A requirement is none (PEP 508)."
+    LicenseFile "license-file" "The metadata names a licence text that is not there."
+    PackageName "package-name" "The file's name is none that such a package can have, or is not normalised."
+    NamesDisagree "names-disagree" "File, directories and metadata name different packages or versions."
+    TagForm "tag-form" "A tag is none (PEP 425)."
+    TagsDisagree "tags-disagree" "The file's name and WHEEL have different tags."
+    WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell."
+    EntryPoint "entry-point" "An entry point is none, or leads to nothing."
+    RpathOutside "rpath-outside" "A file looks for libraries outside of site-packages, where anything can be."
+    RpathLeadsNowhere "rpath-leads-nowhere" "A file looks for libraries in a directory that no package has."
+    Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes."
+    UnmetRequirement "unmet-requirement" "A package requires another version of a package than the set has."
+    UnmetExtra "unmet-extra" "An extra is required that nobody offers."
+    PackageMissing "package-missing" "The plan promises a package that is not there."
+    PackageUnplanned "package-unplanned" "A package is there that the plan does not promise."
+    NotAsPlanned "not-as-planned" "A package is not what the plan promises."
+    ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
 
     // Building, explaining, wheels and ELF files.
     WheelNotAudited "wheel-not-audited" "The wheel cannot be read, or is for no single architecture that there are platform tags of."
@@ -121,6 +158,52 @@ codes! {
     WheelRefused "wheel-refused" "The wheel cannot be read, or cannot be given the tag."
     IndexRefused "index-refused" "A package in the index is broken, or two have one name, or a page is somebody else's."
     Environment "environment" "The command line or the machine is at fault."
+}
+
+impl Code {
+    /// What the check of packages finds, and a manifest can ignore.
+    pub const OF_PACKAGES: &[Self] = &[
+        Self::BrokenPackage,
+        Self::HeadersDisagree,
+        Self::ZipFeature,
+        Self::MemberTwice,
+        Self::StrayBytes,
+        Self::UnsafeName,
+        Self::MemberKind,
+        Self::MemberMode,
+        Self::MemberOrder,
+        Self::MemberTime,
+        Self::BrokenMember,
+        Self::NotExecutable,
+        Self::NotInRecord,
+        Self::OnlyInRecord,
+        Self::RecordHash,
+        Self::RecordForm,
+        Self::MissingMetadata,
+        Self::MetadataField,
+        Self::RequirementForm,
+        Self::LicenseFile,
+        Self::PackageName,
+        Self::NamesDisagree,
+        Self::TagForm,
+        Self::TagsDisagree,
+        Self::WrongPlatform,
+        Self::EntryPoint,
+        Self::RpathOutside,
+        Self::RpathLeadsNowhere,
+        Self::Runpath,
+        Self::UnmetRequirement,
+        Self::UnmetExtra,
+        Self::PackageMissing,
+        Self::PackageUnplanned,
+        Self::NotAsPlanned,
+        Self::ChecksumList,
+        Self::TwoOwners,
+        Self::CaseClash,
+        Self::FileAndDirectory,
+        Self::BrokenElf,
+        Self::LinkOutside,
+    ];
 }
 
 impl std::fmt::Display for Code {

@@ -6,7 +6,7 @@ use crate::manifest::reader::{Reason, either};
 use crate::manifest::{AliasForm, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath};
-use crate::source::nearest;
+use crate::source::{Code, nearest};
 
 /// What a platform tag is when nobody sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,39 @@ choice!(Split, "a split", "generic" => Generic, "family" => Family, "isa" => Isa
 choice!(Pick, "a pick", "machine" => Machine, "each" => Each, "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
+
+/// The name of something that the check of packages finds.
+pub(super) struct FindingName(pub Code);
+
+/// A text that is no such name.
+#[derive(Debug)]
+pub(super) struct FindingNameError(String);
+
+impl FromStr for FindingName {
+    type Err = FindingNameError;
+
+    fn from_str(text: &str) -> Result<Self, FindingNameError> {
+        let known = Code::OF_PACKAGES.iter().find(|code| code.as_str() == text);
+        known.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
+    }
+}
+
+impl Reason for FindingNameError {
+    fn message(&self) -> String {
+        format!("`{}` is nothing that `rockpack verify` finds", self.0)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.0, Code::OF_PACKAGES.iter().map(|code| code.as_str())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "the code of a finding has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("each message of `rockpack verify` shows its code".to_owned())
+    }
+}
 
 impl Reason for TemplateError {
     fn message(&self) -> String {

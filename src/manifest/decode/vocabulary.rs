@@ -96,6 +96,21 @@ pub(super) const FILE: &[Word] = &[
     ])
     .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
     Word::new(
+        "ignore",
+        Times::Any,
+        r#"ignore "CODE" package="PACKAGE" in="GLOB" to="GLOB" reason="WHY" optional="WHY""#,
+        "Says that what `rockpack verify` finds is meant; it is counted, and shown with `--verbose`.",
+    )
+    .with(&[
+        argument("CODE", "The name of the finding, as messages show it."),
+        optional("package", "In wheels and sdists of this package only."),
+        optional("in", "In these members only: paths in the wheel, or below its platform directory."),
+        optional("to", "Of rpaths, those that lead to these directories only, named from site-packages."),
+        required("reason", "Why it is meant."),
+        optional("optional", "Why it is no mistake when nothing is found; without it, that is a warning."),
+    ])
+    .example(r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#),
+    Word::new(
         "system-library",
         Times::Any,
         r#"system-library "SONAME" "SONAME" reason="WHY""#,

@@ -200,7 +200,7 @@ impl<'a> Package<'a> {
     }
 
     /// The directory below `dist` and the name, as tables have them.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         let family = self.directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
         let form = if self.form == Form::Sdist { " (sdist)" } else { "" };
         format!("{family}{}{form}", self.name)

@@ -178,7 +178,7 @@ fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     rows
 }
 
-fn package(package: &PackageChange, files: bool) -> Section {
+pub(super) fn package(package: &PackageChange, files: bool) -> Section {
     let mut lines: Vec<Line> = package.fields.iter().flat_map(|f| field(f, files)).collect();
     let mut told: Vec<(std::mem::Discriminant<What>, usize)> = Vec::new();
     for change in &package.changes {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Diff;
-use super::lines::{Line, Report, Row, count_change, shortened, size_change};
+use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
+use super::{Diff, PackageChange};
 use crate::plan::text::human_size;
 
 /// What there is to say when there is nothing.
@@ -29,6 +29,19 @@ pub fn text(diff: &Diff, files: bool) -> String {
         }
     }
     text
+}
+
+impl PackageChange {
+    /// What differs in the package, a line for each field and file, as [`text`] has them: the mark, what
+    /// is concerned, and how it differs.
+    pub fn lines(&self) -> Vec<String> {
+        let shown = |line: &Line| {
+            let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            format!("{} {}", line.mark, parts.join("  "))
+        };
+        lines::package(self, true).lines.iter().map(shown).collect()
+    }
 }
 
 fn table(rows: &[Row]) -> String {

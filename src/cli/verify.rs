@@ -1,0 +1,61 @@
+//! The arguments of `rockpack verify`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Check wheels and sdists, whoever made them
+///
+/// Reads every byte once. Of each wheel: the archive as strict installers read it, RECORD's hashes and
+/// sizes, names, tags, metadata, permissions, programs, entry points; of each sdist: its one directory,
+/// metadata and links. Of all together: one owner for each path, rpaths that lead to directories of
+/// the set, versions and extras that packages of the set require of each other, SHA256SUMS where it
+/// lies beside them, and with --plan that they are what was planned, no package more and no file less.
+///
+/// Each finding has a code. What is meant can be ignored in packages.kdl with a reason:
+/// `rockpack help manifest ignore`.
+///
+/// Exit status: 0 fine (there may be warnings), 1 something is wrong with a package, 2 something is
+/// wrong with the command line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = VERIFY_EXAMPLES)]
+pub struct VerifyPackagesArgs {
+    /// Wheels, sdists and directories of them, such as `dist`
+    #[arg(value_name = "DIR|WHEEL", value_hint = ValueHint::AnyPath, required = true)]
+    pub paths: Vec<PathBuf>,
+
+    /// The plan that they were made of, as `rockpack plan --json` printed it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
+    pub plan: Option<PathBuf>,
+
+    /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    pub manifest: Option<PathBuf>,
+
+    /// Print packages and findings as JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
+    pub jobs: Option<u16>,
+
+    /// Say more: every member at fault, and what the manifest ignores and why
+    #[arg(short, long, help_heading = "Running")]
+    pub verbose: bool,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  What a build made, before it is published:
+    rockpack verify out/dist
+
+  The same against the plan that was reviewed:
+    rockpack verify out/dist --plan plan.json
+
+  A wheel from elsewhere, for a script:
+    rockpack verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json
+
+  As annotations of a pull request:
+    rockpack verify out/dist --message-format github
+";

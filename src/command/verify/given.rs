@@ -1,0 +1,92 @@
+//! What is to be checked: the packages that the command line names.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use rockpack::inspect::{self, Found};
+use rockpack::names::RelPath;
+use rockpack::plan::Form;
+use rockpack::source::{Code, Problem, with_causes};
+use rockpack::verify::{self, Finding};
+
+use crate::command::Failure;
+
+/// Packages, and the directories that were named whole.
+pub struct Given {
+    /// Each package and what messages call it.
+    pub packages: Vec<(Found, String)>,
+    directories: BTreeSet<PathBuf>,
+}
+
+impl Given {
+    /// The packages at these paths, each once.
+    pub fn new(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut given = Self { packages: Vec::new(), directories: BTreeSet::new() };
+        for path in paths {
+            if path.is_dir() {
+                let found = inspect::packages(path).map_err(|e| wrong(with_causes(&e)))?;
+                given.directories.extend(found.iter().filter_map(|found| found.path.parent()).map(Path::to_owned));
+                given.directories.extend([path.clone(), path.join("dist")]);
+                for package in found {
+                    given.add(package);
+                }
+            } else {
+                given.add(one(path)?);
+            }
+        }
+        Ok(given)
+    }
+
+    fn add(&mut self, found: Found) {
+        if self.packages.iter().any(|(known, _)| known.path == found.path) {
+            return;
+        }
+        let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let family = found.directory.as_str().strip_prefix("dist/").map(|family| format!("{family}/")).unwrap_or_default();
+        let short = family + &file;
+        // Two files of one name are told apart by their places.
+        let taken = self.packages.iter().any(|(_, name)| *name == short);
+        let name = if taken { found.path.display().to_string() } else { short };
+        self.packages.push((found, name));
+    }
+
+    /// What is wrong with the lists of checksums beside the packages.
+    pub fn sums(&self) -> io::Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        let mut lists = Vec::new();
+        for directory in &self.directories {
+            lists.extend(verify::beside(directory)?.map(|list| (directory, list)));
+        }
+        for (directory, list) in &lists {
+            let checked: Vec<io::Result<Option<Finding>>> = (0..list.len()).into_par_iter().map(|row| list.check(row)).collect();
+            findings.extend(checked.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().flatten());
+            let nearer =
+                |path: &Path| lists.iter().any(|(other, _)| other != directory && other.starts_with(directory) && path.starts_with(other));
+            let below = self.packages.iter().map(|(found, _)| &found.path).filter(|path| !nearer(path));
+            let names: Vec<String> =
+                below.filter_map(|path| Some(path.strip_prefix(directory).ok()?.to_string_lossy().into_owned())).collect();
+            findings.extend(list.unlisted(names.iter().map(String::as_str)));
+        }
+        Ok(findings)
+    }
+}
+
+fn wrong(message: String) -> Failure {
+    Problem::error(Code::Environment, message).help("give wheels (.whl), sdists (.tar.gz), or directories of them").into()
+}
+
+fn one(path: &Path) -> Result<Found, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let form = match path.extension() {
+        Some(extension) if extension == "whl" => Form::Wheel,
+        _ if name.ends_with(".tar.gz") => Form::Sdist,
+        _ => return Err(wrong(format!("{} is neither a wheel nor an sdist", path.display()))),
+    };
+    if !path.exists() {
+        return Err(wrong(format!("{} does not exist", path.display())));
+    }
+    let directory: RelPath = "dist".parse().map_err(|error: rockpack::names::PathError| wrong(error.to_string()))?;
+    Ok(Found { path: path.to_owned(), directory, form })
+}

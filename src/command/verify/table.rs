@@ -1,0 +1,102 @@
+//! What was checked, in lines and as JSON.
+
+use std::fmt::Write as _;
+
+use rockpack::plan::{Form, human_size};
+use rockpack::source::Severity;
+use rockpack::verify::{Finding, Package};
+use serde_json::{Value, json};
+
+use super::Judged;
+use crate::command::{Failure, environment};
+
+/// A line for each package, and one for all.
+pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
+    let width = packages.iter().map(|package| package.file.chars().count()).max().unwrap_or_default().max(7);
+    let mut text = format!("{:width$}  {:>7}  {:>8}  {:>5}  {:>12}\n", "package", "files", "size", "ELF", "entry points");
+    for package in packages {
+        let own = judged.kept.iter().filter(|finding| finding.file == package.file);
+        let counts = [grouped(package.files), human_size(package.size), dash(package.elf_files), dash(package.entry_points)];
+        let [files, size, elf, points] = counts;
+        let _ = writeln!(text, "{:width$}  {files:>7}  {size:>8}  {elf:>5}  {points:>12}  {}", package.file, verdict(own));
+    }
+    let files = packages.iter().map(|package| package.files).sum();
+    let ignored = if judged.ignored.is_empty() { String::new() } else { format!(" ({} ignored)", grouped(judged.ignored.len())) };
+    let _ = writeln!(text, "{}, {}: {}{ignored}", counted(packages.len(), "package"), counted(files, "file"), verdict(&judged.kept));
+    text
+}
+
+fn dash(count: usize) -> String {
+    if count == 0 { "-".to_owned() } else { grouped(count) }
+}
+
+/// `fine`, or how much is wrong.
+fn verdict<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
+    let (errors, warnings): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    match (errors.len(), warnings.len()) {
+        (0, 0) => "fine".to_owned(),
+        (0, warnings) => format!("fine, {}", counted(warnings, "warning")),
+        (errors, 0) => counted(errors, "error"),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(count))
+}
+
+/// `9416` as `9,416`.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The same for scripts, with every finding. Fields are only ever added.
+pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
+    let ignored = judged.ignored.iter().map(|(finding, rule)| {
+        let mut value = json!(finding);
+        value["reason"] = json!(rule.reason);
+        value["rule"] = json!(rule.code.place.to_string());
+        value
+    });
+    let document = json!({
+        "format": 1,
+        "fine": judged.kept.iter().all(|finding| finding.severity != Severity::Error),
+        "packages": packages.iter().map(package).collect::<Vec<_>>(),
+        "findings": judged.kept,
+        "ignored": ignored.collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&document).map_err(|error| environment(format!("cannot write JSON: {error}")))?;
+    Ok(text + "\n")
+}
+
+fn package(package: &Package) -> Value {
+    json!({
+        "file": package.file,
+        "form": if package.form == Form::Wheel { "wheel" } else { "sdist" },
+        "name": package.name,
+        "version": package.version,
+        "files": package.files,
+        "size": package.size,
+        "elf_files": package.elf_files,
+        "entry_points": package.entry_points,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_parted() {
+        assert_eq!([0, 999, 1000, 9416, 1_234_567].map(grouped), ["0", "999", "1,000", "9,416", "1,234,567"]);
+    }
+}

@@ -1,0 +1,33 @@
+//! `ignore`: findings in packages that are meant.
+
+use super::text::FindingName;
+use super::{Context, Node};
+use crate::manifest::{Glob, IgnoreRule};
+use crate::names::PackageName;
+use crate::source::Spanned;
+
+pub(super) fn rule(node: &mut Node<'_>, context: &Context<'_>) -> Option<IgnoreRule> {
+    let code = node.argument::<FindingName>("what is found").map(|name| Spanned::new(name.value.0, name.place));
+    let package = node.property::<PackageName>("package");
+    let glob = node.property::<Glob>("in");
+    let to = node.property::<Glob>("to");
+    let reason = node.required::<String>("reason");
+    let optional = node.property::<String>("optional");
+    if let Some(package) = &package {
+        context.resolve(package, None);
+    }
+    let code = code?;
+    let of = |text: Option<&str>| text.map(|text| format!(" {text}")).unwrap_or_default();
+    let paths = [&glob, &to].map(|glob| of(glob.as_ref().map(|glob| glob.as_str()))).concat();
+    let limits = of(package.as_ref().map(|name| name.as_str())) + &paths;
+    let name = format!("{}{limits}", code.value);
+    context.give("ignore", &name, None, &code.place);
+    Some(IgnoreRule {
+        code,
+        package,
+        glob: glob.map(|g| g.value),
+        to: to.map(|g| g.value),
+        reason: reason?.value,
+        optional: optional.map(|o| o.value),
+    })
+}

@@ -1,0 +1,162 @@
+//! Checks packages that exist, whoever made them: what each says of itself, and what they are together.
+//!
+//! ```text
+//! Wheel::open ─► members (in parts, on any thread) ─► Wheel::conclude ─► Package ─┐
+//! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
+//! ```
+//!
+//! Archives are read by a reader of their own ([`directory`]): what has to be found is what other
+//! readers forgive. Members are read once, from front to back, with memory for a few blocks and
+//! one ELF file each. A finding has a code, which a manifest can ignore with a reason; who decides that
+//! is the caller.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::plan::Form;
+use crate::source::{Code, Severity};
+use crate::version::Version;
+
+mod directory;
+mod elf;
+mod entry_points;
+mod layout;
+mod member;
+mod metadata;
+mod names;
+mod planned;
+mod record;
+mod report;
+mod requirement;
+mod rpath;
+mod sdist;
+mod sums;
+mod together;
+mod wheel;
+
+pub use member::Member;
+pub use planned::planned;
+pub use report::{Shown, problems};
+pub use sdist::sdist;
+pub use sums::{Beside, beside};
+pub use together::together;
+pub use wheel::Wheel;
+
+use elf::Search;
+use requirement::Requirement;
+
+/// Something that is wrong with a package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What kind of thing it is.
+    #[serde(serialize_with = "code")]
+    pub code: Code,
+    /// Whether it is a mistake, or doubtful.
+    #[serde(serialize_with = "severity")]
+    pub severity: Severity,
+    /// The package's file, as it was asked for.
+    pub file: String,
+    /// The member at fault, where one is.
+    pub member: Option<String>,
+    /// What is wrong; the same words for all members that are at fault alike.
+    pub what: Cow<'static, str>,
+    /// What is particular to this member.
+    pub detail: Option<String>,
+    /// Where it leads: of an rpath the directory, below site-packages or as it is written.
+    pub to: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn code<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(code.as_str())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn severity<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *severity == Severity::Error { "error" } else { "warning" })
+}
+
+impl Finding {
+    /// A mistake in `file`, whose name is filled in by who knows it.
+    fn error(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, severity: Severity::Error, file: String::new(), member: None, what: what.into(), detail: None, to: None }
+    }
+
+    /// The same for what is doubtful.
+    fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, what) }
+    }
+
+    fn of(mut self, member: impl Into<String>) -> Self {
+        self.member = Some(member.into());
+        self
+    }
+
+    fn because(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    fn to(mut self, target: impl Into<String>) -> Self {
+        self.to = Some(target.into());
+        self
+    }
+
+    fn within(mut self, file: &str) -> Self {
+        file.clone_into(&mut self.file);
+        self
+    }
+}
+
+/// A package that was read: what was found in it, and what others have to know of it.
+#[derive(Debug)]
+pub struct Package {
+    /// The file, as it was asked for.
+    pub file: String,
+    /// A wheel or an sdist.
+    pub form: Form,
+    /// The distribution's name as indexes compare it, where the package says one.
+    pub name: Option<String>,
+    /// Its version, where it says one.
+    pub version: Option<Version>,
+    /// How many files there are.
+    pub files: usize,
+    /// Their bytes, unpacked.
+    pub size: u64,
+    /// How many of them are ELF files.
+    pub elf_files: usize,
+    /// How many entry points there are.
+    pub entry_points: usize,
+    /// What is wrong with it by itself.
+    pub findings: Vec<Finding>,
+    /// Where its files are installed, with the member of each.
+    installed: BTreeMap<String, String>,
+    /// Where its ELF files look for libraries.
+    searches: Vec<Search>,
+    requires: Vec<Requirement>,
+    /// The extras that it offers, as they are compared.
+    extras: Vec<String>,
+}
+
+impl Package {
+    /// A package of which nothing is known but its file.
+    fn unread(file: &str, form: Form) -> Self {
+        Self {
+            file: file.to_owned(),
+            form,
+            name: None,
+            version: None,
+            files: 0,
+            size: 0,
+            elf_files: 0,
+            entry_points: 0,
+            findings: Vec::new(),
+            installed: BTreeMap::new(),
+            searches: Vec::new(),
+            requires: Vec::new(),
+            extras: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What matters of ELF files in packages: what they are for, and where they look for libraries.
+
+use super::member::Kind;
+use crate::elf::{self, ElfKind, Machine, ReadAt};
+
+/// An ELF file.
+#[derive(Debug)]
+pub(super) struct Binary {
+    pub kind: ElfKind,
+    pub machine: Machine,
+    pub has_soname: bool,
+    /// `DT_RPATH`.
+    pub rpath: Option<String>,
+    /// `DT_RUNPATH`.
+    pub runpath: Option<String>,
+}
+
+/// Where an ELF file looks for libraries.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// The member.
+    pub member: String,
+    /// Where it is installed.
+    pub path: String,
+    /// The directories, with `:` between.
+    pub directories: String,
+    /// Whether they stand in `DT_RUNPATH`.
+    pub runpath: bool,
+}
+
+impl Binary {
+    /// Whether somebody starts it, rather than loading it.
+    pub fn is_program(&self) -> bool {
+        matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie) && !self.has_soname
+    }
+
+    /// The architecture that a platform tag has to name, where it is known.
+    pub fn architecture(&self) -> Option<&'static str> {
+        match self.machine {
+            Machine::X86_64 => Some("x86_64"),
+            Machine::Aarch64 => Some("aarch64"),
+            Machine::Other { .. } => None,
+        }
+    }
+}
+
+/// Looks at an ELF file.
+pub(super) fn binary(file: &(impl ReadAt + ?Sized)) -> Kind {
+    match elf::facts(file) {
+        Ok(Some(facts)) => Kind::Elf(Binary {
+            kind: facts.kind,
+            machine: facts.machine,
+            has_soname: facts.soname.is_some(),
+            rpath: facts.rpath,
+            runpath: facts.runpath,
+        }),
+        Ok(None) => Kind::Data,
+        Err(error) => Kind::BrokenElf(crate::source::with_causes(&error)),
+    }
+}

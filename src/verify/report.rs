@@ -1,0 +1,95 @@
+//! Findings as people are told of them: members that are at fault alike together.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Finding;
+use crate::source::{Code, Problem, Problems, Severity};
+
+/// How many members of one fault are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The first few.
+    Few,
+    /// All of them.
+    All,
+}
+
+/// So many are few.
+const FEW: usize = 3;
+
+/// A problem for each fault of each file.
+pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Shown) -> Problems {
+    let mut groups: BTreeMap<(&str, Code, &str, bool), Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        let warning = finding.severity != Severity::Error;
+        groups.entry((&finding.file, finding.code, &finding.what, warning)).or_default().push(finding);
+    }
+    let mut problems = Problems::new();
+    for ((file, code, what, warning), findings) in groups {
+        let message = format!("{}: {}", plain(file), sentence(&plain(what), &findings, shown));
+        let problem = if warning { Problem::warning(code, message) } else { Problem::error(code, message) };
+        problems.push(match remedy(code) {
+            Some(remedy) => problem.help(remedy),
+            None => problem,
+        });
+    }
+    problems
+}
+
+/// What is wrong, with whom.
+fn sentence(what: &str, findings: &[&Finding], shown: Shown) -> String {
+    let most = if shown == Shown::All { findings.len() } else { FEW };
+    let particular: Vec<String> = findings.iter().filter_map(|finding| particular(finding)).collect();
+    if particular.is_empty() {
+        return what.to_owned();
+    }
+    if let [one] = particular.as_slice() {
+        return format!("{what}: {one}");
+    }
+    let more = particular.len().saturating_sub(most);
+    let rest = (more > 0).then(|| format!("and {more} more"));
+    let lines = particular.into_iter().take(most).chain(rest);
+    lines.fold(format!("{what}:"), |text, line| text + "\n  " + &line)
+}
+
+/// One finding in a sentence, file first.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", plain(&self.file), sentence(&plain(&self.what), &[self], Shown::All))
+    }
+}
+
+/// A text of an archive, in which nothing can move a terminal's cursor.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+fn particular(finding: &Finding) -> Option<String> {
+    match (finding.member.as_deref().map(plain), finding.detail.as_deref().map(plain)) {
+        (Some(member), Some(detail)) => Some(format!("`{member}` ({detail})")),
+        (Some(member), None) => Some(format!("`{member}`")),
+        (None, Some(detail)) => Some(detail),
+        (None, None) => None,
+    }
+}
+
+/// What to do, where that is not plain.
+fn remedy(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
+            "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
+        }
+        Code::BrokenMember | Code::BrokenPackage => "download or build it anew",
+        Code::RpathLeadsNowhere => "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so",
+        Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
+        Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
+        Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",
+        Code::TwoOwners => {
+            "installing the second overwrites the first, and uninstalling one breaks the other: keep the file in one of them"
+        }
+        Code::TagsDisagree => "`python -m wheel tags` writes name, WHEEL and RECORD alike",
+        Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
+        _ => return None,
+    })
+}

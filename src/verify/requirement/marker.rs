@@ -1,0 +1,115 @@
+//! Environment markers: what is after the `;` of a requirement.
+
+/// What markers compare.
+const VARIABLES: [&str; 14] = [
+    "python_version",
+    "python_full_version",
+    "os_name",
+    "sys_platform",
+    "platform_release",
+    "platform_system",
+    "platform_version",
+    "platform_machine",
+    "platform_python_implementation",
+    "implementation_name",
+    "implementation_version",
+    "extra",
+    "extras",
+    "dependency_groups",
+];
+
+/// How they compare, longer signs before those that they begin with.
+const SIGNS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
+
+/// A marker's text while it is read.
+struct Reader<'m> {
+    rest: &'m str,
+    /// The extras that it asks for.
+    extras: Vec<String>,
+}
+
+/// The extras that a marker compares with; `None` when it is no marker.
+pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
+    let mut reader = Reader { rest: marker, extras: Vec::new() };
+    reader.either()?;
+    reader.rest.trim_start().is_empty().then_some(reader.extras)
+}
+
+impl Reader<'_> {
+    /// Alternatives with `or` between.
+    fn either(&mut self) -> Option<()> {
+        self.both()?;
+        while self.word("or") {
+            self.both()?;
+        }
+        Some(())
+    }
+
+    /// Conditions with `and` between.
+    fn both(&mut self) -> Option<()> {
+        self.one()?;
+        while self.word("and") {
+            self.one()?;
+        }
+        Some(())
+    }
+
+    fn one(&mut self) -> Option<()> {
+        if self.sign("(") {
+            self.either()?;
+            return self.sign(")").then_some(());
+        }
+        let left = self.operand()?;
+        let compared = self.comparison()?;
+        let right = self.operand()?;
+        match (left, right) {
+            (Operand::Variable("extra"), Operand::Text(name)) | (Operand::Text(name), Operand::Variable("extra")) => {
+                self.extras.extend((compared == "==").then_some(name));
+                Some(())
+            }
+            // Two texts compare nothing.
+            (Operand::Text(_), Operand::Text(_)) => None,
+            _ => Some(()),
+        }
+    }
+
+    fn comparison(&mut self) -> Option<&'static str> {
+        if self.word("not") {
+            return self.word("in").then_some("not in");
+        }
+        if self.word("in") {
+            return Some("in");
+        }
+        SIGNS.into_iter().find(|sign| self.sign(sign))
+    }
+
+    fn operand(&mut self) -> Option<Operand> {
+        let rest = self.rest.trim_start();
+        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+            let (text, rest) = rest[1..].split_once(quote)?;
+            self.rest = rest;
+            return Some(Operand::Text(text.to_owned()));
+        }
+        let variable = VARIABLES.into_iter().find(|variable| self.word(variable))?;
+        Some(Operand::Variable(variable))
+    }
+
+    /// Takes a word, if it comes next.
+    fn word(&mut self, word: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(word);
+        let rest = rest.filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn sign(&mut self, sign: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+}
+
+enum Operand {
+    Variable(&'static str),
+    Text(String),
+}

@@ -1,0 +1,89 @@
+//! What packages are together: one owner for each path, requirements that the set meets.
+
+use std::collections::BTreeMap;
+
+use super::requirement::Requirement;
+use super::rpath::Directories;
+use super::{Finding, Package};
+use crate::plan::Form;
+use crate::source::Code;
+
+/// What is wrong with packages as a set. Two of one name are never installed together.
+pub fn together(packages: &[Package]) -> Vec<Finding> {
+    let mut found = owners(packages);
+    let directories = Directories::new(packages);
+    for package in packages {
+        found.extend(directories.check(package));
+        let requirements = package.requires.iter().filter_map(|requirement| unmet(packages, requirement));
+        found.extend(requirements.map(|finding| finding.within(&package.file)));
+    }
+    found
+}
+
+/// A package's path.
+struct Claim<'p> {
+    package: &'p Package,
+    path: &'p str,
+}
+
+impl Claim<'_> {
+    fn can_meet(&self, other: &Self) -> bool {
+        self.package.name.is_some() && other.package.name.is_some() && self.package.name != other.package.name
+    }
+}
+
+/// Paths that two packages install, also where the file system minds no case, and files where
+/// another package has a directory.
+fn owners(packages: &[Package]) -> Vec<Finding> {
+    let mut claims: BTreeMap<String, Vec<Claim<'_>>> = BTreeMap::new();
+    for package in packages.iter().filter(|package| package.form == Form::Wheel) {
+        for path in package.installed.keys() {
+            claims.entry(path.to_lowercase()).or_default().push(Claim { package, path });
+        }
+    }
+    let rivals = claims.values().filter(|claims| claims.len() > 1).filter_map(|claims| rivals(claims));
+    rivals.chain(claims.keys().filter_map(|path| nested(&claims, path))).collect()
+}
+
+fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
+    let pairs = claims.iter().enumerate().flat_map(|(at, one)| claims[at + 1..].iter().map(move |other| (one, other)));
+    let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
+    let finding = if one.path == other.path {
+        Finding::error(Code::TwoOwners, format!("installs what {} installs", other.package.file))
+    } else {
+        let what = format!("differs in case alone from what {} installs", other.package.file);
+        Finding::error(Code::CaseClash, what).because(format!("`{}`", other.path))
+    };
+    Some(finding.of(one.path).within(&one.package.file))
+}
+
+/// A path below another package's file.
+fn nested(claims: &BTreeMap<String, Vec<Claim<'_>>>, path: &str) -> Option<Finding> {
+    let above = path.match_indices('/').find_map(|(at, _)| claims.get(&path[..at]))?;
+    let pairs = claims.get(path)?.iter().flat_map(|one| above.iter().map(move |other| (one, other)));
+    let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
+    let what = format!("lies below what is a file of {}", other.package.file);
+    Some(Finding::error(Code::FileAndDirectory, what).of(one.path).because(format!("`{}`", other.path)).within(&one.package.file))
+}
+
+/// What is wrong with a requirement of a package that the set has.
+fn unmet(packages: &[Package], requirement: &Requirement) -> Option<Finding> {
+    let named: Vec<&Package> = packages.iter().filter(|package| package.name.as_ref() == Some(&requirement.name)).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let fitting: Vec<&&Package> = named.iter().filter(|package| fits(package, requirement)).collect();
+    if fitting.is_empty() {
+        let there: Vec<String> = named.iter().filter_map(|package| package.version.as_ref()).map(ToString::to_string).collect();
+        let what = format!("it requires `{}`, and the set has {} {}", requirement.text, requirement.name, there.join(" and "));
+        return Some(Finding::error(Code::UnmetRequirement, what));
+    }
+    let extra = requirement.extras.iter().find(|extra| !fitting.iter().any(|package| package.extras.contains(extra)))?;
+    Some(Finding::error(Code::UnmetExtra, format!("it requires `{}`, and {} has no extra `{extra}`", requirement.text, requirement.name)))
+}
+
+fn fits(package: &Package, requirement: &Requirement) -> bool {
+    let Some(versions) = &requirement.versions else { return true };
+    let version = package.version.as_ref().and_then(|version| version.as_str().parse::<pep440_rs::Version>().ok());
+    version.is_none_or(|version| versions.contains(&version))
+}

@@ -1,0 +1,285 @@
+//! `rockpack verify`: what was built is fine, and for each code a package that shows it.
+//!
+//! `UPDATE_EXPECT=1 cargo test --test verify` writes `tests/verify/messages.txt` anew.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::source::Code;
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[path = "verify/cases.rs"]
+mod cases;
+#[path = "../examples/demo_artifacts.rs"]
+mod demo_artifacts;
+#[path = "verify/wheel.rs"]
+mod wheel;
+#[path = "verify/zip.rs"]
+mod zip;
+
+const FAMILIES: &str = include_str!("../families.kdl");
+const PROJECT: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" split=\"generic\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A directory with a manifest, and packages in `dist` as `make` makes them.
+fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    fs_err::write(dir.path().join("families.kdl"), FAMILIES).unwrap();
+    fs_err::create_dir(dir.path().join("dist")).unwrap();
+    make(&dir.path().join("dist"));
+    dir
+}
+
+/// What is found, as JSON.
+fn found(dir: &Path) -> (i32, Value) {
+    let output = rockpack(dir, &["verify", "dist", "--json"]);
+    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr))))
+}
+
+fn codes(found: &Value) -> BTreeSet<&str> {
+    found["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+/// The demo artifacts built, with their plan.
+fn built(kpack: bool) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
+    let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
+    fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
+    let done = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], &base[..]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    dir
+}
+
+#[test]
+fn what_was_built_is_fine_and_as_planned() {
+    for kpack in [true, false] {
+        let dir = built(kpack);
+        let output = rockpack(dir.path(), &["verify", "out", "--plan", "plan.json"]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!((output.status.code(), &*err), (Some(0), ""), "kpack {kpack}: {err}{out}");
+        let last = out.lines().last().unwrap();
+        assert!(last.ends_with(" files: fine") || last.contains(" files: fine ("), "{out}");
+    }
+}
+
+#[test]
+fn a_plan_is_held_against_what_is_there() {
+    let dir = built(true);
+    let dist = dir.path().join("out/dist");
+    let profiler = fs_err::read_dir(&dist).unwrap().map(|e| e.unwrap().path()).find(|p| p.to_string_lossy().contains("profiler")).unwrap();
+    fs_err::remove_file(profiler).unwrap();
+    wheel::wheel("demo", "any").write(&dist);
+    let plan = fs_err::read_to_string(dir.path().join("plan.json")).unwrap();
+    let changed = plan.replacen("_rocm_sdk_core/lib/libhiprtc.so.7\"", "_rocm_sdk_core/lib/libother.so.7\"", 1);
+    assert_ne!(plan, changed);
+    fs_err::write(dir.path().join("plan.json"), changed).unwrap();
+    let output = rockpack(dir.path(), &["verify", "out", "--plan", "plan.json", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(codes(&found).is_superset(&["package-missing", "package-unplanned", "not-as-planned"].into()), "{found:#}");
+    let said = text(&output.stderr);
+    for needle in [
+        "plan.json: promises a package that is not there: rocm-profiler",
+        "demo-1.0-py3-none-any.whl: the plan does not promise it",
+        "libother.so.7",
+    ] {
+        assert!(said.contains(needle), "{needle:?} is not in\n{said}");
+    }
+}
+
+#[test]
+fn what_is_fine_has_no_findings() {
+    for (_, title, make) in cases::fine() {
+        let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
+        let (status, found) = found(dir.path());
+        assert_eq!((status, codes(&found)), (0, BTreeSet::new()), "{title}: {found:#}");
+    }
+}
+
+/// What people read of every case, and that nothing else is found than what was done.
+#[test]
+fn every_fault_is_told() {
+    let (mut page, mut wrong) = (String::new(), Vec::new());
+    for (expected, title, make) in cases::cases() {
+        let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
+        let (status, found) = found(dir.path());
+        let (is, meant): (BTreeSet<_>, BTreeSet<_>) = (codes(&found), expected.iter().map(|code| code.as_str()).collect());
+        if is != meant {
+            wrong.push(format!("{title}: {is:?} in place of {meant:?}"));
+        }
+        let errors = found["findings"].as_array().unwrap().iter().any(|finding| finding["severity"] == "error");
+        assert_eq!(status, i32::from(errors), "{title}");
+        writeln!(page, "== {title}\n{}", text(&rockpack(dir.path(), &["verify", "dist"]).stderr)).unwrap();
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verify/messages.txt");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::write(&file, &page).unwrap();
+    }
+    assert_eq!(fs_err::read_to_string(&file).unwrap_or_default(), page);
+}
+
+/// Those of plans have a test of their own.
+#[test]
+fn every_code_is_shown() {
+    let shown: BTreeSet<Code> = cases::cases().iter().flat_map(|(codes, ..)| codes.iter().copied()).collect();
+    let planned = [Code::PackageMissing, Code::PackageUnplanned, Code::NotAsPlanned];
+    let missing: Vec<&Code> = Code::OF_PACKAGES.iter().filter(|code| !shown.contains(code) && !planned.contains(code)).collect();
+    assert!(missing.is_empty(), "no case shows {missing:?}");
+    assert!(shown.iter().all(|code| Code::OF_PACKAGES.contains(code)));
+}
+
+#[test]
+fn a_finding_is_ignored_with_a_reason() {
+    let make = |dir: &Path| {
+        let mut wheel = wheel::wheel("demo", "any");
+        wheel.member("data.txt").mode = 0o100_666;
+        wheel.write(dir);
+    };
+    let status = |rules: &str, args: &[&str]| {
+        let dir = made(&[PROJECT, PACKAGE, rules].concat(), &make);
+        let output = rockpack(dir.path(), &[&["verify", "dist"], args].concat());
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let meant = "ignore \"member-mode\" package=\"demo\" in=\"data.*\" reason=\"it is written to\"\n";
+    let (code, out, err) = status(meant, &[]);
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.ends_with("1 package, 7 files: fine (1 ignored)\n"), "{out}");
+    let (_, _, notes) = status(meant, &["-v"]);
+    assert!(
+        notes.starts_with("note: demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666); ignored: it is written to"),
+        "{notes}"
+    );
+    assert_eq!(status(&meant.replace("data.*", "demo/data.txt"), &[]).0, 0, "by its path in the wheel");
+    for other in [meant.replace("data.*", "lib/**"), meant.replace("member-mode", "member-time")] {
+        let (code, out, err) = status(&other, &[]);
+        assert_eq!(code, 1, "{out}");
+        assert!(err.contains("nothing is found that `ignore"), "{err}");
+        assert!(!status(&other.replace('\n', " optional=\"who knows\"\n"), &[]).2.contains("nothing is found"));
+    }
+}
+
+#[test]
+fn an_rpath_is_ignored_by_where_it_leads() {
+    let make = |dir: &Path| {
+        let library =
+            rockpack::elf::forward::forwarding_library(StubMachine::X86_64, "liba.so", "libb.so", "$ORIGIN/x/lib:$ORIGIN/y").unwrap();
+        let mut wheel = wheel::wheel("demo", "linux_x86_64");
+        wheel.add(zip::Member::new("demo/lib/liba.so", library));
+        wheel.write(dir);
+    };
+    let rule = "ignore \"rpath-leads-nowhere\" to=\"**/x/lib\" reason=\"it is made by hand\"\n";
+    let dir = made(&[PROJECT, PACKAGE, rule].concat(), &make);
+    let (status, found) = found(dir.path());
+    assert_eq!(status, 0, "it is doubtful, and no mistake");
+    assert_eq!((&found["ignored"][0]["to"], &found["findings"][0]["to"]), (&"demo/lib/x/lib".into(), &"demo/lib/y".into()));
+    assert_eq!((&found["ignored"][0]["reason"], &found["ignored"][0]["rule"]), (&"it is made by hand".into(), &"packages.kdl:11".into()));
+}
+
+#[test]
+fn threads_and_the_order_of_arguments_change_nothing() {
+    let dir = built(true);
+    let one = rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "1"]).stdout;
+    assert_eq!(rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "3"]).stdout, one);
+    assert_eq!(rockpack(dir.path(), &["verify", "out", "out/dist", "--json"]).stdout, one, "each package once");
+}
+
+#[test]
+fn sums_that_fit_are_fine() {
+    let dir = made(&[PROJECT, PACKAGE].concat(), &|dir| {
+        wheel::wheel("demo", "any").write(dir);
+        let done = Command::new("sh").args(["-c", "sha256sum *.whl > SHA256SUMS"]).current_dir(dir).status().unwrap();
+        assert!(done.success());
+        fs_err::write(dir.join("provenance.intoto.jsonl"), "{}\n").unwrap();
+        fs_err::write(dir.join("sbom.json"), "{}\n").unwrap();
+    });
+    assert_eq!(found(dir.path()).0, 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_the_command_lines_fault() {
+    let dir = made(PROJECT, &|_| {});
+    fs_err::write(dir.path().join("x.txt"), "x").unwrap();
+    for (args, needle) in [
+        (&["gone.whl"][..], "gone.whl does not exist"),
+        (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
+        (&["dist"], "has no built packages"),
+        (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),
+        (&[], "<DIR|WHEEL>"),
+    ] {
+        let output = rockpack(dir.path(), &[&["verify"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(needle), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn findings_are_annotations_too() {
+    let dir = made(&[PROJECT, PACKAGE].concat(), &|dir| {
+        let mut wheel = wheel::wheel("demo", "any");
+        wheel.member("data.txt").mode = 0o100_666;
+        wheel.write(dir);
+    });
+    let output = rockpack(dir.path(), &["verify", "dist", "--message-format", "github"]);
+    let expected = "::error title=rockpack%3A member-mode::demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)\n";
+    assert_eq!(text(&output.stderr), expected);
+}
+
+/// What the library finds in one wheel, without the program around it.
+fn found_in(path: &Path) -> usize {
+    let wheel = rockpack::verify::Wheel::open(path, "demo").unwrap();
+    let members: Vec<_> = wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
+    wheel.conclude(&members).unwrap().findings.len()
+}
+
+/// No byte of a wheel can change unnoticed, but for those of headers that nothing reads.
+#[test]
+fn every_byte_is_looked_at() {
+    let dir = TempDir::new().unwrap();
+    wheel::wheel("demo", "any").write(dir.path());
+    let path = dir.path().join("demo-1.0-py3-none-any.whl");
+    let bytes = fs_err::read(&path).unwrap();
+    assert_eq!(found_in(&path), 0);
+    let idle: BTreeSet<usize> = zip::idle(&bytes);
+    let mut unnoticed = Vec::new();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0xff;
+        fs_err::write(&path, changed).unwrap();
+        if found_in(&path) == 0 && !idle.contains(&at) {
+            unnoticed.push(at);
+        }
+    }
+    assert!(unnoticed.is_empty(), "{unnoticed:?} of {}", bytes.len());
+}
+
+/// Wherever a wheel is cut, that is found, and nothing panics.
+#[test]
+fn a_wheel_that_is_cut_short_is_never_fine() {
+    let dir = TempDir::new().unwrap();
+    wheel::wheel("demo", "any").write(dir.path());
+    let path = dir.path().join("demo-1.0-py3-none-any.whl");
+    let bytes = fs_err::read(&path).unwrap();
+    for length in 0..bytes.len() {
+        fs_err::write(&path, &bytes[..length]).unwrap();
+        assert!(found_in(&path) > 0, "cut at {length}");
+    }
+}

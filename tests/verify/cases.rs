@@ -1,0 +1,292 @@
+//! For each code what shows it: a package that is fine but for one thing.
+
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rockpack::elf::forward::forwarding_library;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::source::Code;
+
+use super::wheel::{METADATA, Wheel, wheel};
+use super::zip::{Member, with_zip64};
+
+/// Codes that are found, what is wrong, and how the directory is made.
+pub type Case = (&'static [Code], &'static str, Box<dyn Fn(&Path)>);
+
+/// A wheel for any platform with one change.
+fn any(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+    changed("any", codes, title, change)
+}
+
+/// The same for a wheel that can have ELF files.
+fn linux(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+    changed("linux_x86_64", codes, title, change)
+}
+
+fn changed(tag: &'static str, codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+    let make = move |dir: &Path| {
+        let mut wheel = wheel("demo", tag);
+        change(&mut wheel);
+        wheel.write(dir);
+    };
+    (codes, title, Box::new(make))
+}
+
+/// Two wheels, of which the second is changed.
+fn two(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+    let make = move |dir: &Path| {
+        wheel("demo", "any").write(dir);
+        let mut other = wheel("other", "any");
+        change(&mut other);
+        other.write(dir);
+    };
+    (codes, title, Box::new(make))
+}
+
+fn library(rpath: &str) -> Vec<u8> {
+    forwarding_library(StubMachine::X86_64, "liba.so", "libb.so.1", rpath).unwrap()
+}
+
+/// The same library with `DT_RUNPATH` (29) in place of `DT_RPATH` (15).
+fn with_runpath(rpath: &str) -> Vec<u8> {
+    let mut bytes = library(rpath);
+    let at = bytes.chunks(8).position(|word| word == 15_u64.to_le_bytes()).unwrap() * 8;
+    bytes[at] = 29;
+    bytes
+}
+
+fn tar(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    let header = |kind, size| {
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(kind);
+        header.set_mode(0o644);
+        header.set_size(size);
+        header.set_mtime(315_532_800);
+        header
+    };
+    for (name, text) in files {
+        archive.append_data(&mut header(tar::EntryType::Regular, text.len() as u64), name, text.as_bytes()).unwrap();
+    }
+    for (name, target) in links {
+        archive.append_link(&mut header(tar::EntryType::Symlink, 0), name, target).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+const PKG_INFO: &str = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
+
+fn sdist(codes: &'static [Code], title: &'static str, make: impl Fn() -> Vec<u8> + 'static) -> Case {
+    (codes, title, Box::new(move |dir| fs_err::write(dir.join("demo-1.0.tar.gz"), make()).unwrap()))
+}
+
+/// Every case, in the order of the codes.
+pub fn cases() -> Vec<Case> {
+    [archives(), members(), records(), metadata(), names(), programs(), sets(), sdists()].into_iter().flatten().collect()
+}
+
+fn archives() -> Vec<Case> {
+    use Code::{BrokenPackage, HeadersDisagree, MemberTwice, StrayBytes, ZipFeature};
+    vec![
+        any(&[BrokenPackage], "cut short", |w| w.archive = Some(Box::new(|bytes| bytes[..bytes.len() / 2].to_vec()))),
+        any(&[BrokenPackage], "a directory that lies about the number of members", |w| {
+            w.archive = Some(Box::new(|mut bytes| {
+                let end = bytes.len() - 22;
+                bytes[end + 8] -= 1;
+                bytes[end + 10] -= 1;
+                bytes
+            }));
+        }),
+        any(&[HeadersDisagree], "another name in the local header", |w| w.member("data.txt").local_name = Some(b"demo/DATA.txt".to_vec())),
+        any(&[ZipFeature], "a data descriptor", |w| w.member("data.txt").flags = 1 << 3),
+        any(&[ZipFeature], "encrypted", |w| w.member("data.txt").flags = 1),
+        any(&[ZipFeature, Code::BrokenMember], "compressed by LZMA", |w| w.member("data.txt").method = 14),
+        any(&[ZipFeature], "a zip64 record with data", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 12)))),
+        any(&[MemberTwice, Code::RecordForm], "a name twice", |w| w.add(Member::new("demo/data.txt", "some data\n"))),
+        any(&[StrayBytes], "bytes before the archive", |w| w.archive = Some(Box::new(|bytes| [b"#!/bin/sh\n".to_vec(), bytes].concat()))),
+        any(&[StrayBytes], "bytes behind the archive", |w| w.archive = Some(Box::new(|bytes| [bytes, vec![0; 7]].concat()))),
+        any(&[StrayBytes], "bytes between members", |w| w.member("data.txt").gap = 5),
+    ]
+}
+
+fn members() -> Vec<Case> {
+    use Code::{BrokenMember, CaseClash, FileAndDirectory, MemberKind, MemberMode, MemberOrder, MemberTime, UnsafeName};
+    let named = |name: &'static str, title| any(&[UnsafeName], title, move |w: &mut Wheel| w.add(Member::new(name, "x")));
+    vec![
+        named("/etc/x", "an absolute name"),
+        named("demo/../../x", "a name with .."),
+        named("demo\\x", "a name with a backslash"),
+        named("demo/x\u{7}", "a name with a control character"),
+        named("demo/\u{fc}", "a name that is not marked as UTF-8"),
+        named("demo/a:b", "a name that Windows does not know"),
+        any(&[MemberKind], "a link", |w| w.add(Member { mode: 0o120_777, ..Member::new("demo/link", "data.txt") })),
+        any(&[MemberKind], "a directory", |w| w.add(Member { mode: 0o040_755, method: 0, ..Member::new("demo/", "") })),
+        any(&[MemberMode], "set-user-id", |w| w.member("data.txt").mode = 0o104_755),
+        any(&[MemberMode], "world-writable", |w| w.member("data.txt").mode = 0o100_666),
+        any(&[MemberOrder], "a file behind the metadata", |w| w.members.insert(3, Member::new("demo/late.txt", "x"))),
+        any(&[MemberOrder], "metadata behind RECORD", |w| w.last.push(Member::new("demo-1.0.dist-info/extra.txt", "x"))),
+        any(&[MemberTime], "another time", |w| w.member("data.txt").time = (0x5c21, 0x6000)),
+        any(&[BrokenMember], "bytes that are damaged", |w| w.member("data.txt").damage = true),
+        any(&[BrokenMember], "bytes that cannot be unpacked", |w| {
+            w.add(Member { damage: true, ..Member::new("demo/other.py", "x = 1\n") });
+        }),
+        any(&[BrokenMember], "fewer bytes than told", |w| w.member("__init__.py").size_off = 3),
+        any(&[CaseClash], "names that differ in case alone", |w| w.add(Member::new("demo/Data.txt", "x"))),
+        any(&[FileAndDirectory], "a file below a file", |w| w.add(Member::new("demo/data.txt/x", "x"))),
+    ]
+}
+
+fn records() -> Vec<Case> {
+    use Code::{NotInRecord, OnlyInRecord, RecordForm, RecordHash};
+    let record = |codes, title, old: &'static str, new: &'static str| {
+        any(codes, title, move |w: &mut Wheel| {
+            w.record = Some(Box::new(move |text| {
+                assert!(text.contains(old), "{old:?} in {text}");
+                text.replacen(old, new, 1)
+            }));
+        })
+    };
+    vec![
+        any(&[NotInRecord], "a member that is not in RECORD", |w| {
+            w.record = Some(Box::new(|text| text.split_inclusive('\n').filter(|line| !line.contains("data.txt")).collect()));
+        }),
+        record(&[OnlyInRecord], "a row without a member", "demo/data.txt", "demo/gone.txt,sha256=x,1\ndemo/data.txt"),
+        record(&[RecordHash], "another hash", "data.txt,sha256=", "data.txt,sha256=x"),
+        record(&[RecordHash], "another size", ",10\n", ",11\n"),
+        record(&[RecordForm], "a weak hash", "data.txt,sha256=", "data.txt,md5="),
+        record(&[RecordForm], "a row twice", "demo-1.0.dist-info/RECORD,,\n", "demo-1.0.dist-info/RECORD,,\ndemo-1.0.dist-info/RECORD,,\n"),
+        record(&[RecordForm], "a row that is none", "demo/data.txt", "demo,x\ndemo/data.txt"),
+        record(&[RecordForm], "a hash of RECORD itself", "RECORD,,", "RECORD,,77"),
+    ]
+}
+
+fn metadata() -> Vec<Case> {
+    use Code::{EntryPoint, LicenseFile, MetadataField, MissingMetadata, RequirementForm, UnmetExtra};
+    vec![
+        any(&[MissingMetadata], "no RECORD", |w| w.record = Some(Box::new(|_| String::new()))),
+        any(&[MissingMetadata], "no WHEEL", |w| w.members.retain(|m| !m.name.ends_with(b"/WHEEL"))),
+        any(&[MissingMetadata], "no metadata directory", |w| {
+            w.members.retain(|m| m.name.starts_with(b"demo/"));
+            w.record = Some(Box::new(|_| String::new()));
+        }),
+        any(&[MetadataField], "a version specifier that is none", |w| {
+            w.edit("METADATA", "License-File", "Requires-Python: 3\nLicense-File");
+        }),
+        any(&[MetadataField], "a field that is newer than the Metadata-Version", |w| w.edit("METADATA", "2.4", "2.1")),
+        any(&[MetadataField], "no Root-Is-Purelib", |w| w.edit("WHEEL", "Root-Is-Purelib: true\n", "")),
+        any(&[MetadataField], "a Wheel-Version of the future", |w| w.edit("WHEEL", "1.0", "2.0")),
+        any(&[RequirementForm], "a requirement that is none", |w| w.edit("METADATA", "License-File", "Requires-Dist: a=1\nLicense-File")),
+        any(&[UnmetExtra], "a requirement for an extra that is not offered", |w| {
+            w.edit("METADATA", "License-File", "Requires-Dist: a; extra == \"x\"\nLicense-File");
+        }),
+        any(&[LicenseFile], "a licence text that is not there", |w| w.edit("METADATA", "License-File: LICENSE", "License-File: COPYING")),
+        any(&[EntryPoint], "a script of a module that is not there", |w| w.edit("entry_points.txt", "demo:main", "demo.cli:main")),
+        any(&[EntryPoint], "a script of a function that is not there", |w| w.edit("entry_points.txt", "demo:main", "demo:start")),
+        any(&[EntryPoint], "a line that is no entry", |w| w.edit("entry_points.txt", "demo:main", "demo")),
+    ]
+}
+
+fn names() -> Vec<Case> {
+    use Code::{NamesDisagree, PackageName, TagForm, TagsDisagree, WrongPlatform};
+    vec![
+        any(&[PackageName], "a file name that is no wheel's", |w| w.call("demo.whl")),
+        any(&[PackageName], "a file name that is not normalised", |w| w.call("Demo-1.0-py3-none-any.whl")),
+        any(&[NamesDisagree], "another name in the metadata", |w| w.edit("METADATA", "Name: demo", "Name: domo")),
+        any(&[NamesDisagree], "another version in the metadata", |w| w.edit("METADATA", "Version: 1.0", "Version: 1.1")),
+        any(&[NamesDisagree], "another version in the file's name", |w| w.call("demo-2.0-py3-none-any.whl")),
+        any(&[TagForm, TagsDisagree], "a tag that is none", |w| w.edit("WHEEL", "py3-none-any", "Py3-none")),
+        any(&[TagsDisagree], "another tag in WHEEL", |w| w.edit("WHEEL", "py3-none-any", "py2-none-any")),
+        any(&[WrongPlatform], "a library in a wheel for any platform", |w| w.add(Member::new("demo/liba.so", library("$ORIGIN")))),
+    ]
+}
+
+fn programs() -> Vec<Case> {
+    use Code::{BrokenElf, NotExecutable, RpathLeadsNowhere, RpathOutside, Runpath};
+    let rpath = |codes, title, rpath: &'static str| {
+        linux(codes, title, move |w: &mut Wheel| w.add(Member::new("demo/lib/liba.so", library(rpath))))
+    };
+    vec![
+        linux(&[NotExecutable], "a program without an execute bit", |w| {
+            w.add(Member::new("demo/bin/tool", exec_stub(StubMachine::X86_64, "../x").unwrap()));
+        }),
+        linux(&[NotExecutable], "a script without an execute bit", |w| w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"))),
+        linux(&[BrokenElf], "what starts like an ELF file", |w| w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()))),
+        rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
+        rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
+        rpath(&[RpathLeadsNowhere], "an rpath that leads nowhere", "$ORIGIN/../lib64:$ORIGIN"),
+        linux(&[Runpath], "DT_RUNPATH", |w| w.add(Member { method: 0, ..Member::new("demo/lib/liba.so", with_runpath("$ORIGIN")) })),
+    ]
+}
+
+fn sets() -> Vec<Case> {
+    use Code::{CaseClash, ChecksumList, FileAndDirectory, TwoOwners, UnmetExtra, UnmetRequirement};
+    let requires = |codes, title, requirement: &'static str| {
+        two(codes, title, move |w: &mut Wheel| w.edit("METADATA", "License-File", &format!("Requires-Dist: {requirement}\nLicense-File")))
+    };
+    let sums = |title, text: &'static str| -> Case {
+        let make = move |dir: &Path| {
+            wheel("demo", "any").write(dir);
+            fs_err::write(dir.join("SHA256SUMS"), text).unwrap();
+        };
+        (&[ChecksumList], title, Box::new(make))
+    };
+    vec![
+        two(&[TwoOwners], "a path of two wheels", |w| w.add(Member::new("demo/data.txt", "some data\n"))),
+        two(&[TwoOwners], "a script of two wheels", |w| w.edit("entry_points.txt", "other =", "demo =")),
+        two(&[CaseClash], "a path of two wheels but for its case", |w| w.add(Member::new("demo/DATA.txt", "x"))),
+        two(&[FileAndDirectory], "a path below a file of another wheel", |w| w.add(Member::new("demo/data.txt/x", "x"))),
+        requires(&[UnmetRequirement], "a version that the set does not have", "demo==2.0"),
+        requires(&[UnmetExtra], "an extra that the set does not have", "demo[fast]==1.0"),
+        sums(
+            "SHA256SUMS of something else",
+            "0000000000000000000000000000000000000000000000000000000000000000  demo-1.0-py3-none-any.whl\nx\n\
+             0000000000000000000000000000000000000000000000000000000000000000  gone.whl\n",
+        ),
+        sums("SHA256SUMS without the wheel", ""),
+    ]
+}
+
+fn sdists() -> Vec<Case> {
+    use Code::{BrokenPackage, LinkOutside, MemberMode, MissingMetadata, NamesDisagree};
+    const PROJECT: (&str, &str) = ("demo-1.0/pyproject.toml", "[build-system]\nrequires = []\n");
+    const INFO: (&str, &str) = ("demo-1.0/PKG-INFO", PKG_INFO);
+    vec![
+        sdist(&[BrokenPackage], "an sdist that is cut short", || {
+            let bytes = tar(&[INFO, PROJECT], &[]);
+            bytes[..bytes.len() / 2].to_vec()
+        }),
+        sdist(&[LinkOutside], "a link out of an sdist", || tar(&[INFO, PROJECT], &[("demo-1.0/link", "../../etc/passwd")])),
+        sdist(&[MissingMetadata], "an sdist without PKG-INFO", || tar(&[PROJECT], &[])),
+        sdist(&[NamesDisagree], "an sdist with two directories", || tar(&[INFO, PROJECT, ("other/x", "x")], &[])),
+        sdist(&[NamesDisagree], "an sdist of another version", || {
+            tar(&[("demo-1.0/PKG-INFO", "Metadata-Version: 2.2\nName: demo\nVersion: 1.1\n"), PROJECT], &[])
+        }),
+        sdist(&[MemberMode], "a file of an sdist that everyone can write", || {
+            let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+            for (name, text) in [INFO, PROJECT] {
+                let mut header = tar::Header::new_ustar();
+                header.set_mode(0o666);
+                header.set_size(text.len() as u64);
+                header.set_mtime(315_532_800);
+                archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+            }
+            archive.into_inner().unwrap().finish().unwrap()
+        }),
+    ]
+}
+
+/// What is fine though it is seldom seen.
+pub fn fine() -> Vec<Case> {
+    vec![
+        any(&[], "as it should be", |_| {}),
+        any(&[], "a zip64 record", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 0)))),
+        any(&[], "names that RECORD has to quote", |w| w.add(Member::new("demo/a, b.txt", "x"))),
+        any(&[], "METADATA without a licence text", |w| w.edit("METADATA", METADATA.lines().last().unwrap(), "")),
+        linux(&[], "libraries that find each other", |w| w.add(Member::new("demo/lib/liba.so", library("$ORIGIN:$ORIGIN/..")))),
+        two(&[], "two wheels that fit", |w| w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File")),
+        sdist(&[], "an sdist", || {
+            tar(&[("demo-1.0/PKG-INFO", PKG_INFO), ("demo-1.0/pyproject.toml", "")], &[("demo-1.0/link", "PKG-INFO")])
+        }),
+    ]
+}
