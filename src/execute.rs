@@ -152,16 +152,30 @@ pub fn execute(
     let making = Build { plan, papers, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
     let (built, kept) = making.all(outputs)?;
     let mut paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
-    paths.extend(write_papers(plan, papers, &built, &stage)?);
+    paths.extend(write_papers(plan, papers, &packages(&built), &stage)?);
     let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
     let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(kept)));
     Ok(Outcome { built, removed, timings: recorder.finish(), cache })
 }
 
+/// Writes checksums and provenance of all packages in `dest` anew, when others came to those that were built.
+///
+/// # Errors
+/// When they cannot be written; those that are there stay.
+pub fn rewrite_papers(plan: &Plan, papers: &Papers, packages: &[Package<'_>], dest: &Path) -> Result<(), ExecuteError> {
+    let stage = Stage::open(dest)?;
+    let paths = write_papers(plan, papers, packages, &stage)?;
+    Ok(stage.replace(&paths, &[])?)
+}
+
+/// What was built, as the papers name it.
+pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
+    built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
+}
+
 /// Writes what is beside the packages, and tells where it is.
-fn write_papers(plan: &Plan, papers: &Papers, built: &[Built], stage: &Stage) -> Result<Vec<RelPath>, ExecuteError> {
-    let packages: Vec<Package<'_>> = built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect();
-    let texts = [provenance::sha256sums(&packages), provenance::statement(plan, &papers.inputs, &packages)];
+fn write_papers(plan: &Plan, papers: &Papers, packages: &[Package<'_>], stage: &Stage) -> Result<Vec<RelPath>, ExecuteError> {
+    let texts = [provenance::sha256sums(packages), provenance::statement(plan, &papers.inputs, packages)];
     let paths = provenance::paths().map_err(|e| ExecuteError::Files(vec![e.to_string()]))?;
     for (path, text) in paths.iter().zip(&texts) {
         let written = stage.create(path)?.write_all(text.as_bytes());

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
-use rockpack::plan::{self, Plan, Request};
+use rockpack::plan::{self, Plan, Request, Sources};
+use rockpack::project;
 use rockpack::source::{Code, Problem, Source, with_causes};
 
 use crate::cli::{CatalogArgs, SetArgs};
@@ -27,7 +28,7 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
 
 /// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
 pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
-    let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &request(manifest, set))?;
+    let (plan, warnings) = plan::resolve(manifest, catalog, &builtin::templates(), &request(manifest, set)?)?;
     ui::show_problems(&warnings);
     if set.verbose {
         ui::show_without_license_text(&plan);
@@ -36,9 +37,19 @@ pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Pla
 }
 
 /// What is asked of a plan, by the command line and by the variable that the manifest names.
-pub fn request(manifest: &Manifest, set: &SetArgs) -> Request {
+pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
     let tag = manifest.project.platform_tag.env.as_deref().and_then(|name| std::env::var(name).ok()).filter(|tag| !tag.is_empty());
-    set.request(tag)
+    let sources = set.sources.as_deref().map(|root| survey(manifest, root)).transpose()?;
+    Ok(set.request(tag, sources))
+}
+
+/// What of the manifest's projects and wheels is there.
+fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
+    if !root.is_dir() {
+        let problem = Problem::error(Code::Environment, format!("there is no directory {}", root.display()));
+        return Err(problem.help("--sources takes the directory that checkouts are in"));
+    }
+    project::survey(manifest, root).map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 
 /// The manifest of `dir`, else of this directory, else the one built in.

@@ -13,6 +13,7 @@
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
+//! * [`project`] builds the Python projects that a plan has besides, and takes finished wheels.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //! * [`audit`] says which platform tag is true of a wheel, and what forces it.
 //! * [`index`] writes the pages that installers find packages by, [`serve`] shows them on loopback.
@@ -33,6 +34,7 @@ pub mod inspect;
 pub mod manifest;
 pub mod names;
 pub mod plan;
+pub mod project;
 pub mod provenance;
 #[cfg(test)]
 mod schema {

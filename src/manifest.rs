@@ -17,6 +17,8 @@ mod ignore;
 mod library;
 mod license;
 mod platform_tag;
+mod project;
+pub mod python;
 mod reader;
 mod template;
 mod warnings;
@@ -28,6 +30,8 @@ pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use platform_tag::PlatformTag;
+pub use project::Project;
+pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
 pub use template::{Template, TemplateError, Variant};
 pub use word::{KdlFile, Part, Takes, Times, Word};
 
@@ -49,6 +53,8 @@ pub struct Manifest {
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.
     pub missing_libraries: Vec<LibraryRule>,
+    /// Python projects and finished wheels.
+    pub python: Python,
     /// ISAs and the families they are in.
     pub families: Families,
 }
@@ -78,25 +84,6 @@ impl Manifest {
     pub fn warnings(&self) -> Problems {
         warnings::of(self)
     }
-}
-
-/// What all packages share.
-#[derive(Debug, Clone)]
-pub struct Project {
-    /// `Author` in the metadata.
-    pub author: String,
-    /// The home page, `Project-URL` in the metadata.
-    pub home_page: Option<String>,
-    /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
-    pub requires_python: String,
-    /// Where the wheels' platform tag comes from, and how new it may be.
-    pub platform_tag: PlatformTag,
-    /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
-    pub license_texts: Vec<LicenseText>,
-    /// Installed paths whose files are compressed in another way than the rest of their wheels.
-    pub compression: Vec<CompressionRule>,
-    /// The terms of artifacts, of which the licence of a package is composed that has no own.
-    pub licenses: Vec<LicenseOf>,
 }
 
 /// What kind of thing a package is.

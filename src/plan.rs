@@ -33,10 +33,12 @@ mod leftover;
 mod licenses;
 mod links;
 mod markdown;
+mod marker;
 mod notes;
 mod ownership;
 mod place;
 mod platform;
+mod project;
 mod python;
 mod read;
 mod request;
@@ -54,6 +56,7 @@ pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use html::html_page;
 pub use licenses::without_license_text;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
+pub use project::{DevelTree, ProjectBuild, Sources, TakenWheel};
 pub use read::PlanReadError;
 pub use request::Request;
 pub use sbom::{Document, SBOM_PATH, sboms};
@@ -86,6 +89,15 @@ pub struct Plan {
     pub platform_tag: String,
     /// What is made, in the order of the manifest.
     pub distributions: Vec<Distribution>,
+    /// Python projects that are built after them, each behind those that it is built after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<ProjectBuild>,
+    /// Finished wheels that are taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wheels: Vec<TakenWheel>,
+    /// How projects get the devel package's tree, where one of them wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devel: Option<DevelTree>,
     /// What drop rules leave out, a line for each that drops something.
     #[serde(default)]
     pub dropped: Vec<Dropped>,

@@ -23,6 +23,7 @@ use rockpack::source::{Code, Problem, Problems, Severity};
 mod github;
 mod json;
 mod picture;
+pub mod project;
 mod repository;
 mod sarif;
 mod trace;

@@ -36,6 +36,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("index", &["archive", "names", "version"]),
     ("serve", &[]),
     ("verify", &["archive", "elf", "inspect", "names", "plan", "source", "version"]),
+    ("project", &["plan", "manifest", "archive", "audit", "names", "source"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

@@ -30,6 +30,8 @@ mod markdown;
 mod metadata;
 #[path = "planning/ownership.rs"]
 mod ownership;
+#[path = "planning/projects.rs"]
+mod projects;
 #[path = "planning/purity.rs"]
 mod purity;
 #[path = "planning/reports.rs"]

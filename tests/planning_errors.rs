@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use rockpack::catalog::{BuildFacts, Catalog};
 use rockpack::manifest::Manifest;
-use rockpack::plan::{self, Plan, Request, Templates};
+use rockpack::plan::{self, Plan, Request, Sources, Templates};
 use rockpack::source::{Code, Problem, Problems, Source};
 
 #[path = "planning/tree.rs"]
@@ -65,6 +65,8 @@ impl Scene {
             platform_tag: word("ask", "tag").or(Some("linux_x86_64".to_owned())).filter(|tag| tag != "-"),
             only: list(word("ask", "only")).unwrap_or_default().iter().map(|name| name.parse().unwrap()).collect(),
             deny_unowned: word("ask", "deny-unowned").is_some(),
+            sources: list(word("ask", "sources"))
+                .map(|names| Sources { projects: names.iter().map(|name| name.parse().unwrap()).collect(), ..Sources::default() }),
             ..Request::default()
         };
         let targets = list(word("build", "targets")).unwrap_or_default();
@@ -169,7 +171,7 @@ fn every_fault_of_the_list_is_provoked_twice() {
 fn problems_say_where_and_what_to_do() {
     let alone =
         [Code::ImpossibleVersion, Code::PlatformTag, Code::TagContradicted, Code::UnknownTarget, Code::MissingTarget, Code::UnownedFiles];
-    let of_the_command_line = [Code::UnknownPackage, Code::ImpossibleName];
+    let of_the_command_line = [Code::UnknownPackage, Code::ImpossibleName, Code::MissingSource];
     for file in fixtures() {
         for problem in problems_of(&file) {
             assert!(problem.remedy().is_some(), "{}: {problem} has no remedy", file.display());

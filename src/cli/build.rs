@@ -15,6 +15,11 @@ use super::{CacheArgs, SetArgs};
 /// used. All outputs appear at the end, whole, under their final names; when anything fails,
 /// the destination is left as it was.
 ///
+/// With --sources, the Python projects that packages.kdl declares are built then, each after
+/// those that it waits for, several at once, and finished wheels are taken. They go to DEST/dist
+/// too. A project that fails stops only those that wait for it: what else was made is put in
+/// place, the exit status is 1, and DEST/logs/NAME.log has all that its build wrote.
+///
 /// Packages that an earlier build left in DEST/dist are removed; files of others stay. Equal
 /// inputs give equal bytes, whatever the directory, user, locale, day or number of threads.
 ///
@@ -37,7 +42,15 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub set: SetArgs,
 
-    /// Where packages go: DIR/dist
+    /// The Python that builds projects; it needs the modules build and pip [default: python3]
+    #[arg(long, value_name = "PYTHON", value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
+    pub python: PathBuf,
+
+    /// Let projects' builds fetch nothing: what they require has to be in pip's own find-links
+    #[arg(long, help_heading = "Projects")]
+    pub no_index: bool,
+
+    /// Where packages go: DIR/dist, and logs of projects: DIR/logs
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 
@@ -86,4 +99,8 @@ Examples:
   Quickly, to try something out:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev0 \\
         --only core --no-wheel-compression
+
+  With the Python projects whose checkouts are in ../src:
+    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
+        --sources ../src --python tools/bin/python
 ";

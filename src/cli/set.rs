@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
 use rockpack::names::{Compression, Mode, PackageName};
-use rockpack::plan::Request;
+use rockpack::plan::{Request, Sources};
 
 /// What packages are made of: an artifact directory, or what was saved of one.
 #[derive(Debug, Args)]
@@ -27,6 +27,10 @@ pub struct SetArgs {
     /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
+
+    /// Where the checkouts are that packages.kdl has Python projects of [default: none, projects are left out]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    pub sources: Option<PathBuf>,
 
     /// How device code is split [default: as the artifacts say]
     #[arg(long, value_parser = modes(), help_heading = "Input")]
@@ -52,7 +56,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<String>,
 
-    /// Only this package; may be repeated [default: all]
+    /// Only this package, project or wheel; may be repeated [default: all]
     #[arg(long, value_name = "PACKAGE", help_heading = "Packages")]
     pub only: Vec<PackageName>,
 
@@ -94,8 +98,8 @@ pub struct SetArgs {
 }
 
 impl SetArgs {
-    /// What is asked of the plan; `platform_tag` is what the environment says.
-    pub fn request(&self, platform_tag: Option<String>) -> Request {
+    /// What is asked of the plan; `platform_tag` is what the environment says, `sources` what is in their directory.
+    pub fn request(&self, platform_tag: Option<String>, sources: Option<Sources>) -> Request {
         Request {
             version: self.version.clone(),
             suffix: self.version_suffix.clone(),
@@ -103,6 +107,7 @@ impl SetArgs {
             linux_families: self.linux_amdgpu_families.as_deref().map(list),
             windows_families: self.windows_amdgpu_families.as_deref().map(list),
             platform_tag: self.platform_tag.clone().or(platform_tag),
+            sources,
             only: self.only.clone(),
             compression: self.compression.or(self.no_wheel_compression.then_some(Compression::Store)),
             xz_preset: self.xz_preset,
@@ -148,7 +153,7 @@ mod tests {
         let parse = |flags: &[&str]| {
             let base = ["rockpack", "build", "--artifact-dir", "a", "--dest-dir", "d"];
             let Command::Build(args) = Cli::parse_from(base.iter().chain(flags)).command else { panic!() };
-            args.set.request(None)
+            args.set.request(None, None)
         };
         assert!(parse(&[]).compression.is_none() && !parse(&[]).plain_archive);
         assert_eq!(parse(&["--no-wheel-compression"]).compression, Some(Compression::Store));

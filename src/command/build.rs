@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rockpack::cache::Cache;
 use rockpack::catalog::Catalog;
-use rockpack::execute::{self, Papers, Settings};
+use rockpack::execute::{self, Outcome, Papers, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::{self, Distribution, Plan};
+use rockpack::plan::{self, Distribution, Plan, Request};
 use rockpack::provenance::Inputs;
 use rockpack::source::{Code, Problem, Source, with_causes};
 
@@ -16,36 +16,56 @@ use crate::cli::{BuildArgs, CacheArgs};
 use crate::inputs;
 use crate::ui;
 
+mod projects;
+
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let artifacts = artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
     let sources = inputs::sources(args.set.manifest.as_deref())?;
     let manifest = inputs::decode(&sources)?;
+    let request = inputs::request(&manifest, &args.set)?;
     let (catalog, tree) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
-    let papers = pool.install(|| papers(args, &sources, &manifest, &catalog, &plan));
-    let reporter = ui::Progress::new();
-    let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
-    let settings = Settings {
-        memory: args.memory.unwrap_or_else(inputs::memory_share),
-        spans: args.timings.is_some(),
-        cache: cache(&args.cache, &plan),
-    };
-    let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings, &reporter));
-    reporter.clear();
-    let outcome = done.map_err(|e| not_executed(&e))?;
+    let projects = projects::settings(args, pool.current_num_threads())?;
+    // What would stop projects is better known before artifacts are packed.
+    projects::check(&plan, &projects)?;
+    // With --only there can be projects alone.
+    let papers = pool.install(|| papers(args, request, &sources, &manifest, &catalog, &plan));
+    let mut built = Vec::new();
+    if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
+        let reporter = ui::Progress::new();
+        let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
+        let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings(args, &plan), &reporter));
+        reporter.clear();
+        let outcome = done.map_err(|e| not_executed(&e))?;
+        tell(args, &plan, &outcome)?;
+        built = outcome.built;
+    }
+    projects::build(args, &manifest, &plan, &projects, |made| {
+        let packages = [&execute::packages(&built)[..], made].concat();
+        execute::rewrite_papers(&plan, &papers, &packages, &args.dest_dir).map_err(|e| not_executed(&e))
+    })
+}
+
+/// How the packages are built.
+fn settings(args: &BuildArgs, plan: &Plan) -> Settings {
+    Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some(), cache: cache(&args.cache, plan) }
+}
+
+/// Says what was made of artifacts, and where the time went.
+fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
     outcome.cache.iter().flat_map(|summary| &summary.warnings).for_each(|e| warn_of_cache(&with_causes(e)));
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings).map_err(|e| environment(format!("cannot write the timings: {e}")))?;
     }
-    print(&ui::closing_table(&plan, &outcome))
+    print(&ui::closing_table(plan, outcome))
 }
 
 /// What goes with the packages.
-fn papers(args: &BuildArgs, sources: &(Source, Source), manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Papers {
+fn papers(args: &BuildArgs, request: Request, sources: &(Source, Source), manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Papers {
     let files = [&sources.0, &sources.1].map(|source| (source.name(), source.text()));
-    let mut inputs = Inputs::new(inputs::request(manifest, &args.set), &files, catalog);
+    let mut inputs = Inputs::new(request, &files, catalog);
     inputs.builder = args.builder_id.clone();
     inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
     Papers { sboms: plan::sboms(manifest, catalog, plan), inputs }

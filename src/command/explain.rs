@@ -14,7 +14,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest(args.set.manifest.as_deref())?;
     // What is absent in artifacts is of no matter to one path.
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
-    let request = inputs::request(&manifest, &args.set);
+    let request = inputs::request(&manifest, &args.set)?;
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
     match explainer.find(&args.path).map_err(|e| Problem::usage(Code::Environment, e).help(FORMS))? {
         Asked::Path(path) => {

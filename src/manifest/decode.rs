@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
-use super::{DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project};
+use super::{DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python};
 use crate::names::PackageName;
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
 
@@ -18,6 +18,7 @@ mod license;
 mod once;
 mod package;
 mod project;
+mod python;
 mod rules;
 mod shadow;
 mod text;
@@ -41,7 +42,7 @@ pub(super) fn manifest(packages: &Source, families: &Source, templates: Option<&
     let (families, more) = decoded(families, families::file);
     problems.extend(more);
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
-        problems.extend(check::colliding_names(&file.packages, families));
+        problems.extend(check::colliding_names(&file.packages, &file.python, families));
     }
     match (packages, families) {
         (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {
@@ -51,6 +52,7 @@ pub(super) fn manifest(packages: &Source, families: &Source, templates: Option<&
             ignores: file.ignores,
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
+            python: file.python,
             families,
         }),
         _ => Err(problems),
@@ -64,6 +66,7 @@ struct PackagesFile {
     ignores: Vec<IgnoreRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
+    python: Python,
 }
 
 fn decoded<T>(source: &Source, decode: impl FnOnce(&Faults) -> Option<T>) -> (Option<T>, Problems) {
@@ -81,14 +84,26 @@ fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<Packages
     let drops = nodes.every("drop", project::drop_rule);
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
+    let projects = nodes.every("python-project", |node| python::project(node, &context));
+    let wheels = nodes.every("wheel", python::wheel);
     nodes.finish();
+    python::check(&context, &projects, &wheels, &named(faults, document.nodes(), &["python-project", "wheel"]));
+    check::circles(faults, &projects);
     shadow::drops(faults, &drops);
     if let Some(project) = &project {
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }
     check::packages(faults, &context.outlines.borrow(), templates);
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
-    Some(PackagesFile { project: project?, packages, drops, ignores, system_libraries, missing_libraries })
+    let python = Python { projects, wheels };
+    Some(PackagesFile { project: project?, packages, drops, ignores, system_libraries, missing_libraries, python })
+}
+
+/// The first arguments of nodes with these names, also of nodes that cannot be decoded.
+fn named(faults: &Faults, nodes: &[kdl::KdlNode], names: &[&str]) -> Vec<(String, Place)> {
+    let entries =
+        nodes.iter().filter(|n| names.contains(&n.name().value())).filter_map(|n| n.entries().iter().find(|e| e.name().is_none()));
+    entries.filter_map(|e| Some((e.value().as_string()?.to_owned(), faults.at(e.span())))).collect()
 }
 
 /// What the decoders of one packages' file share.

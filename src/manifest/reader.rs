@@ -137,6 +137,11 @@ impl<'a> Node<'a> {
         self.faults.report(Problem::error(Code::MissingPart, message).label(&self.place(), label).help(self.usage_help()));
     }
 
+    /// Reports a fault of some part of it.
+    pub fn report(&self, problem: Problem) {
+        self.faults.report(problem);
+    }
+
     /// The next argument, which has to be there; `what` names it with its article.
     pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
         self.note(Takes::Argument, "");
@@ -217,6 +222,11 @@ impl<'a> Node<'a> {
     /// Whether it has a property of this name that was not taken yet.
     pub fn has(&self, name: &str) -> bool {
         self.properties.iter().any(|entry| key(entry) == name)
+    }
+
+    /// Whether it came with a property of this name, taken or not.
+    pub fn had(&self, name: &str) -> bool {
+        self.kdl.get(name).is_some()
     }
 
     /// Its block, perhaps empty: what can stand in it, its word says.

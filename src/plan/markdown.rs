@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{by_artifact, counted, human_size, thousands, title};
-use super::{Distribution, Dropped, Member, Plan, Step};
+use super::{Distribution, Dropped, Member, Plan, ProjectBuild, Step, TakenWheel};
 
 mod escape;
 mod page;
@@ -31,6 +31,7 @@ pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
     page.section(&Section { head: &headline(plan), rows: &[], foot: "", what: "", otherwise: (0, ""), share: MARKDOWN_LIMIT });
     distributions(plan, &mut page);
+    projects(plan, &mut page);
     unowned(plan, &mut page);
     dropped(plan, &mut page);
     notes(plan, &mut page);
@@ -93,6 +94,21 @@ fn distribution(distribution: &Distribution, estimated: bool) -> String {
 
 fn shown(count: usize) -> String {
     if count == 0 { "–".to_owned() } else { thousands(count) }
+}
+
+/// Projects in the order in which they are built, and wheels that are taken.
+fn projects(plan: &Plan, page: &mut Page) {
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return;
+    }
+    let given = |given: Vec<String>| given.iter().map(|line| code(line)).collect::<Vec<_>>().join("<br>");
+    let project = |p: &ProjectBuild| format!("| {} | {} | {} |", code(p.name.as_str()), code(p.directory().as_str()), given(p.given()));
+    let wheel = |w: &TakenWheel| format!("| {} | {} | a finished wheel |", code(w.name.as_str()), code(&w.origin()));
+    let rows: Vec<String> = plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel)).collect();
+    let head =
+        "\n**Python projects, in the order in which they are built, and wheels**\n\n| distribution | from | built with |\n|:--|:--|:--|\n";
+    let otherwise = (rows.len(), "Python projects and wheels");
+    page.section(&Section { head, rows: &rows, foot: "", what: "rows", otherwise, share: MARKDOWN_LIMIT / 8 });
 }
 
 fn unowned(plan: &Plan, page: &mut Page) {

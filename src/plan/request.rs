@@ -1,5 +1,6 @@
 //! What was asked for on the command line.
 
+use super::Sources;
 use crate::names::{Compression, Mode, PackageName};
 
 /// What the command line says of a build, beside the manifest.
@@ -17,7 +18,9 @@ pub struct Request {
     pub windows_families: Option<Vec<String>>,
     /// The platform tag; computed from the ELF files without it.
     pub platform_tag: Option<String>,
-    /// Only these packages are made; all when empty.
+    /// What is below the root of all sources; without it, nothing is built of sources.
+    pub sources: Option<Sources>,
+    /// Only these packages, projects and wheels are made; all when empty.
     pub only: Vec<PackageName>,
     /// How wheels are compressed; as the manifest says without it.
     pub compression: Option<Compression>,

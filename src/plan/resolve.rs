@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::instance::{Instance, instances, without_families};
 use super::leftover::Leftover;
 use super::links::{Filled, Shipped, below, members};
+use super::marker::{overlay_marker, platform_marker};
 use super::select::{self, Matched, Selection};
 use super::sources::Sources;
 use super::targets::{self, Targets};
@@ -12,7 +13,7 @@ use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Plan, Request, Templates};
 use super::{
     aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, licenses, notes, ownership, place, platform,
-    requires, rpath,
+    project, requires, rpath,
 };
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
@@ -54,8 +55,9 @@ pub(super) fn attempt(
 
 /// `--only` names packages that are built.
 pub(super) fn check_only(manifest: &Manifest, mode: Mode, request: &Request) -> Problems {
-    let built = |name: &PackageName| manifest.packages.get(name).is_some_and(|p| p.distribution(mode).is_some());
-    let names: Vec<&str> = manifest.packages.keys().filter(|n| built(n)).map(PackageName::as_str).collect();
+    let of_artifacts = |name: &PackageName| manifest.packages.get(name).is_some_and(|p| p.distribution(mode).is_some());
+    let built = |name: &PackageName| of_artifacts(name) || project::names(manifest).any(|other| other == name);
+    let names: Vec<&str> = manifest.packages.keys().filter(|n| built(n)).chain(project::names(manifest)).map(PackageName::as_str).collect();
     let mut problems = Problems::new();
     for unknown in request.only.iter().filter(|name| !built(name)) {
         let hint = nearest(unknown.as_str(), names.iter().copied()).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
@@ -317,6 +319,9 @@ impl<'a> Resolver<'a> {
             problems.extend(platform.problems);
         }
         let platform_tag = platform.tag;
+        let python = project::resolve(self.manifest, self.request, self.all, &self.targets.version);
+        problems.extend(python.problems);
+        notes.extend(python.notes);
         if platform_tag.is_none() && !problems.has_errors() {
             problems.push(
                 Problem::usage(Code::PlatformTag, "no ELF file says which platform the wheels are for")
@@ -330,7 +335,21 @@ impl<'a> Resolver<'a> {
             distribution.compressed_otherwise = compression::otherwise(self.manifest, self.request, distribution);
         }
         let version = self.targets.version.clone();
-        Ok((Plan { format: FORMAT, mode: self.targets.mode, version, platform_tag, distributions, dropped, unowned, notes }, problems))
+        let project::Resolved { projects, wheels, devel, .. } = python;
+        let plan = Plan {
+            format: FORMAT,
+            mode: self.targets.mode,
+            version,
+            platform_tag,
+            distributions,
+            projects,
+            wheels,
+            devel,
+            dropped,
+            unowned,
+            notes,
+        };
+        Ok((plan, problems))
     }
 }
 
@@ -353,19 +372,6 @@ impl Found {
 fn sorted(mut members: Vec<super::Member>) -> Vec<super::Member> {
     members.sort_by(|a, b| a.path.cmp(&b.path));
     members
-}
-
-/// A platform directory is a regular package.
-fn platform_marker(instance: &Instance<'_>) -> Option<super::Member> {
-    let name = "__init__.py".parse().ok()?;
-    Some(describe::render(below(&instance.platform_dir, &name), String::new()))
-}
-
-/// A file of an overlay's own right in the directory that it shares: pip removes the directories
-/// that an uninstall empties only below one that it removes a file from.
-fn overlay_marker(instance: &Instance<'_>) -> Option<super::Member> {
-    let name = format!(".{}", instance.name.file_stem()).parse().ok()?;
-    Some(describe::render(below(&instance.platform_dir, &name), format!("{} has files here\n", instance.name)))
 }
 
 /// Forwarding libraries by package.

@@ -49,6 +49,7 @@ pub(super) fn thousands(count: usize) -> String {
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text = format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
     table(plan, &mut text);
+    projects(plan, &mut text);
     if verbose {
         absent(plan, &mut text);
     }
@@ -81,6 +82,27 @@ fn table(plan: &Plan, text: &mut String) {
         let steps = ["copy", "relink", "stub", "alias", "link"].map(count);
         let [copy, relink, stub, alias, link] = steps.each_ref().map(String::as_str);
         row(&title(distribution), [&files, &size, &compressed, copy, relink, stub, alias, link, &shown(distribution.absent.len())]);
+    }
+}
+
+/// Projects in the order in which they are built, each with what its build is given, then wheels.
+fn projects(plan: &Plan, text: &mut String) {
+    let names = plan.projects.iter().map(|p| p.name.as_str()).chain(plan.wheels.iter().map(|w| w.name.as_str()));
+    let width = names.map(str::len).max().unwrap_or(0);
+    if !plan.projects.is_empty() {
+        text.push_str("\nprojects, in the order in which they are built:\n");
+    }
+    for project in &plan.projects {
+        let _ = writeln!(text, "  {:width$}  {}  {}", project.name, project.directory(), project.rule);
+        for given in project.given() {
+            let _ = writeln!(text, "  {:width$}    {given}", "");
+        }
+    }
+    if !plan.wheels.is_empty() {
+        text.push_str("\nwheels that are taken:\n");
+    }
+    for wheel in &plan.wheels {
+        let _ = writeln!(text, "  {:width$}  {}  {}", wheel.name, wheel.origin(), wheel.rule);
     }
 }
 

@@ -9,13 +9,16 @@ use crate::plan::FORMAT;
 
 fn plan() -> Plan {
     let version = "7.2.0".parse().unwrap();
-    let (distributions, dropped, unowned, notes) = Default::default();
+    let (distributions, projects, wheels, dropped, unowned, notes) = Default::default();
     Plan {
         format: FORMAT,
         mode: Mode::Kpack,
         version,
         platform_tag: "manylinux_2_28_x86_64".to_owned(),
         distributions,
+        projects,
+        wheels,
+        devel: None,
         dropped,
         unowned,
         notes,
@@ -97,6 +100,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         only: vec!["core".parse().unwrap()],
         compression: Some(Compression::Store),
         xz_preset: None,
+        sources: None,
         plain_archive: true,
         deny_unowned: true,
     };

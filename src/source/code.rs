@@ -110,6 +110,7 @@ codes! {
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
+    MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are not where the manifest says."
 
     // Packages that were built.
     BrokenPackage "broken-package" "The file is no wheel or sdist that can be read."
@@ -152,6 +153,7 @@ codes! {
     WheelNotAudited "wheel-not-audited" "The wheel cannot be read, or is for no single architecture that there are platform tags of."
     UnknownPath "unknown-path" "No artifact and no package has this path."
     BuildFailed "build-failed" "The artifacts cannot be made into what the plan says."
+    ProjectFailed "project-failed" "A Python project could not be built, or a finished wheel could not be taken."
     ElfRefused "elf-refused" "The file cannot be edited, checked or read as an ELF file."
     ElfViolation "elf-violation" "An edit broke what it had to keep."
     Cache "cache" "Packed files of earlier builds cannot be used."

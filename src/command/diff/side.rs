@@ -96,7 +96,7 @@ impl<'a> Sides<'a> {
     fn planned(&self, which: Which, packages: &Source, families: &Source) -> Result<Side, Failure> {
         let (catalog, templates) = (self.catalog()?, builtin::templates());
         let manifest = Manifest::decode_with_templates(packages, families, templates.keys().map(String::as_str))?;
-        let (plan, warnings) = plan::resolve(&manifest, catalog, &templates, &inputs::request(&manifest, &self.args.set))?;
+        let (plan, warnings) = plan::resolve(&manifest, catalog, &templates, &inputs::request(&manifest, &self.args.set)?)?;
         // What is doubtful about the past is no news.
         if which == Which::New {
             ui::show_problems(&warnings);

@@ -10,6 +10,7 @@ mod circle;
 mod names;
 mod reliance;
 
+pub(super) use circle::projects as circles;
 pub(super) use names::colliding as colliding_names;
 use reliance::{check_modes, check_offered, check_targets};
 

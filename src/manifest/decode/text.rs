@@ -258,6 +258,21 @@ impl FromStr for TagLevel {
     }
 }
 
+/// A library as a selection names it: `^` before it leaves out, `*` is all there are.
+pub(super) struct LibrarySelection(pub String);
+
+impl FromStr for LibrarySelection {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let name = text.strip_prefix('^').unwrap_or(text);
+        if text == "*" || name.parse::<ShortName>().is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(format!("`{text}` is not the name of a library"), "write one name, or `^` and a name, or `*`; several are several arguments")
+    }
+}
+
 /// A name that becomes a file name or a word on a command line.
 pub(super) struct ShortName(pub String);
 

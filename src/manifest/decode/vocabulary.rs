@@ -7,6 +7,7 @@
 use crate::manifest::word::{KdlFile, Part, Takes, Times, Word};
 
 mod package;
+mod python;
 
 #[cfg(test)]
 mod tests;
@@ -95,6 +96,8 @@ pub(super) const FILE: &[Word] = &[
         WHY,
     ])
     .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
+    python::PROJECT,
+    python::WHEEL,
     Word::new(
         "ignore",
         Times::Any,

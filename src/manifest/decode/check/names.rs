@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::manifest::{Distribution, Families, Package, Split, Variant};
+use crate::manifest::{Distribution, Families, Package, Python, Split, Variant};
 use crate::names::{DistName, Mode, PackageName};
-use crate::source::{Code, Problem, Problems};
+use crate::source::{Code, Problem, Problems, Spanned};
 
 /// What a name belongs to.
 type Owner<'p> = (&'p PackageName, &'p Distribution);
 
 /// Distributions of two packages with one name, or one import package, in one mode.
-pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, families: &Families) -> Problems {
+pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, python: &Python, families: &Families) -> Problems {
     let mut problems = Problems::new();
     for mode in Mode::ALL {
-        let (mut names, mut modules) = (BTreeMap::new(), BTreeMap::new());
+        let (mut names, mut modules) = (BTreeMap::<String, Owner<'_>>::new(), BTreeMap::new());
         for package in packages.values() {
             let Some(declared) = package.distribution(mode) else { continue };
             let owner: Owner<'_> = (&package.name.value, declared);
@@ -29,8 +29,22 @@ pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, fam
                 problems.extend(clash("import package", &module, first, owner));
             }
         }
+        for name in python.projects.iter().map(|p| &p.name).chain(python.wheels.iter().map(|w| &w.name)) {
+            if let Some(owner) = names.get(name.as_str()) {
+                problems.push(taken(name, *owner));
+            }
+        }
     }
     problems
+}
+
+/// A project or a wheel whose distribution a package of artifacts makes already.
+fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
+    Problem::error(Code::CollidingNames, format!("package `{package}` makes a distribution `{}` too", name.value))
+        .label(&name.place, "this makes one")
+        .label(&declared.name.place, way(declared))
+        .help("give one of them another name")
+        .of_fact(name.as_str())
 }
 
 fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {

@@ -37,6 +37,7 @@ package "device" kind="runtime" {
     distribution "example-device-{isa}" module="example_device_{isa}" split="isa"
     summary "Device"; license "MIT"; template "runtime"
 }
+python-project "example-runtime" { source "runtime"; }
 "#;
 
 /// The lines that have to be there, but for those that the example gives, and the example.
@@ -72,6 +73,10 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
         Some("environment") => {
             let example = block("environment \"SAMPLE\"", &[], word);
             vec![package(PackageKind::Runtime, &Word { name: "environment", example: example.leak(), ..*word })]
+        }
+        Some("python-project") => {
+            let lines = [("source", "source \"sample\"")];
+            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
         }
         Some("isa") => vec![block("isa \"gpu1\" product=\"A\"", &[], word)],
         Some(other) => panic!("say here what `{other}` needs around its nodes"),

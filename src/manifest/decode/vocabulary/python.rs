@@ -1,0 +1,132 @@
+//! `python-project` and `wheel`, and what stands in the former.
+
+use super::{WHY, argument, optional, part, required};
+use crate::manifest::word::{Takes, Times, Word};
+
+const ABSENT: crate::manifest::word::Part =
+    optional("optional", "Why there can be nothing to take; without it, missing sources are a mistake.");
+
+/// At the top of the packages' file.
+pub const PROJECT: Word = Word::new(
+    "python-project",
+    Times::Any,
+    r#"python-project "NAME" optional="WHY" { … }"#,
+    "Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` says where checkouts are.",
+)
+.with(&[argument("NAME", "The distribution it makes, as an index compares names (PEP 503); `--only` and `after` call it so too."), ABSENT])
+.block(LINES)
+.example(
+    r#"python-project "example-bindings" {
+    source "bindings" subdirectory="python"
+    after "example-runtime"
+    environment "EXAMPLE_PATH" "{devel}"
+    libraries "^fft" "rand" env="EXAMPLE_LIBS"
+}"#,
+);
+
+/// At the top of the packages' file.
+pub const WHEEL: Word = Word::new(
+    "wheel",
+    Times::Any,
+    r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY""#,
+    "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
+)
+.with(&[
+    argument("NAME", "Its distribution, as an index compares names (PEP 503)."),
+    optional("path", "Which files, below the directory of `--sources`."),
+    optional("index", "Which version of it pip shall fetch, in place of `path`."),
+    WHY,
+])
+.example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
+
+/// In `python-project`.
+const LINES: &[Word] = &[
+    Word::new(
+        "source",
+        Times::Once,
+        r#"source "DIRECTORY" subdirectory="DIRECTORY""#,
+        "Says where its checkout is. A copy of it is built, so that the checkout stays as it is.",
+    )
+    .with(&[
+        argument("DIRECTORY", "The checkout, below the directory of `--sources`."),
+        optional("subdirectory", "Where pyproject.toml or setup.py is in it, when it isn't at its top."),
+    ])
+    .example(r#"source "bindings" subdirectory="python""#),
+    Word::new(
+        "after",
+        Times::Any,
+        r#"after "NAME" "NAME""#,
+        "Builds it after these, whose wheels are then installed wherever it, or its build, requires them.",
+    )
+    .with(&[part(Takes::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts come before all of them anyway.")])
+    .example(r#"after "example-runtime""#),
+    Word::new(
+        "run",
+        Times::Any,
+        r#"run "PROGRAM" "ARGUMENT""#,
+        "Runs a program in the copy of its checkout before it is built; several run in their order.",
+    )
+    .with(&[part(
+        Takes::OneOrMore,
+        "PROGRAM",
+        "The program and its arguments, one by one, with the placeholders of `environment`; there is no shell.",
+    )])
+    .example(r#"run "{python}" "render_version.py""#),
+    Word::new(
+        "build-requires",
+        Times::Any,
+        r#"build-requires "REQUIREMENT" "REQUIREMENT""#,
+        "Names what its build needs and its pyproject.toml doesn't say.",
+    )
+    .with(&[part(Takes::OneOrMore, "REQUIREMENT", "As pip takes it (PEP 508); what was built before it is taken from there.")])
+    .example(r#"build-requires "cython>=3""#),
+    Word::new(
+        "environment",
+        Times::Any,
+        r#"environment "VARIABLE" "VALUE""#,
+        "Sets an environment variable for its commands and its build.",
+    )
+    .with(&[
+        argument("VARIABLE", "The variable."),
+        argument(
+            "VALUE",
+            "Its value. {devel} stands for the expanded tree of the devel package that the same build made, {source} for the copy of \
+             the checkout, {python} for the Python that builds, {jobs} for the number of processes it may start.",
+        ),
+    ])
+    .example(r#"environment "EXAMPLE_PATH" "{devel}""#),
+    Word::new(
+        "libraries",
+        Times::AtMostOnce,
+        r#"libraries "NAME" "NAME" env="VARIABLE""#,
+        "Selects the libraries it makes bindings for: a variable that lists them with `,` between.",
+    )
+    .with(&[
+        part(Takes::OneOrMore, "NAME", "A library; with `^` before the first of them, all but these."),
+        required("env", "The variable in which the project looks for the list."),
+    ])
+    .example(r#"libraries "^fft" "rand" env="EXAMPLE_LIBS""#),
+    Word::new(
+        "pass",
+        Times::Any,
+        r#"pass "VARIABLE" "VARIABLE""#,
+        "Lets its build see variables of the environment that rockpack runs in; most of that it doesn't see.",
+    )
+    .with(&[part(Takes::OneOrMore, "VARIABLE", "A variable; where it is not set, nothing is passed.")])
+    .example(r#"pass "EXAMPLE_LICENSE_SERVER""#),
+    Word::new(
+        "config-setting",
+        Times::Any,
+        r#"config-setting "KEY" "VALUE""#,
+        "Hands a setting to the build backend (PEP 517), as `python -m build -C` does; a key given again makes a list.",
+    )
+    .with(&[argument("KEY", "What the backend calls it."), argument("VALUE", "Its value, with the placeholders of `environment`.")])
+    .example(r#"config-setting "cmake.build-type" "Release""#),
+    Word::new(
+        "no-isolation",
+        Times::AtMostOnce,
+        "no-isolation",
+        "Builds it with what is installed beside the Python that builds, rather than in an environment of its own.",
+    )
+    .example("no-isolation"),
+];

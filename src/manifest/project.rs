@@ -1,0 +1,22 @@
+//! What all packages share.
+
+use super::{CompressionRule, LicenseOf, LicenseText, PlatformTag};
+
+/// What all packages share.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// `Author` in the metadata.
+    pub author: String,
+    /// The home page, `Project-URL` in the metadata.
+    pub home_page: Option<String>,
+    /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
+    pub requires_python: String,
+    /// Where the wheels' platform tag comes from, and how new it may be.
+    pub platform_tag: PlatformTag,
+    /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
+    pub license_texts: Vec<LicenseText>,
+    /// Installed paths whose files are compressed in another way than the rest of their wheels.
+    pub compression: Vec<CompressionRule>,
+    /// The terms of artifacts, of which the licence of a package is composed that has no own.
+    pub licenses: Vec<LicenseOf>,
+}

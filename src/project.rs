@@ -1,0 +1,170 @@
+//! Builds Python projects through PEP 517 and takes finished wheels: what a plan says of both.
+//!
+//! Each project is built of a copy of its checkout, in an environment with what it requires; of
+//! what was built before it, that is exactly the wheels it is declared `after`, and the packages
+//! of artifacts. Projects that don't wait for each other are built at the same time. One that
+//! fails stops those that wait for it and no others, and leaves its log.
+//!
+//! The same sources and tools give the same bytes: builds see a fixed time, a small and fixed
+//! environment, and paths that compilers write down are replaced by ones that are always the same.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::archive::{Stage, StageError, WheelName};
+use crate::names::{PackageName, RelPath};
+use crate::plan::Plan;
+
+mod builder;
+mod checkout;
+mod devel;
+mod finish;
+mod place;
+mod process;
+mod schedule;
+mod survey;
+mod taken;
+mod tools;
+mod variables;
+mod wheelhouse;
+
+use builder::Builder;
+use schedule::End;
+
+pub use survey::survey;
+pub use tools::ToolsError;
+
+/// What a build of projects needs beside the plan.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The root of all sources; absolute.
+    pub sources: Option<PathBuf>,
+    /// The Python that builds: a path, or a name that `PATH` leads to.
+    pub python: PathBuf,
+    /// How many projects are built at once, and how many processes they start together; at least 1.
+    pub jobs: usize,
+    /// Nothing is fetched: what builds require is in pip's own find-links, or was built before.
+    pub offline: bool,
+}
+
+/// What happens meanwhile. Told from any thread.
+#[derive(Debug, Clone)]
+pub enum Happened {
+    /// Work on this has begun.
+    Started(String),
+    /// It is done: its wheels, and how long it took.
+    Finished(String, Vec<String>, Duration),
+    /// It failed.
+    Failed(String),
+}
+
+/// A wheel that was made or taken.
+#[derive(Debug, Clone)]
+pub struct MadeWheel {
+    /// The project, or the `wheel` node.
+    pub name: PackageName,
+    /// Where it is, below the destination.
+    pub path: RelPath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// How long its project took.
+    pub took: Duration,
+}
+
+/// Something that was to be made, and is not.
+#[derive(Debug, Clone)]
+pub struct NotMade {
+    /// The project or the wheel; what is not one of them has failed for it.
+    pub name: PackageName,
+    /// Why not.
+    pub why: Why,
+}
+
+/// Why something was not made.
+#[derive(Debug, Clone)]
+pub enum Why {
+    /// A step of its own failed.
+    Failed {
+        /// Which, and how it ended.
+        reason: String,
+        /// Where all that its steps wrote is kept, below the destination.
+        log: Option<RelPath>,
+        /// The last lines of that.
+        tail: Vec<String>,
+    },
+    /// Something that comes before it was not made.
+    Waited {
+        /// What.
+        before: String,
+    },
+}
+
+/// What a build of projects left.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Wheels that are now in the destination, in the plan's order.
+    pub made: Vec<MadeWheel>,
+    /// What is not there, in the plan's order.
+    pub not_made: Vec<NotMade>,
+    /// Wheels of earlier builds that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+/// Why nothing could be built at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// The Python that was to build cannot.
+    #[error(transparent)]
+    Tools(#[from] ToolsError),
+    /// The destination cannot be written.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// Something else of the machine.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Whether there is a Python that can do what `plan` says of projects and wheels.
+///
+/// # Errors
+/// When it is needed and does not run, or lacks what a build needs.
+pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
+    if !plan.projects.is_empty() || !plan.wheels.is_empty() {
+        tools::Tools::find(&settings.python)?;
+    }
+    Ok(())
+}
+
+/// Builds and takes what `plan` says, and puts it beside the packages in `dest`/dist.
+///
+/// The packages of artifacts have to be there already. Logs go to `dest`/logs. What is done in
+/// spite of failures is put in place; a failed project's wheels of earlier builds are removed.
+///
+/// # Errors
+/// When nothing can be built at all. That something failed is part of the outcome.
+pub fn build(plan: &Plan, settings: &Settings, dest: &Path, report: &(dyn Fn(Happened) + Sync)) -> Result<Outcome, ProjectError> {
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return Ok(Outcome::default());
+    }
+    let tools = tools::Tools::find(&settings.python)?;
+    let stage = Stage::open(dest)?;
+    let builder = Builder::new(plan, settings, &stage, tools, report)?;
+    let after = builder.order();
+    let ends = schedule::run(&after, settings.jobs, |index| builder.make(index));
+    let mut outcome = builder.outcome(ends)?;
+    let outputs: Vec<RelPath> = outcome.made.iter().map(|m| m.path.clone()).collect();
+    let ours: Vec<&PackageName> = plan.projects.iter().map(|p| &p.name).chain(plan.wheels.iter().map(|w| &w.name)).collect();
+    outcome.removed =
+        stage.commit(&outputs, |path| wheel_of(path.file_name()).is_some_and(|name| ours.iter().any(|o| o.as_str() == name)))?;
+    Ok(outcome)
+}
+
+/// The name of the distribution that a wheel's file is of, as indexes compare it.
+fn wheel_of(file_name: &str) -> Option<String> {
+    file_name.parse::<WheelName>().ok().map(|name| name.dist.normalized())
+}
+
+/// The wheels that each project or node has made so far.
+type Made = BTreeMap<PackageName, Vec<PathBuf>>;

@@ -1,0 +1,56 @@
+//! Copies of checkouts, so that builds leave the checkouts as they are.
+
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+
+/// Copies a directory with all that is in it: links as links, with times and modes. Where the file
+/// system can, files share their blocks until one of them is changed.
+///
+/// # Errors
+/// When something cannot be read or written, and for what is neither file, directory nor link.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (place, kind) = (to.join(entry.file_name()), entry.file_type()?);
+        if kind.is_dir() {
+            copy(&entry.path(), &place)?;
+        } else if kind.is_symlink() {
+            fs::os::unix::fs::symlink(fs::read_link(entry.path())?, &place)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &place)?;
+            // make and its like go by these.
+            let time = entry.metadata()?.modified()?;
+            fs::OpenOptions::new().write(true).open(&place).or_else(|_| fs::File::open(&place))?.file().set_modified(time)?;
+        } else {
+            return Err(io::Error::other(format!("{} is no file, directory or link", entry.path().display())));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_copy_has_times_modes_and_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("a"), directory.path().join("b"));
+        fs::create_dir_all(from.join("sub")).unwrap();
+        fs::write(from.join("sub/tool"), "x").unwrap();
+        fs::set_permissions(from.join("sub/tool"), PermissionsExt::from_mode(0o555)).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        fs::File::open(from.join("sub/tool")).unwrap().file().set_modified(time).unwrap();
+        fs::os::unix::fs::symlink("sub/tool", from.join("link")).unwrap();
+        copy(&from, &to).unwrap();
+        let copied = fs::metadata(to.join("sub/tool")).unwrap();
+        assert_eq!((copied.permissions().mode() & 0o777, copied.modified().unwrap()), (0o555, time));
+        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("sub/tool"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Where something is made, and what can go wrong there.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::process::{Log, ProcessError, Run};
+use super::wheel_of;
+use crate::archive::OpenWheel;
+use crate::names::PackageName;
+use crate::source::with_causes;
+
+/// What steps are called when they fail.
+pub const MAKING_ENVIRONMENT: &str = "making an environment";
+pub const INSTALLING: &str = "installing what it requires";
+pub const BUILDING: &str = "building its wheel";
+
+/// Where something is made, and how programs run there.
+pub struct Place {
+    /// A directory that nothing else is in.
+    pub directory: PathBuf,
+    /// What programs see.
+    pub variables: BTreeMap<String, OsString>,
+    /// What takes all that they write.
+    pub log: Log,
+}
+
+/// Why something could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+pub struct Failed {
+    reason: String,
+}
+
+impl Failed {
+    /// For a reason in words.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::new(with_causes(&error))
+    }
+}
+
+impl From<ProcessError> for Failed {
+    fn from(error: ProcessError) -> Self {
+        Self::new(with_causes(&error))
+    }
+}
+
+impl Place {
+    /// Runs a program in its directory; `doing` says what for, as `installing its requirements`.
+    pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
+        self.run_in(&self.directory, doing, command)
+    }
+
+    /// Runs a program elsewhere.
+    pub fn run_in(&self, directory: &Path, doing: &str, command: &[OsString]) -> Result<(), Failed> {
+        let done = self.log.run(&Run { command, directory, environment: &self.variables });
+        done.map_err(|e| match e {
+            // The whole command is in the log.
+            ProcessError::Status { status, .. } => Failed::new(format!("{doing} ended with {status}")),
+            ProcessError::Start { .. } | ProcessError::Io(_) => Failed::new(format!("{doing}: {}", with_causes(&e))),
+        })
+    }
+}
+
+/// The wheels in a directory, which have to be of distribution `name`, sorted.
+pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
+    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    let mut wheels: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(|p| p.extension().is_some_and(|e| e == "whl")).collect();
+    wheels.sort();
+    for wheel in &wheels {
+        let opened = OpenWheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
+        let found = wheel_of(&wheel.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default();
+        if found != name.as_str() {
+            return Err(Failed::new(format!("{} is of the distribution `{found}`, not `{name}`", opened.name())));
+        }
+    }
+    Ok(wheels)
+}

@@ -1,0 +1,136 @@
+//! Does things in the order in which they wait for each other, several at once.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// How one of them ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End<T, E> {
+    /// It was done.
+    Done(T),
+    /// It failed.
+    Failed(E),
+    /// Another that it waits for was not done: its index.
+    Waited(usize),
+}
+
+enum State<T, E> {
+    Waiting,
+    Running,
+    Over(End<T, E>),
+}
+
+/// Does all of `after.len()` things with up to `jobs` threads; `after[i]` are those that `i` waits for.
+///
+/// Those that nothing holds back start in their order. The list has no circles: a thing in one would
+/// never start, and is said to wait for itself.
+pub fn run<T: Send, E: Send>(after: &[Vec<usize>], jobs: usize, work: impl Fn(usize) -> Result<T, E> + Sync) -> Vec<End<T, E>> {
+    let states = Mutex::new((0..after.len()).map(|_| State::Waiting).collect::<Vec<State<T, E>>>());
+    let changed = Condvar::new();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(after.len()).max(1) {
+            scope.spawn(|| worker(after, &states, &changed, &work));
+        }
+    });
+    let states = states.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let end = |(index, state)| match state {
+        State::Over(end) => end,
+        State::Waiting | State::Running => End::Waited(index),
+    };
+    states.into_iter().enumerate().map(end).collect()
+}
+
+fn worker<T, E>(after: &[Vec<usize>], states: &Mutex<Vec<State<T, E>>>, changed: &Condvar, work: &(impl Fn(usize) -> Result<T, E> + Sync)) {
+    let mut held = states.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        skip(after, &mut held);
+        let Some(next) = (0..after.len()).find(|&index| is_ready(after, &held, index)) else {
+            // What runs now may let others start; where nothing runs, nothing will.
+            if held.iter().any(|state| matches!(state, State::Running)) {
+                held = changed.wait(held).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            changed.notify_all();
+            return;
+        };
+        held[next] = State::Running;
+        drop(held);
+        let end = match work(next) {
+            Ok(done) => End::Done(done),
+            Err(failed) => End::Failed(failed),
+        };
+        held = states.lock().unwrap_or_else(PoisonError::into_inner);
+        held[next] = State::Over(end);
+        changed.notify_all();
+    }
+}
+
+fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) -> bool {
+    matches!(states[index], State::Waiting) && after[index].iter().all(|&before| matches!(states[before], State::Over(End::Done(_))))
+}
+
+/// Gives up what waits for something that will not be there, and what waits for that.
+fn skip<T, E>(after: &[Vec<usize>], states: &mut [State<T, E>]) {
+    let lost = |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
+    let hopeless = |states: &[State<T, E>]| {
+        let waiting = (0..states.len()).filter(|&index| matches!(states[index], State::Waiting));
+        waiting.into_iter().find_map(|index| after[index].iter().find(|&&before| lost(&states[before])).map(|&before| (index, before)))
+    };
+    while let Some((index, before)) = hopeless(states) {
+        states[index] = State::Over(End::Waited(before));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_thing_starts_when_those_before_it_are_done() {
+        let order = Mutex::new(Vec::new());
+        let after = [vec![2], vec![0, 2], vec![], vec![1]];
+        let ends = run(&after, 3, |index| -> Result<usize, ()> {
+            order.lock().unwrap().push(index);
+            Ok(index)
+        });
+        assert_eq!(*order.lock().unwrap(), [2, 0, 1, 3]);
+        assert_eq!(ends, [0, 1, 2, 3].map(End::Done));
+    }
+
+    #[test]
+    fn independent_things_run_at_once_and_no_more_than_allowed() {
+        let (meet, running, most) = (Barrier::new(2), Mutex::new(0_usize), Mutex::new(0_usize));
+        let ends = run(&vec![vec![]; 4], 2, |_| -> Result<(), ()> {
+            let now = {
+                let mut running = running.lock().unwrap();
+                *running += 1;
+                *running
+            };
+            let mut most_so_far = most.lock().unwrap();
+            *most_so_far = now.max(*most_so_far);
+            drop(most_so_far);
+            // Only two at once get past this.
+            meet.wait();
+            std::thread::sleep(Duration::from_millis(5));
+            *running.lock().unwrap() -= 1;
+            Ok(())
+        });
+        assert_eq!((ends.len(), *most.lock().unwrap()), (4, 2));
+    }
+
+    #[test]
+    fn a_failure_stops_what_waits_for_it_and_nothing_else() {
+        let after = [vec![], vec![0], vec![1], vec![]];
+        let ends = run(&after, 1, |index| if index == 0 { Err("broken") } else { Ok(index) });
+        assert_eq!(ends, [End::Failed("broken"), End::Waited(0), End::Waited(1), End::Done(3)]);
+    }
+
+    #[test]
+    fn nothing_to_do_and_circles_end() {
+        assert!(run(&[], 4, |_| -> Result<(), ()> { Ok(()) }).is_empty());
+        let ends = run(&[vec![1], vec![0], vec![]], 2, |_| -> Result<(), ()> { Ok(()) });
+        assert_eq!(ends, [End::Waited(0), End::Waited(1), End::Done(())]);
+    }
+}

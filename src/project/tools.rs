@@ -1,0 +1,137 @@
+//! The Python that builds, and what it is asked to do.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::process::{ProcessError, Run, answer};
+
+/// The Python that builds. It has `build`, and a pip that installs into other environments.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    python: PathBuf,
+}
+
+/// Why a Python cannot build.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolsError {
+    /// There is none, or it does not run.
+    #[error("the Python `{}` that should build projects does not run", .python.display())]
+    NoPython {
+        /// What was asked for.
+        python: PathBuf,
+        /// How it failed.
+        source: ProcessError,
+    },
+    /// It lacks a module.
+    #[error("the Python `{}` that should build projects has no module `{module}`", .python.display())]
+    Lacks {
+        /// What was asked for.
+        python: PathBuf,
+        /// The module.
+        module: &'static str,
+    },
+    /// Its pip is too old.
+    #[error("the pip {version} of `{}` is too old to install into other environments (pip 22.3)", .python.display())]
+    OldPip {
+        /// What was asked for.
+        python: PathBuf,
+        /// The version of its pip.
+        version: String,
+    },
+}
+
+impl ToolsError {
+    /// What to do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::NoPython { .. } => "name another: --python PATH".to_owned(),
+            Self::Lacks { .. } | Self::OldPip { .. } => {
+                "make an environment that has them, and name its Python: python3 -m venv tools && tools/bin/pip install --upgrade build pip, \
+                 then --python tools/bin/python"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// Says on one line each: the Python's own path, whether `build` and pip can be imported, pip's version.
+const QUESTION: &str = "\
+import importlib.util, sys
+print(sys.executable)
+print(bool(importlib.util.find_spec('build') and importlib.util.find_spec('build.__main__')))
+print(importlib.import_module('pip').__version__ if importlib.util.find_spec('pip') else '')";
+
+impl Tools {
+    /// Asks the Python that `python` names whether it can build.
+    ///
+    /// # Errors
+    /// When it does not run, or lacks what a build needs.
+    pub fn find(python: &Path) -> Result<Self, ToolsError> {
+        let python = python.to_owned();
+        let environment: BTreeMap<String, OsString> =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
+        let command = [python.clone().into_os_string(), "-c".into(), QUESTION.into()];
+        let here = Path::new(".");
+        let said = answer(&Run { command: &command, directory: here, environment: &environment });
+        let said = said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
+        let mut lines = said.lines();
+        let mut next = || lines.next().unwrap_or_default().to_owned();
+        let (executable, has_build, pip) = (next(), next() == "True", next());
+        if !has_build {
+            return Err(ToolsError::Lacks { python, module: "build" });
+        }
+        if pip.is_empty() {
+            return Err(ToolsError::Lacks { python, module: "pip" });
+        }
+        if !installs_elsewhere(&pip) {
+            return Err(ToolsError::OldPip { python, version: pip });
+        }
+        Ok(Self { python: executable.into() })
+    }
+
+    /// Its path.
+    pub fn python(&self) -> &Path {
+        &self.python
+    }
+
+    /// Makes an environment without anything in it, and a command line for that.
+    pub fn venv(&self, place: &Path) -> Vec<OsString> {
+        self.module("venv", &["--without-pip"], [place.as_os_str().to_owned()])
+    }
+
+    /// Installs into the environment of `python`.
+    pub fn install(&self, python: &Path, options: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let mut command = vec![self.python.clone().into_os_string(), "-m".into(), "pip".into(), "--python".into(), python.into()];
+        command.push("install".into());
+        command.extend(options);
+        command
+    }
+
+    /// Runs one of its modules.
+    pub fn module(&self, module: &str, fixed: &[&str], more: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let mut command = vec![self.python.clone().into_os_string(), "-m".into(), module.into()];
+        command.extend(fixed.iter().map(OsString::from));
+        command.extend(more);
+        command
+    }
+}
+
+/// pip has `--python` since 22.3.
+fn installs_elsewhere(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+    (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default()) >= (22, 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_build_is_told_with_its_remedy() {
+        let none = Tools::find(Path::new("/no/such/python")).unwrap_err();
+        assert_eq!(none.to_string(), "the Python `/no/such/python` that should build projects does not run");
+        assert!(none.remedy().contains("--python"));
+        assert!(["22.3", "23.0.1", "26.1"].into_iter().all(installs_elsewhere) && !["9.0", "22.2.9"].into_iter().any(installs_elsewhere));
+    }
+}

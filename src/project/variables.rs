@@ -1,0 +1,144 @@
+//! The environment that projects are built in.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::archive::Timestamp;
+
+/// Variables of the caller that every build sees: where programs and the user's settings are, how to
+/// reach an index, and which compilers to use. Nothing else gets through.
+const PASSED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "NETRC",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "RANLIB",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "LD_LIBRARY_PATH",
+];
+
+/// So do all that begin like this.
+const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
+
+/// What compilers write down in place of the directory that a build works in.
+const SHOWN: &str = "/rockpack";
+
+/// The environment of all builds: what the caller has of [`PASSED`], and what makes bytes the same.
+pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
+    let passed = |name: &str| PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let mut variables: BTreeMap<String, OsString> = caller.filter(|(name, _)| passed(name)).collect();
+    let fixed = [
+        ("SOURCE_DATE_EPOCH", Timestamp::EARLIEST.seconds().to_string()),
+        ("PYTHONHASHSEED", "0".to_owned()),
+        ("LC_ALL", "C.UTF-8".to_owned()),
+        ("TZ", "UTC".to_owned()),
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1".to_owned()),
+        ("PIP_NO_INPUT", "1".to_owned()),
+        ("PIP_PROGRESS_BAR", "off".to_owned()),
+        ("PIP_ROOT_USER_ACTION", "ignore".to_owned()),
+    ];
+    variables.extend(fixed.map(|(name, value)| (name.to_owned(), value.into())));
+    variables
+}
+
+/// Lets C compilers write [`SHOWN`] where they would write `work`.
+///
+/// setuptools takes `CFLAGS` in place of Python's own flags, with its optimisation, and adds
+/// `CPPFLAGS` to them; CMake knows nothing of the latter.
+pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path, setuptools: bool) {
+    // Flags are parted by spaces, and cannot have one.
+    if work.to_string_lossy().contains(char::is_whitespace) {
+        return;
+    }
+    let names: &[&str] = if setuptools { &["CPPFLAGS"] } else { &["CFLAGS", "CXXFLAGS"] };
+    for name in names {
+        append(variables, name, &format!("-ffile-prefix-map={}={SHOWN}", work.display()));
+    }
+}
+
+/// Adds a word to those that a variable has.
+pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str) {
+    let value = variables.entry(name.to_owned()).or_default();
+    if !value.is_empty() {
+        value.push(" ");
+    }
+    value.push(word);
+}
+
+/// Puts a directory before those of a search path.
+pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory: &Path) {
+    let value = variables.entry(name.to_owned()).or_default();
+    let mut path = directory.as_os_str().to_owned();
+    if !value.is_empty() {
+        path.push(":");
+        path.push(&*value);
+    }
+    *value = path;
+}
+
+/// A file's address, as pip takes it where spaces part values.
+pub fn address(path: &Path) -> String {
+    let mut text = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_./~".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_of_the_callers_environment_gets_through() {
+        let caller = [("PATH", "/bin"), ("LANG", "de_DE"), ("PYTHONPATH", "/x"), ("PIP_INDEX_URL", "i"), ("CFLAGS", "-O1"), ("TZ", "CET")];
+        let caller = caller.map(|(name, value)| (name.to_owned(), OsString::from(value)));
+        let mut variables = base(caller.into_iter());
+        show_fixed_paths(&mut variables, Path::new("/w"), false);
+        let text = |variables: &BTreeMap<String, OsString>, name: &str| {
+            variables.get(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        assert_eq!(["PATH", "LANG", "PYTHONPATH", "PIP_INDEX_URL", "TZ"].map(|name| text(&variables, name)), ["/bin", "", "", "i", "UTC"]);
+        assert_eq!(
+            ["CFLAGS", "CXXFLAGS"].map(|name| text(&variables, name)),
+            ["-O1 -ffile-prefix-map=/w=/rockpack", "-ffile-prefix-map=/w=/rockpack"]
+        );
+        show_fixed_paths(&mut variables, Path::new("/a b"), false);
+        show_fixed_paths(&mut variables, Path::new("/w"), true);
+        assert_eq!(variables["CPPFLAGS"], "-ffile-prefix-map=/w=/rockpack");
+        assert_eq!(text(&variables, "SOURCE_DATE_EPOCH"), "315532800");
+    }
+
+    #[test]
+    fn addresses_have_no_spaces() {
+        assert_eq!(address(Path::new("/a b/ü+1.whl")), "file:///a%20b/%C3%BC%2B1.whl");
+    }
+}

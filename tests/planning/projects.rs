@@ -1,0 +1,110 @@
+//! Python projects and finished wheels in a plan.
+
+use std::collections::BTreeMap;
+
+use rockpack::names::PackageName;
+use rockpack::plan::{Plan, Sources, markdown_text, summary_text};
+
+use super::support::{Case, devel, package, runtime};
+
+const PYTHON: &str = r#"
+python-project "tools" {
+    source "tools"
+    after "bindings" "extras"
+}
+python-project "bindings" {
+    source "bindings" subdirectory="python"
+    after "runtime"
+    build-requires "cython>=3"
+    run "{python}" "render.py" "a b"
+    environment "ROOT" "{devel}/lib"
+    libraries "^fft" "rand" env="LIBS"
+    pass "LICENSE_SERVER"
+    config-setting "define" "A|B"
+    config-setting "define" "C"
+    no-isolation
+}
+python-project "runtime" { source "runtime"; }
+python-project "absent" optional="built elsewhere" { source "absent"; }
+wheel "extras" path="wheels/extras-*.whl"
+wheel "fetched" index="fetched==2.0"
+"#;
+
+fn name(text: &str) -> PackageName {
+    text.parse().unwrap()
+}
+
+fn sources() -> Sources {
+    let files = ["wheels/extras-1-cp311-cp311-any.whl", "wheels/extras-1-cp312-cp312-any.whl"].map(|path| path.parse().unwrap());
+    Sources { projects: ["tools", "bindings", "runtime"].map(name).into(), wheels: BTreeMap::from([(name("extras"), files.to_vec())]) }
+}
+
+fn case() -> Case {
+    let packages = [
+        package("meta", "selector", "\"x\" module=\"x_meta\" split=\"generic\"", "requires \"core\""),
+        runtime("core", "artifact \"base\" \"lib\""),
+        devel("artifacts-of \"core\""),
+        PYTHON.to_owned(),
+    ];
+    Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1").asking(|request| request.sources = Some(sources()))
+}
+
+fn projects(plan: &Plan) -> Vec<&str> {
+    plan.projects.iter().map(|p| p.name.as_str()).collect()
+}
+
+#[test]
+fn projects_come_in_the_order_in_which_they_are_built() {
+    let plan = case().plan();
+    assert_eq!(projects(&plan), ["runtime", "bindings", "tools"]);
+    let after: Vec<&str> = plan.projects[2].after.iter().map(PackageName::as_str).collect();
+    assert_eq!(after, ["bindings", "extras", "runtime"], "what comes before by way of others is there too");
+    assert_eq!(plan.wheels.iter().map(|w| (w.name.as_str(), w.files.len())).collect::<Vec<_>>(), [("extras", 2), ("fetched", 0)]);
+}
+
+#[test]
+fn what_a_build_is_given_is_data() {
+    let plan = case().plan();
+    let project = &plan.projects[1];
+    assert_eq!(project.environment["LIBS"], "^fft,rand");
+    assert_eq!(project.config_settings["define"], ["A|B", "C"]);
+    assert!(project.devel && !project.isolated && !plan.projects[0].devel);
+    let tree = plan.devel.as_ref().unwrap();
+    assert_eq!((tree.directory.as_str(), tree.module.as_str()), ("dist", "x_meta"));
+    assert_eq!(tree.install, ["x==1.0", "x-core==1.0", "x-devel==1.0"]);
+}
+
+#[test]
+fn text_and_markdown_list_them() {
+    let plan = case().plan();
+    let text = summary_text(&plan, false);
+    insta::assert_snapshot!("text", text.split_once("projects, in").unwrap().1);
+    let markdown = markdown_text(&plan);
+    let section = markdown.split_once("**Python projects").unwrap().1;
+    insta::assert_snapshot!("markdown", section.split_once("<details>").unwrap().0);
+}
+
+#[test]
+fn a_plan_with_projects_reads_back() {
+    let plan = case().plan();
+    let text = serde_json::to_string(&plan).unwrap();
+    let again = Plan::read(&text).unwrap();
+    assert_eq!((&again.projects, &again.wheels, &again.devel), (&plan.projects, &plan.wheels, &plan.devel));
+}
+
+#[test]
+fn without_sources_only_wheels_of_an_index_are_taken() {
+    let plan = case().asking(|request| request.sources = None).plan();
+    assert!(plan.projects.is_empty() && plan.devel.is_none());
+    assert_eq!(plan.wheels.len(), 1);
+    let note = "left out, since no --sources are given: `extras`, `runtime`, `bindings`, `tools`, `absent`";
+    assert!(plan.notes.iter().any(|n| n == note), "{:?}", plan.notes);
+}
+
+#[test]
+fn only_chooses_among_projects_and_packages() {
+    let plan = case().asking(|request| request.only = vec![name("bindings"), name("core")]).plan();
+    assert_eq!((projects(&plan), plan.distributions.len(), plan.wheels.len()), (vec!["bindings"], 1, 0));
+    assert!(plan.devel.is_some(), "the tree is of packages that an earlier build left");
+    assert!(!plan.notes.iter().any(|note| note.contains("absent")), "nobody asked for it: {:?}", plan.notes);
+}

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""What is built, and what has to come of it."""
+
+import hashlib
+import os
+import shutil
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from fetch import machine
+from process import run
+from report import Report
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FIXTURES = REPOSITORY / "tests/fixtures/projects"
+STACK = ["example_wave-1.2.0-cp", "example_wave_cython-2.0.1-cp", "example_wave_tools-0.3-py3-none-any"]
+
+
+@dataclass
+class Scene:
+    """What all of them need."""
+
+    report: Report
+    rockpack: Path
+    artifacts: Path
+    work: Path
+    python: Path
+
+    def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, **started):
+        """Run `rockpack build` with these nodes behind those of the repository's packages.kdl."""
+        manifest = self.work / "manifests" / dest.name
+        manifest.mkdir(parents=True, exist_ok=True)
+        text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
+        (manifest / "packages.kdl").write_text(text, encoding="utf-8")
+        shutil.copy(REPOSITORY / "families.kdl", manifest)
+        command = [self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "--dest-dir", dest]
+        command += ["--sources", sources, "--python", python or self.python, *options]
+        home = self.work / "home"
+        home.mkdir(exist_ok=True)
+        return run(command, self.work, {**machine(), "HOME": str(home), **(env or {})}, **started)
+
+    def check(self, name, problem=None):
+        """Report one check."""
+        return self.report.check(name, problem)
+
+
+def nodes(*names):
+    """Return the KDL of these fixtures."""
+    return "".join((FIXTURES / f"{name}.kdl").read_text(encoding="utf-8") for name in names)
+
+
+def wheels(dest):
+    """Return the names of the projects' wheels in a destination."""
+    return sorted(path.name for path in (dest / "dist").glob("example_*.whl"))
+
+
+def stack_is_there(dest):
+    """Say which wheels of the stack are not there."""
+    missing = [stem for stem in STACK if not any(name.startswith(stem) for name in wheels(dest))]
+    return f"{missing} are not among {wheels(dest)}" if missing else None
+
+
+def digests(directory, pattern="**/*"):
+    """Return the SHA-256 of every file by its path."""
+    files = sorted(path for path in directory.glob(pattern) if path.is_file())
+    return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def decoy(directory, name, version, text=""):
+    """Write a wheel that holds nothing but a module."""
+    directory.mkdir(parents=True, exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    members = {
+        f"{name}.py": text,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    members[f"{info}/RECORD"] = "".join(f"{member},,\n" for member in [*members, f"{info}/RECORD"])
+    with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+
+
+def lines_with(text, *wanted):
+    """Return the numbers of the first lines that begin so, or None where there is none."""
+    lines = text.splitlines()
+    return [next((number for number, line in enumerate(lines) if line.startswith(words)), None) for words in wanted]
+
+
+def without_build(scene, bare):
+    """Without the module `build` nothing is begun, and what to do is said."""
+    dest = scene.work / "bare out"
+    done = scene.build(dest, nodes("projects"), python=bare)
+    helpful = done.status == 2 and "has no module `build`" in done.err and "pip install" in done.err
+    scene.check("a Python without build is refused with its remedy", None if helpful else f"{done.ending}: {done.err}")
+    scene.check("before anything is written", f"{dest} is there" if dest.exists() else None)
+
+
+def stack(scene):
+    """Build the stack; a newer wheel of the same name elsewhere must not get in."""
+    dest = scene.work / "one"
+    decoy(scene.work / "decoys", "example_wave", "9.0", "raise ImportError('this is the wrong one')\n")
+    links = f"{machine().get('PIP_FIND_LINKS', '')} {scene.work / 'decoys'}".strip()
+    before = digests(FIXTURES)
+    done = scene.build(dest, nodes("projects"), env={"PIP_FIND_LINKS": links})
+    scene.check("a stack of C extensions is built", done.problem)
+    scene.check("its wheels are beside the packages", stack_is_there(dest))
+    scene.check("checkouts are as they were", None if digests(FIXTURES) == before else "something changed")
+    order = ["devel-tree: started", "example-wave: started", "example-wave: example_wave", "example-wave-cython: started",
+             "example-wave-cython: example_wave_cython", "example-wave-tools: started"]
+    found = lines_with(done.err, *order)
+    scene.check("each after what it waits for", None if None not in found and found == sorted(found) else f"{found} of {done.err}")
+    log = dest / "logs/example-wave-cython.log"
+    text = log.read_text(encoding="utf-8") if log.is_file() else ""
+    seen = all(words in text for words in ("render_version.py 7.1", "pep517.py wheel", "example_wave-1.2.0", "-O"))
+    scene.check("its log has commands and output", None if seen else text or "there is none")
+    left = [path for path in dest.iterdir() if path.name not in ("dist", "logs")]
+    scene.check("no working directory is left", f"{left}" if left else None)
+    installed(scene, dest)
+
+
+def installed(scene, dest):
+    """Install what was built from what was built alone, and run it."""
+    venv = scene.work / "venv"
+    run([scene.python, "-m", "venv", venv], scene.work)
+    command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--find-links", dest / "dist", "example-wave-tools"]
+    scene.check("the stack installs without an index", run(command, scene.work).problem)
+    done = run([venv / "bin/example-wave"], scene.work)
+    expected = "7.1 sine,saw 10 0 1 2 1 0 -1 -2 -1 0"
+    problem = done.problem or (None if done.out.strip() == expected else f"{done.out!r} is not {expected!r}")
+    scene.check("it runs, with `^square` left out and settings handed through", problem)
+
+
+def again(scene):
+    """Build the same elsewhere, as somebody else would: equal bytes."""
+    dest = scene.work / "another place" / "two"
+    plain = scene.work / "another-place" / "two"
+    env = {"LANG": "de_DE.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "EXAMPLE_LIBS": "none", "SOURCE_DATE_EPOCH": "1700000000"}
+    before = os.umask(0o077)
+    try:
+        done = scene.build(plain, nodes("projects"), env=env)
+    finally:
+        os.umask(before)
+    scene.check("the stack is built elsewhere", done.problem)
+    one, two = digests(scene.work / "one/dist", "example_*.whl"), digests(plain / "dist", "example_*.whl")
+    differ = [name for name in one if one[name] != two.get(name)]
+    scene.check("with equal bytes, whatever the place, umask, locale and time zone", f"{differ}" if differ or not one else None)
+    leaks = [name for name in one if str(scene.work).encode() in _content(scene.work / "one/dist" / name)]
+    scene.check("and no path of this machine in them", f"{leaks}" if leaks else None)
+    dest.parent.mkdir(exist_ok=True)
+    done = scene.build(dest, nodes("projects"), "--only", "devel", "--only", "meta", "--only", "core", "--only", "libraries",
+                       "--only", "profiler", "--only", "example-wave")
+    scene.check("a destination with a space in its name will do", done.problem)
+
+
+def _content(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return b"".join(archive.read(member) for member in archive.namelist())
+
+
+def one_anew(scene):
+    """Build one project of the set again, with another selection, on what is there."""
+    dest = scene.work / "one"
+    before = digests(dest / "dist")
+    text = nodes("projects").replace('libraries "^square"', 'libraries "sine" "square"')
+    done = scene.build(dest, text, "--only", "example-wave")
+    scene.check("--only builds one project on what an earlier run left", done.problem)
+    changed = [name for name, digest in digests(dest / "dist").items() if before.get(name) != digest]
+    scene.check("and nothing else", None if [name[:15] for name in changed] == ["example_wave-1."] else f"{changed}")
+    content = b"".join(_content(dest / "dist" / name) for name in changed)
+    scene.check("with the libraries that are selected", None if b"sine,square\0" in content else "others are in it")
+
+
+def failing(scene):
+    """One that cannot be built stops what waits for it, and nothing else."""
+    dest = scene.work / "failing"
+    decoy(dest / "dist", "example_broken", "0.1")
+    decoy(dest / "dist", "example_foreign", "1")
+    done = scene.build(dest, nodes("projects", "failing"))
+    scene.check("a failing project fails the build", None if done.status == 1 else done.ending)
+    scene.check("what does not need it is built and put in place", stack_is_there(dest))
+    lost = [name for name in wheels(dest) if "broken" in name]
+    scene.check("nothing of it is left, nor of what waits for it", f"{lost}" if lost else None)
+    foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
+    scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
+    told = ("`example-broken` could not be built", "building its wheel ended with exit status: 1",
+            "#error this project cannot be built", "example-broken.log", "it waits for `example-broken`, which was not made")
+    absent = [words for words in told if words not in done.err]
+    scene.check("why is said, with the end of the log", f"{absent} not in {done.err}" if absent else None)
+    log = dest / "logs/example-broken.log"
+    kept = log.is_file() and "#error this project cannot be built" in log.read_text(encoding="utf-8")
+    scene.check("the whole log is kept", None if kept else "it is not")
+    begun = (dest / "logs/example-needs-broken.log").exists() or "example-needs-broken: started" in done.err
+    scene.check("what waits for it was never begun", "it was" if begun else None)
+
+
+MEET = '''# SPDX-License-Identifier: MIT
+"""Waits for another build to get here too."""
+import sys, time
+from pathlib import Path
+place, own, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+(place / own).touch()
+end = time.monotonic() + float(sys.argv[4])
+while not (place / other).exists():
+    if time.monotonic() > end:
+        sys.exit(f"{own} met nobody")
+    time.sleep(0.05)
+'''
+
+
+def at_once(scene):
+    """Two that don't wait for each other run at the same time, and only then get through."""
+    sources = scene.work / "meeting"
+    for name in ("left", "right"):
+        project = sources / name
+        project.mkdir(parents=True, exist_ok=True)
+        (project / "pyproject.toml").write_text(f'[project]\nname = "example-{name}"\nversion = "1"\n[tool.setuptools]\npy-modules = ["example_{name}"]\n', encoding="utf-8")
+        (project / f"example_{name}.py").write_text("", encoding="utf-8")
+        (project / "meet.py").write_text(MEET, encoding="utf-8")
+
+    def text(seconds, place):
+        place.mkdir(exist_ok=True)
+        pair = (("left", "right"), ("right", "left"))
+        return "".join(f'''
+python-project "example-{own}" {{
+    source "{own}"
+    no-isolation
+    run "{{python}}" "meet.py" "{place}" "{own}" "{other}" "{seconds}"
+}}
+''' for own, other in pair)
+
+    done = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--only", "example-left",
+                       "--only", "example-right", sources=sources)
+    scene.check("two run at once with --jobs 2, without isolation", done.problem)
+    done = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--only", "example-left",
+                       "--only", "example-right", sources=sources)
+    alone = done.status == 1 and "left met nobody" in done.err and "right met nobody" not in done.err
+    scene.check("one at a time with --jobs 1", None if alone else f"{done.ending}: {done.err}")
+
+
+def finished_wheels(scene):
+    """Wheels that others made are taken, from files and from the index."""
+    sources = scene.work / "finished"
+    decoy(sources / "wheels", "example_ready", "1.5")
+    decoy(sources / "wheels", "example_other", "1")
+    text = '''
+wheel "example-ready" path="wheels/example_ready-*.whl"
+wheel "packaging" index="packaging==24.2"
+wheel "example-wrong" path="wheels/example_other-*.whl"
+wheel "example-no-such" index="example-no-such==1"
+'''
+    dest = scene.work / "taken"
+    only = [word for name in ("example-ready", "packaging", "example-wrong", "example-no-such") for word in ("--only", name)]
+    done = scene.build(dest, text, *only, sources=sources)
+    names = sorted(path.name for path in (dest / "dist").glob("*.whl"))
+    expected = ["example_ready-1.5-py3-none-any.whl", "packaging-24.2-py3-none-any.whl"]
+    scene.check("wheels are taken from files and an index", None if names == expected else f"{names}: {done.err}")
+    told = ("is of the distribution `example-other`, not `example-wrong`", "fetching it ended with exit status: 1")
+    absent = [words for words in told if words not in done.err]
+    scene.check("one of another name, or that no index has, is not", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
