@@ -29,9 +29,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
-use rayon::prelude::*;
 use rockpack::catalog::{self, Catalog, Entry};
-use rockpack::elf;
 use rockpack::manifest::Manifest;
 use rockpack::plan::diff::{self, Contents};
 use rockpack::plan::{self, Plan, Request, Templates};
@@ -41,6 +39,8 @@ use walkdir::WalkDir;
 
 #[path = "plan/synthetic.rs"]
 mod synthetic;
+#[path = "plan/walk.rs"]
+mod walk;
 
 const ISAS: usize = 40;
 const SIZES: [usize; 3] = [20_000, 200_000, 2_000_000];
@@ -243,7 +243,7 @@ fn peak_memory() -> f64 {
 
 /// A plan of a real tree, against walking the tree and reading the headers of its ELF files.
 fn bench_tree(dir: &Path) {
-    let (walk, files) = (0..3).map(|_| elapsed(|| walk(dir))).min().unwrap();
+    let (walk, files) = (0..3).map(|_| elapsed(|| walk::walk(dir))).min().unwrap();
     let (scan, catalog) = (0..3).map(|_| elapsed(|| decoded(catalog::scan(dir)).0)).min_by_key(|(time, _)| *time).unwrap();
     let (plan, _) = (0..3).map(|_| elapsed(|| resolve(&manifest(0), &catalog))).min_by_key(|(time, _)| *time).unwrap();
     println!("{files} files below {} on {} threads", dir.display(), rayon::current_num_threads());
@@ -252,13 +252,6 @@ fn bench_tree(dir: &Path) {
     for (time, what) in [(scan, "scan"), (plan, "check and plan"), (whole, "scan, check and plan")] {
         println!("{:>9}  {what}: {:.2} × the walk", seconds(time.as_secs_f64()), time.as_secs_f64() / walk.as_secs_f64());
     }
-}
-
-fn walk(dir: &Path) -> usize {
-    let found = WalkDir::new(dir).into_iter().map(Result::unwrap).filter(|found| found.file_type().is_file());
-    let files: Vec<_> = found.map(walkdir::DirEntry::into_path).collect();
-    files.par_iter().for_each(|path| _ = std::hint::black_box(elf::facts(&fs::File::open(path).unwrap())));
-    files.len()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of entries is far below 2^52")]

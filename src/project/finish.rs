@@ -9,6 +9,7 @@ use fs_err as fs;
 
 use crate::archive::{WheelName, retag};
 use crate::audit;
+use crate::source::with_causes;
 
 /// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.
 ///
@@ -46,7 +47,5 @@ fn platform(wheel: &Path, name: &WheelName) -> io::Result<String> {
 
 /// An error with its causes, as one of the machine: whoever builds projects tells it so.
 fn other(error: impl Error + 'static) -> io::Error {
-    let error: &dyn Error = &error;
-    let causes = std::iter::successors(error.source(), |e| e.source());
-    io::Error::other(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+    io::Error::other(with_causes(&error))
 }

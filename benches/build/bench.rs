@@ -1,0 +1,280 @@
+//! Carries out what is to be measured.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rockpack::catalog::{self, Tree};
+use rockpack::names::RelPath;
+use rockpack::plan::{Plan, Step};
+
+use super::bounds;
+use super::changed::{Changed, copy_tree};
+use super::content::{self, Source};
+use super::measured::{Measured, Stopwatch, script};
+use super::program::{self, Build, Compression};
+use super::results::{Outcome, Subject};
+use super::today::{self, Tools};
+use super::trace;
+use super::walk::walk;
+
+/// The largest library that counts as one of 100 MB.
+const LIBRARY: u64 = 120_000_000;
+
+/// Everything that measuring needs.
+pub struct Bench {
+    /// The program that is measured.
+    pub program: PathBuf,
+    /// The artifacts.
+    pub tree: PathBuf,
+    /// Where everything is written.
+    pub scratch: PathBuf,
+    pub venv: PathBuf,
+    watch: Stopwatch,
+    plan: Plan,
+    outputs: Vec<Vec<Source>>,
+    /// What each subject said.
+    pub notes: BTreeMap<Subject, String>,
+    /// Whether the tree that changes and its cache are there.
+    warm: bool,
+    round: usize,
+}
+
+impl Bench {
+    /// Plans the packages of `tree`.
+    ///
+    /// # Errors
+    /// When `program` cannot.
+    pub fn new(program: PathBuf, tree: PathBuf, scratch: PathBuf, venv: PathBuf) -> Result<Self, String> {
+        let watch = Stopwatch { python: "python3".into(), scratch: scratch.clone() };
+        let (_, json) = watch.run(&program, &program::plan(&tree))?;
+        fs::write(scratch.join("plan.json"), &json).map_err(|e| e.to_string())?;
+        let plan = serde_json::from_str(&json).map_err(|e| format!("the plan cannot be read: {e}"))?;
+        let outputs = content::sources(&plan, &scanned(&tree)?);
+        Ok(Self { program, tree, scratch, venv, watch, plan, outputs, notes: BTreeMap::new(), warm: false, round: 0 })
+    }
+
+    /// Bytes of artifacts that go into packages.
+    pub fn bytes(&self) -> u64 {
+        self.outputs.iter().flatten().map(|source| source.size).sum()
+    }
+
+    /// Measures a subject in a round; rounds count from 0.
+    ///
+    /// # Errors
+    /// What a program that failed says.
+    pub fn measure(&mut self, subject: Subject, round: usize) -> Result<Outcome, String> {
+        self.round = round;
+        let size = self.bytes();
+        let took = |measured| Ok(Outcome { measured, size, ..Outcome::default() });
+        match subject {
+            Subject::Today => self.today(),
+            Subject::Cat => took(bounds::cat(&self.outputs)),
+            Subject::Hash => took(bounds::hash(&self.outputs)),
+            Subject::Write => took(bounds::write(&self.outputs, &self.scratch.join("floor"))),
+            Subject::Deflate(compression) => self.deflate(compression),
+            Subject::Build(compression) => self.cold(compression),
+            Subject::Zlib => self.zlib(),
+            Subject::Jobs(jobs) => self.jobs(jobs),
+            Subject::Uncached => self.build(&Build::new(&self.tree, &self.scratch.join("uncached"))),
+            Subject::OneXz(preset) => self.one_xz(preset),
+            Subject::Xz(preset) => self.xz(preset),
+            Subject::Copy => self.copy(),
+            Subject::Unchanged => self.warm().and_then(|()| self.again()),
+            Subject::LibraryWork => took(bounds::own_work(&self.library()?, Compression::Default)),
+            Subject::VariantWork => took(bounds::own_work(&self.variant()?, Compression::Default)),
+            Subject::Library => self.library().and_then(|sources| self.changed(&sources)),
+            Subject::Variant => self.variant().and_then(|sources| self.changed(&sources)),
+            Subject::Walk => took(Measured::of(|| assert!(walk(&self.tree) > 0))),
+            Subject::Plan => took(self.watch.run(&self.program, &program::plan(&self.tree))?.0),
+        }
+    }
+
+    fn dest(&self, compression: Compression) -> PathBuf {
+        self.scratch.join("built").join(compression.name())
+    }
+
+    /// Builds into an empty place; the result stays there.
+    fn build(&self, build: &Build<'_>) -> Result<Outcome, String> {
+        clear(build.dest)?;
+        let (measured, _) = self.watch.run(&self.program, &build.arguments())?;
+        Ok(Outcome { measured, size: size(build.dest), ..Outcome::default() })
+    }
+
+    fn cold(&self, compression: Compression) -> Result<Outcome, String> {
+        let cache = self.scratch.join("cold-cache");
+        clear(&cache)?;
+        let dest = self.dest(compression);
+        self.build(&Build { compression, cache: Some(&cache), ..Build::new(&self.tree, &dest) })
+    }
+
+    /// The wheels of the build with this compression, which is made where it was not.
+    fn built(&self, compression: Compression) -> Result<Vec<PathBuf>, String> {
+        let dest = self.dest(compression);
+        if !dest.join("dist").exists() {
+            self.cold(compression)?;
+        }
+        content::wheels(&dest)
+    }
+
+    fn deflate(&self, compression: Compression) -> Result<Outcome, String> {
+        let members = content::deflated(&self.built(compression)?)?;
+        let size = members.iter().map(|bytes| bytes.len() as u64).sum();
+        Ok(Outcome { measured: bounds::deflate(&members, compression), size, ..Outcome::default() })
+    }
+
+    fn zlib(&self) -> Result<Outcome, String> {
+        let mut arguments = vec![script("today/zlib6.py").into()];
+        arguments.extend(self.built(Compression::Default)?.into_iter().map(PathBuf::into_os_string));
+        let (measured, text) = self.watch.run(&self.watch.python, &arguments)?;
+        let wheels: u64 = text.trim().parse().map_err(|e| format!("{text}: {e}"))?;
+        // The selector is no wheel; it is gzip in both.
+        let rest = size(&self.dest(Compression::Default)) - self.built(Compression::Default)?.iter().map(|p| size(p)).sum::<u64>();
+        Ok(Outcome { measured: Measured { peak: 0.0, ..measured }, size: wheels + rest, ..Outcome::default() })
+    }
+
+    fn today(&mut self) -> Result<Outcome, String> {
+        let (tools, work) = (Tools::new(&self.venv)?, self.scratch.join("today"));
+        let (measured, steps) = today::flow(&self.watch, &tools, &self.scratch.join("plan.json"), &self.tree, &work)?;
+        self.built(Compression::Default)?;
+        let lacking = today::same_files(&self.plan, &self.dest(Compression::Default), &work)?;
+        let lacking: Vec<_> = lacking.iter().map(|line| format!("\n  {line}")).collect();
+        self.notes.insert(
+            Subject::Today,
+            format!(
+                "today's flow took, in seconds: {}\nit made the same members, but {}:{}",
+                steps.trim(),
+                lacking.len(),
+                lacking.concat()
+            ),
+        );
+        let outcome = Outcome { measured, size: size(&work.join("dist")), ..Outcome::default() };
+        clear(&work)?;
+        Ok(outcome)
+    }
+
+    fn jobs(&mut self, jobs: usize) -> Result<Outcome, String> {
+        let (dest, file) = (self.scratch.join("jobs"), self.scratch.join("timings.json"));
+        let build = Build { jobs: Some(jobs), timings: Some(file.clone()), ..Build::new(&self.tree, &dest) };
+        let outcome = self.build(&build)?;
+        let text = fs::read_to_string(&file).map_err(|e| e.to_string())?;
+        fs::write(self.scratch.join(format!("timings-{jobs}.json")), &text).map_err(|e| e.to_string())?;
+        let pieces = trace::pieces(&text).ok_or_else(|| format!("{} is no trace", file.display()))?;
+        let stages = trace::totals(&pieces);
+        let stages: Vec<_> =
+            stages.iter().map(|(name, (seconds, bytes))| format!("{name} {seconds:.2} s of {:.0} MB", bytes / 1e6)).collect();
+        self.notes.insert(Subject::Jobs(jobs), format!("all workers of --jobs {jobs} together: {}", stages.join(", ")));
+        Ok(Outcome { deflating: Some(trace::elapsed(&pieces, "deflate")), ..outcome })
+    }
+
+    /// The package that has an archive, and the archive's path.
+    fn archive(&self) -> Result<(&str, &RelPath), String> {
+        let found = self.plan.distributions.iter().find_map(|d| Some((d.package.as_str(), &d.archive.as_ref()?.path)));
+        found.ok_or_else(|| "no package has an archive".to_owned())
+    }
+
+    fn one_xz(&self, preset: u32) -> Result<Outcome, String> {
+        let (_, path) = self.archive()?;
+        let wheels = self.built(Compression::Default)?;
+        let bytes = wheels.iter().find_map(|wheel| content::member(wheel, path.as_str()).ok()).ok_or("no wheel has the archive")?;
+        let (measured, size) = bounds::xz(&bytes, preset);
+        Ok(Outcome { measured, size, ..Outcome::default() })
+    }
+
+    fn xz(&self, preset: u32) -> Result<Outcome, String> {
+        let (dest, (package, _)) = (self.scratch.join("xz"), self.archive()?);
+        self.build(&Build { xz: Some(preset), only: Some(package), ..Build::new(&self.tree, &dest) })
+    }
+
+    fn copy(&self) -> Result<Outcome, String> {
+        self.built(Compression::Default)?;
+        let measured = bounds::copy(&self.dest(Compression::Default).join("dist"), &self.scratch.join("copied"));
+        Ok(Outcome { measured, ..Outcome::default() })
+    }
+
+    /// A tree of its own that was built once, with all of it in a cache.
+    fn warm(&mut self) -> Result<(), String> {
+        if !self.warm {
+            clear(&self.own_tree())?;
+            clear(&self.scratch.join("warm-cache"))?;
+            copy_tree(&self.tree, &self.own_tree())?;
+            self.again()?;
+            self.warm = true;
+        }
+        Ok(())
+    }
+
+    fn own_tree(&self) -> PathBuf {
+        self.scratch.join("tree")
+    }
+
+    fn again(&self) -> Result<Outcome, String> {
+        let (tree, dest, cache) = (self.own_tree(), self.scratch.join("again"), self.scratch.join("warm-cache"));
+        self.build(&Build { cache: Some(&cache), ..Build::new(&tree, &dest) })
+    }
+
+    /// Builds with other bytes in these files, then puts them back and lets the cache see that.
+    fn changed(&mut self, sources: &[Source]) -> Result<Outcome, String> {
+        self.warm()?;
+        let paths: Vec<_> = sources.iter().map(|source| source.path.clone()).collect();
+        let changed = Changed::new(&paths, self.round)?;
+        let outcome = self.again();
+        changed.restore()?;
+        self.again()?;
+        outcome
+    }
+
+    /// The largest library of about 100 MB, in the tree of its own.
+    fn library(&mut self) -> Result<Vec<Source>, String> {
+        self.warm()?;
+        let tree = scanned(&self.own_tree())?;
+        let members = self.plan.distributions.iter().flat_map(|d| &d.members);
+        let libraries = members.filter_map(|member| match &member.step {
+            Step::Relink { source, .. } if member.size <= LIBRARY => Some((member.size, source)),
+            _ => None,
+        });
+        let (size, source) = libraries.max_by_key(|(size, _)| *size).ok_or("no package has a library")?;
+        let path = tree.path(source).ok_or("the library is not in the tree")?;
+        self.notes.insert(Subject::Library, format!("the library that changes: {source}, {size} bytes"));
+        Ok(vec![Source { path, size }])
+    }
+
+    /// All files of the largest variant of a package, in the tree of its own.
+    fn variant(&mut self) -> Result<Vec<Source>, String> {
+        self.warm()?;
+        let tree = scanned(&self.own_tree())?;
+        let variants = self.plan.distributions.iter().filter(|d| d.variant.is_some());
+        let sources = variants.map(|d| (d, content::distribution_sources(d, &tree)));
+        let largest = sources.max_by_key(|(_, sources)| sources.iter().map(|s| s.size).sum::<u64>());
+        let (distribution, sources) = largest.ok_or("no package has variants")?;
+        self.notes.insert(Subject::Variant, format!("the ISA that changes: all files of {}", distribution.name));
+        Ok(sources)
+    }
+}
+
+fn scanned(tree: &Path) -> Result<Tree, String> {
+    let said = |problems: rockpack::source::Problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    Ok(catalog::scan(tree).map_err(said)?.1)
+}
+
+/// Removes a directory if it is there.
+fn clear(dir: &Path) -> Result<(), String> {
+    if dir.exists() { fs::remove_dir_all(dir).map_err(|e| e.to_string()) } else { Ok(()) }
+}
+
+/// Bytes of all files at or below `path`.
+fn size(path: &Path) -> u64 {
+    let files = walkdir::WalkDir::new(path).into_iter().filter_map(Result::ok).filter_map(|entry| entry.metadata().ok());
+    files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
+}
+
+/// What this machine is.
+pub fn machine() -> String {
+    let line = |file: &str, key: &str| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("?").trim_start_matches([' ', '\t', ':']).to_owned()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    format!("{cores} cores, {}, {}", line("/proc/cpuinfo", "model name"), line("/proc/meminfo", "MemTotal"))
+}

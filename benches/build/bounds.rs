@@ -1,0 +1,167 @@
+//! What the machine can do at best with the same bytes, on all cores.
+
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fs_err as fs;
+use rockpack::archive::deflate::{BLOCK, Encoder, Level};
+use sha2::{Digest, Sha256};
+
+use super::content::Source;
+use super::measured::Measured;
+use super::program::Compression;
+
+/// Has `work` done for each of `items`, in their order, by as many threads as there are cores.
+fn on_all_cores<T: Sync, S>(items: &[T], start: impl Fn() -> S + Sync, work: impl Fn(&mut S, &T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut state = start();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(&mut state, item);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..rayon::current_num_threads() {
+            scope.spawn(worker);
+        }
+    });
+}
+
+/// Calls `see` with a file's bytes, a block after the other.
+fn read(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) {
+    let file = fs::File::open(&source.path).unwrap();
+    let mut offset = 0;
+    while offset < source.size {
+        let length = usize::try_from(source.size - offset).unwrap_or(BLOCK).min(BLOCK);
+        file.file().read_exact_at(&mut buffer[..length], offset).unwrap();
+        see(offset, &buffer[..length]);
+        offset += length as u64;
+    }
+}
+
+/// Larger ones first, so that no core is left alone with a large one at the end.
+fn larger_first<T>(mut items: Vec<T>, size: impl Fn(&T) -> u64) -> Vec<T> {
+    items.sort_by_key(|item| std::cmp::Reverse(size(item)));
+    items
+}
+
+/// `cat`: reads every byte.
+pub fn cat(outputs: &[Vec<Source>]) -> Measured {
+    let all = larger_first(outputs.concat(), |s| s.size);
+    let see = |buffer: &mut Vec<u8>, source: &Source| read(source, buffer, |_, bytes| _ = std::hint::black_box(bytes));
+    Measured::of(|| on_all_cores(&all, || vec![0; BLOCK], see))
+}
+
+/// `cat`, and SHA-256 of every file.
+pub fn hash(outputs: &[Vec<Source>]) -> Measured {
+    let all = larger_first(outputs.concat(), |s| s.size);
+    Measured::of(|| on_all_cores(&all, || vec![0; BLOCK], |buffer, source| _ = hashed(source, buffer, |_, _| {})))
+}
+
+fn hashed(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    read(source, buffer, |offset, bytes| {
+        hash.update(bytes);
+        see(offset, bytes);
+    });
+    std::hint::black_box(hash.finalize().into())
+}
+
+/// `cat`, SHA-256 of every file, and its bytes into one file for each output, all in `dir`.
+pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
+    fs::create_dir_all(dir).unwrap();
+    rustix::fs::sync();
+    let measured = Measured::of(|| {
+        let files: Vec<_> = (0..outputs.len()).map(|n| fs::File::create(dir.join(n.to_string())).unwrap()).collect();
+        let jobs = larger_first(write_jobs(outputs), |(_, _, source)| source.size);
+        on_all_cores(
+            &jobs,
+            || vec![0; BLOCK],
+            |buffer, (output, start, source)| {
+                let to = |offset, bytes: &[u8]| files[*output].file().write_all_at(bytes, start + offset).unwrap();
+                hashed(source, buffer, to);
+            },
+        );
+    });
+    fs::remove_dir_all(dir).unwrap();
+    measured
+}
+
+/// Which file goes where: the output's number and the offset in it.
+fn write_jobs(outputs: &[Vec<Source>]) -> Vec<(usize, u64, Source)> {
+    let mut jobs = Vec::new();
+    for (number, sources) in outputs.iter().enumerate() {
+        let mut offset = 0;
+        for source in sources {
+            jobs.push((number, offset, source.clone()));
+            offset += source.size;
+        }
+    }
+    jobs
+}
+
+/// Deflates `members` block by block with the program's own encoder, and drops the result.
+pub fn deflate(members: &[Vec<u8>], compression: Compression) -> Measured {
+    let level = match compression {
+        Compression::Fast => Level::Fast,
+        Compression::Max => Level::Max,
+        Compression::Default | Compression::Store => Level::Default,
+    };
+    let blocks: Vec<_> = members.iter().flat_map(|bytes| blocks(bytes)).collect();
+    let pack = |encoder: &mut Encoder, (bytes, last): &(&[u8], bool)| _ = std::hint::black_box(encoder.block(bytes, *last));
+    Measured::of(|| on_all_cores(&blocks, || Encoder::new(level), pack))
+}
+
+fn blocks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
+    let count = bytes.len().div_ceil(BLOCK);
+    bytes.chunks(BLOCK).enumerate().map(move |(index, block)| (block, index + 1 == count))
+}
+
+/// What changed files take by themselves: each is read and hashed, and all of them are deflated.
+pub fn own_work(sources: &[Source], compression: Compression) -> Measured {
+    let members: Vec<_> = sources.iter().map(|source| fs::read(&source.path).unwrap()).collect();
+    let read_and_hash = hash(&[sources.to_vec()]);
+    let deflate = deflate(&members, compression);
+    Measured { wall: read_and_hash.wall + deflate.wall, ..deflate }
+}
+
+/// One core's xz of `bytes`, as one block; also tells the size.
+pub fn xz(bytes: &[u8], preset: u32) -> (Measured, u64) {
+    let mut sink = Counting(0);
+    let measured = Measured::of(|| {
+        let mut encoder = liblzma::write::XzEncoder::new(&mut sink, preset);
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap();
+    });
+    (measured, sink.0)
+}
+
+/// Counts what is written to it.
+struct Counting(u64);
+
+impl Write for Counting {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.0 += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Copies the files in `from` into `to`, by reflink where the file system can.
+pub fn copy(from: &Path, to: &Path) -> Measured {
+    fs::create_dir_all(to).unwrap();
+    rustix::fs::sync();
+    let files: Vec<_> = fs::read_dir(from).unwrap().map(|entry| entry.unwrap()).filter(|e| e.file_type().unwrap().is_file()).collect();
+    let measured = Measured::of(|| {
+        for file in &files {
+            fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
+    });
+    fs::remove_dir_all(to).unwrap();
+    measured
+}

@@ -1,0 +1,111 @@
+//! The bytes that a build moves: which files they are, and what of them wheels have deflated.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use rockpack::archive::OpenWheel;
+use rockpack::catalog::Tree;
+use rockpack::plan::{Distribution, Plan, Step};
+use zip::CompressionMethod;
+
+/// A file that goes into a package.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub path: PathBuf,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// For each distribution the files of the artifacts that go into it, again wherever they go into
+/// several. What the plan itself makes (texts, stubs) is left out: it comes to a few kilobytes.
+pub fn sources(plan: &Plan, tree: &Tree) -> Vec<Vec<Source>> {
+    plan.distributions.iter().map(|d| distribution_sources(d, tree)).collect()
+}
+
+/// The same of one distribution.
+pub fn distribution_sources(distribution: &Distribution, tree: &Tree) -> Vec<Source> {
+    let made = distribution.all_members().filter_map(|member| match &member.step {
+        Step::Copy { source } | Step::Relink { source, .. } => Some(Source { path: tree.path(source)?, size: member.size }),
+        _ => None,
+    });
+    made.collect()
+}
+
+/// The wheels in `DEST/dist`, in order.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn wheels(dest: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = walkdir::WalkDir::new(dest.join("dist")).sort_by_file_name().into_iter();
+    let paths = entries.map(|entry| entry.map(walkdir::DirEntry::into_path)).collect::<Result<Vec<_>, _>>();
+    let paths = paths.map_err(|e| e.to_string())?;
+    Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "whl")).collect())
+}
+
+/// The content of every member that `wheels` have deflated, decompressed, in memory.
+///
+/// # Errors
+/// When there is less than twice that much memory, or a wheel cannot be read.
+pub fn deflated(wheels: &[PathBuf]) -> Result<Vec<Vec<u8>>, String> {
+    let mut members = Vec::new();
+    for wheel in wheels {
+        members.extend(deflated_members(wheel)?);
+    }
+    let bytes: u64 = members.iter().map(|(.., size)| size).sum();
+    enough_memory(2 * bytes)?;
+    members.par_iter().with_max_len(1).map(|(wheel, index, _)| content(wheel, *index)).collect()
+}
+
+/// Where the deflated members are, and how large.
+fn deflated_members(path: &Path) -> Result<Vec<(PathBuf, usize, u64)>, String> {
+    let mut wheel = open(path)?;
+    let mut found = Vec::new();
+    for index in 0..wheel.len() {
+        let member = wheel.raw_member(index).map_err(|e| e.to_string())?;
+        if member.compression() == CompressionMethod::Deflated {
+            found.push((path.to_path_buf(), index, member.size()));
+        }
+    }
+    Ok(found)
+}
+
+fn content(wheel: &Path, index: usize) -> Result<Vec<u8>, String> {
+    let mut wheel = open(wheel)?;
+    let mut member = wheel.member(index).map_err(|e| e.to_string())?;
+    let mut bytes = Vec::with_capacity(usize::try_from(member.size()).unwrap_or_default());
+    std::io::Read::read_to_end(&mut member, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}
+
+/// One member of a wheel.
+///
+/// # Errors
+/// When it is not there or cannot be read.
+pub fn member(wheel: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let bytes = open(wheel)?.bytes(name).map_err(|e| e.to_string())?;
+    bytes.ok_or_else(|| format!("{} has no {name}", wheel.display()))
+}
+
+/// The names of a wheel's members but those of its metadata.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn names(wheel: &Path) -> Result<Vec<String>, String> {
+    let wheel = open(wheel)?;
+    let info = format!("{}/", wheel.dist_info());
+    Ok(wheel.member_names().filter(|name| !name.starts_with(&info) && !name.ends_with('/')).map(str::to_owned).collect())
+}
+
+fn open(path: &Path) -> Result<OpenWheel, String> {
+    OpenWheel::open(path).map_err(|e| e.to_string())
+}
+
+fn enough_memory(bytes: u64) -> Result<(), String> {
+    let text = fs_err::read_to_string("/proc/meminfo").map_err(|e| e.to_string())?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or_default();
+    let available = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024;
+    if available < bytes {
+        return Err(format!("the bound of deflate is measured in memory, which takes {bytes} bytes; {available} are free"));
+    }
+    Ok(())
+}

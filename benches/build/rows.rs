@@ -1,0 +1,201 @@
+//! The rows of the table: what each needs to have measured, and what it makes of it.
+
+use super::program::Compression;
+use super::results::{Results, Subject, bytes};
+use super::table::{Limit, Line, Quantity};
+
+use Compression::{Default, Fast, Max, Store};
+use Limit::{AtLeast, AtMost};
+
+/// A row: its name, what it needs, and how its lines come about.
+pub struct Row {
+    pub name: &'static str,
+    /// Measured in this order, so that a baseline and what is compared with it alternate.
+    pub needs: Vec<Subject>,
+    /// Whether it takes minutes.
+    pub slow: bool,
+    lines: Box<Lines>,
+}
+
+type Lines = dyn Fn(&Results) -> Result<Vec<Line>, String>;
+
+impl Row {
+    fn new(name: &'static str, needs: &[Subject], lines: impl Fn(&Results) -> Result<Vec<Line>, String> + 'static) -> Self {
+        Self { name, needs: needs.to_vec(), slow: false, lines: Box::new(lines) }
+    }
+
+    /// Its lines.
+    ///
+    /// # Errors
+    /// When something was not measured.
+    pub fn lines(&self, results: &Results) -> Result<Vec<Line>, String> {
+        (self.lines)(results)
+    }
+}
+
+/// All rows, with the targets of the project.
+pub fn rows(presets: &[u32]) -> Vec<Row> {
+    let mut rows = vec![Row { slow: true, ..today() }, floor(), default(), fast(), store(), Row { slow: true, ..max() }];
+    rows.push(Row { slow: true, ..devel(presets) });
+    rows.extend([unchanged(), library(), variant(), plan(), memory(), written(), scaling()]);
+    rows
+}
+
+fn today() -> Row {
+    Row::new("today", &[Subject::Today], |results| {
+        let run = results.best(Subject::Today)?;
+        let written = Quantity::Bytes(run.measured.written);
+        Ok(vec![
+            Line::alone("today's flow", Quantity::Seconds(run.measured.wall)),
+            Line::alone("on processors", Quantity::Seconds(run.measured.cpu)),
+            Line::alone("its packages", bytes(run.size)),
+            Line::alone("its largest process", Quantity::Bytes(run.measured.peak)),
+            Line::multiple("bytes it writes", written, "read from artifacts", results.size(Subject::Cat)?, Limit::None),
+        ])
+    })
+    .after(Subject::Cat)
+}
+
+fn floor() -> Row {
+    let needs = [Subject::Cat, Subject::Hash, Subject::Write];
+    Row::new("floor", &needs, move |results| {
+        let names = ["cat", "cat + SHA-256", "cat + SHA-256 + write"];
+        names.iter().zip(needs).map(|(name, subject)| Ok(Line::alone(*name, results.time(subject)?))).collect()
+    })
+}
+
+fn default() -> Row {
+    let needs = [Subject::Deflate(Default), Subject::Build(Default), Subject::Zlib];
+    Row::new("default", &needs, |results| {
+        let (time, size) = (results.time(Subject::Build(Default))?, results.size(Subject::Build(Default))?);
+        let mut lines = vec![
+            Line::multiple("build, cold cache", time, "deflate in memory", results.time(Subject::Deflate(Default))?, AtMost(1.10)),
+            Line::multiple("its size", size, "zlib -6", results.size(Subject::Zlib)?, AtMost(1.0)),
+        ];
+        lines.extend(faster_than_today("build, cold cache", time, 6.5, results));
+        Ok(lines)
+    })
+}
+
+/// Where today's flow was measured.
+fn faster_than_today(what: &str, time: Quantity, times: f64, results: &Results) -> Option<Line> {
+    let today = results.time(Subject::Today).ok()?;
+    Some(Line::faster(what, time, "today's flow", today, AtLeast(times)))
+}
+
+fn fast() -> Row {
+    Row::new("fast", &[Subject::Deflate(Fast), Subject::Build(Fast), Subject::Build(Default), Subject::Zlib], |results| {
+        let (time, size) = (results.time(Subject::Build(Fast))?, results.size(Subject::Build(Fast))?);
+        let mut lines = vec![
+            Line::multiple("build --compression fast", time, "deflate in memory", results.time(Subject::Deflate(Fast))?, Limit::None),
+            Line::multiple("its size", size, "zlib -6", results.size(Subject::Zlib)?, AtMost(1.12)),
+        ];
+        lines.extend(faster_than_today("build --compression fast", time, 11.0, results));
+        Ok(lines)
+    })
+}
+
+fn store() -> Row {
+    Row::new("store", &[Subject::Write, Subject::Build(Store)], |results| {
+        let (time, floor) = (results.time(Subject::Build(Store))?, results.time(Subject::Write)?);
+        Ok(vec![Line::multiple("build --compression store", time, "cat + SHA-256 + write", floor, AtMost(1.3))])
+    })
+}
+
+fn max() -> Row {
+    Row::new("max", &[Subject::Deflate(Max), Subject::Build(Max), Subject::Build(Default), Subject::Zlib], |results| {
+        let (time, size) = (results.time(Subject::Build(Max))?, results.size(Subject::Build(Max))?);
+        Ok(vec![
+            Line::multiple("build --compression max", time, "deflate in memory", results.time(Subject::Deflate(Max))?, Limit::None),
+            Line::multiple("its size", size, "zlib -6", results.size(Subject::Zlib)?, Limit::None),
+        ])
+    })
+}
+
+fn devel(presets: &[u32]) -> Row {
+    let needs = presets.iter().flat_map(|preset| [Subject::OneXz(*preset), Subject::Xz(*preset)]);
+    let presets = presets.to_vec();
+    let needs: Vec<_> = [Subject::Build(Default)].into_iter().chain(needs).collect();
+    Row::new("devel", &needs, move |results| {
+        let mut lines = Vec::new();
+        for preset in &presets {
+            let (ours, one) = (Subject::Xz(*preset), Subject::OneXz(*preset));
+            let against = format!("one core's xz -{preset}");
+            lines.push(Line::faster(format!("devel as xz -{preset}"), results.time(ours)?, &against, results.time(one)?, AtLeast(1.9)));
+            lines.push(Line::multiple("its size", results.size(ours)?, against, results.size(one)?, Limit::None));
+        }
+        Ok(lines)
+    })
+}
+
+fn unchanged() -> Row {
+    Row::new("unchanged", &[Subject::Copy, Subject::Unchanged], |results| {
+        let bound = Quantity::Seconds(1.0 + results.time(Subject::Copy)?.value());
+        Ok(vec![Line::multiple("rebuild, nothing changed", results.time(Subject::Unchanged)?, "1 s + copying", bound, AtMost(1.0))])
+    })
+}
+
+/// A rebuild against the changed files' own work and the rebuild without a change.
+fn rebuild(what: &'static str, ours: Subject, work: Subject, limit: Limit, results: &Results) -> Result<Vec<Line>, String> {
+    let (own, again) = (results.time(work)?.value(), results.time(Subject::Unchanged)?.value());
+    let bound = Quantity::Seconds(own + 1.2 * again);
+    Ok(vec![Line::multiple(what, results.time(ours)?, "own work + 1.2 × unchanged", bound, limit)])
+}
+
+fn library() -> Row {
+    let needs = [Subject::Unchanged, Subject::LibraryWork, Subject::Library];
+    Row::new("library", &needs, |results| rebuild("rebuild, one library", Subject::Library, Subject::LibraryWork, AtMost(1.0), results))
+}
+
+fn variant() -> Row {
+    let needs = [Subject::Unchanged, Subject::VariantWork, Subject::Variant];
+    Row::new("isa", &needs, |results| rebuild("rebuild, one ISA", Subject::Variant, Subject::VariantWork, Limit::None, results))
+}
+
+fn plan() -> Row {
+    Row::new("plan", &[Subject::Walk, Subject::Plan], |results| {
+        let (time, walk) = (results.time(Subject::Plan)?, results.time(Subject::Walk)?);
+        Ok(vec![Line::multiple("plan", time, "walk + ELF headers", walk, AtMost(1.5))])
+    })
+}
+
+fn memory() -> Row {
+    Row::new("memory", &[Subject::Build(Default), Subject::Uncached], |results| {
+        let peak = results.peak().ok_or("no program was measured")?;
+        let most = Quantity::Bytes(512e6);
+        Ok(vec![Line::multiple("peak memory of all builds above", Quantity::Bytes(peak), "allowed", most, AtMost(1.0))])
+    })
+}
+
+fn written() -> Row {
+    Row::new("written", &[Subject::Uncached], |results| {
+        let run = results.best(Subject::Uncached)?;
+        // What is printed and recorded beside the outputs is less than a hundredth of them.
+        Ok(vec![Line::multiple(
+            "bytes written, no cache",
+            Quantity::Bytes(run.measured.written),
+            "of outputs",
+            bytes(run.size),
+            AtMost(1.01),
+        )])
+    })
+}
+
+fn scaling() -> Row {
+    Row::new("scaling", &[Subject::Jobs(1), Subject::Jobs(2)], |results| {
+        let (one, two) = (results.best(Subject::Jobs(1))?, results.best(Subject::Jobs(2))?);
+        let seconds = |s: f64| Quantity::Seconds(s);
+        let deflating = one.deflating.zip(two.deflating);
+        let whole = Line::faster("build, 2 jobs", seconds(two.measured.wall), "1 job", seconds(one.measured.wall), Limit::None);
+        let deflate = deflating.map(|(a, b)| Line::faster("its deflate part", seconds(b), "1 job", seconds(a), AtLeast(1.9)));
+        Ok([whole].into_iter().chain(deflate).collect())
+    })
+}
+
+impl Row {
+    /// Also needs `subject`, first.
+    fn after(mut self, subject: Subject) -> Self {
+        self.needs.insert(0, subject);
+        self
+    }
+}

@@ -1,0 +1,171 @@
+//! Tests of what the benches compute from what they measured, and of their Python.
+//!
+//! mypy and ruff check the Python where they are installed.
+
+#![expect(clippy::print_stderr, reason = "what is not tested is said")]
+
+use std::path::Path;
+use std::process::Command;
+
+#[path = "../benches/build/measured.rs"]
+#[expect(dead_code, reason = "tests start no programs")]
+mod measured;
+#[path = "../benches/build/options.rs"]
+mod options;
+#[path = "../benches/build/program.rs"]
+#[expect(dead_code, reason = "tests start no programs")]
+mod program;
+#[path = "../benches/build/results.rs"]
+#[expect(dead_code, reason = "the bench asks what is measured once")]
+mod results;
+#[path = "../benches/build/rows.rs"]
+#[expect(dead_code, reason = "the bench asks which rows are slow")]
+mod rows;
+#[path = "../benches/build/table.rs"]
+mod table;
+#[path = "../benches/build/trace.rs"]
+mod trace;
+
+use measured::Measured;
+use options::Options;
+use program::{Build, Compression};
+use results::{Outcome, Results, Subject};
+use table::{Limit, Line, Quantity};
+
+fn outcome(wall: f64, size: u64) -> Outcome {
+    Outcome { measured: Measured { wall, ..Measured::default() }, size, ..Outcome::default() }
+}
+
+#[test]
+fn a_table_is_aligned_and_says_what_is_missed() {
+    let slow = Line::multiple("build", Quantity::Seconds(12.0), "the bound", Quantity::Seconds(10.0), Limit::AtMost(1.1));
+    let fast = Line::faster("build", Quantity::Seconds(12.0), "before", Quantity::Seconds(120.0), Limit::AtLeast(6.5));
+    let size = Line::multiple("size", Quantity::Bytes(5e5), "zlib", Quantity::Bytes(2e9), Limit::None);
+    let text = table::table(&[("default", vec![slow, fast]), ("other", vec![size, Line::alone("alone", Quantity::Seconds(0.0001))])]);
+    let expected = "\
+row      what   measured  against            ratio  target
+default  build   12.00 s  10.00 s the bound   1.20  ≤ 1.10  MISS
+         build   12.00 s  120.00 s before    10.00  ≥ 6.50  ok
+other    size   500.0 kB  2.000 GB zlib       0.00
+         alone    100 µs
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_cannot_be_computed_is_missed() {
+    let nothing = Line::multiple("build", Quantity::Seconds(0.0), "nothing", Quantity::Seconds(0.0), Limit::AtMost(1.1));
+    assert!(table::table(&[("row", vec![nothing])]).contains("MISS"));
+}
+
+#[test]
+fn overlapping_pieces_count_once() {
+    let text = r#"{"traceEvents": [
+        {"ph": "M", "name": "thread_name", "tid": 1, "args": {"name": "worker 1"}},
+        {"ph": "X", "name": "deflate", "tid": 1, "ts": 0, "dur": 1000000, "args": {"bytes": 10}},
+        {"ph": "X", "name": "deflate", "tid": 2, "ts": 500000, "dur": 1000000, "args": {"bytes": 20}},
+        {"ph": "X", "name": "write", "tid": 1, "ts": 1000000, "dur": 250000},
+        {"ph": "X", "name": "deflate", "tid": 2, "ts": 3000000, "dur": 500000}]}"#;
+    let pieces = trace::pieces(text).unwrap();
+    assert!((trace::elapsed(&pieces, "deflate") - 2.0).abs() < 1e-9);
+    assert_eq!(trace::totals(&pieces)["deflate"], (2.5, 30.0));
+    assert_eq!(trace::totals(&pieces)["write"], (0.25, 0.0));
+    assert!(trace::pieces("{}").is_none() && trace::pieces("no").is_none());
+}
+
+#[test]
+fn a_row_takes_the_fastest_runs() {
+    let mut results = Results::default();
+    let rows = rows::rows(&[6]);
+    let row = rows.iter().find(|row| row.name == "default").unwrap();
+    assert!(row.lines(&results).is_err(), "nothing was measured");
+    results.0.insert(Subject::Build(Compression::Default), vec![outcome(13.0, 98), outcome(12.0, 98)]);
+    results.0.insert(Subject::Deflate(Compression::Default), vec![outcome(10.0, 0), outcome(11.0, 0)]);
+    results.0.insert(Subject::Zlib, vec![outcome(60.0, 100)]);
+    let ratios = |results: &Results| row.lines(results).unwrap().iter().map(|line| line.ratio.unwrap()).collect::<Vec<_>>();
+    assert_eq!(ratios(&results), [1.2, 0.98]);
+    results.0.insert(Subject::Today, vec![outcome(120.0, 0)]);
+    assert_eq!(ratios(&results), [1.2, 0.98, 10.0]);
+}
+
+#[test]
+fn every_row_needs_something_and_has_a_name_of_its_own() {
+    let rows = rows::rows(&[6, 1]);
+    let mut names: Vec<_> = rows.iter().map(|row| row.name).collect();
+    assert!(rows.iter().all(|row| !row.needs.is_empty()));
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), rows.len());
+}
+
+#[test]
+fn options_are_read() {
+    let parse = |text: &str| Options::parse(text.split_whitespace().map(str::to_owned));
+    let options = parse("--bench --only default,plan --rounds 0 --xz-presets 0,6").unwrap();
+    assert!(options.wants("plan", false) && !options.wants("fast", false));
+    assert_eq!((options.rounds, options.presets), (1, vec![0, 6]));
+    assert!(parse("--small").unwrap().wants("plan", false) && !parse("--small").unwrap().wants("today", true));
+    for wrong in ["--rounds", "--rounds x", "--unknown"] {
+        assert!(parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_build_says_how_it_is_to_be_made() {
+    let (tree, dest) = (Path::new("tree"), Path::new("dest"));
+    let build = Build { compression: Compression::Fast, xz: Some(3), jobs: Some(2), ..Build::new(tree, dest) };
+    let words: Vec<_> = build.arguments().into_iter().map(|word| word.into_string().unwrap()).collect();
+    let expected =
+        "build --artifact-dir tree --dest-dir dest --compression fast --devel-tarball-compression --xz-preset 3 --no-cache --jobs 2";
+    assert_eq!(words.join(" "), expected);
+}
+
+fn benches() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches")
+}
+
+fn passes(command: &mut Command) {
+    let output = command.output().expect("a program that starts");
+    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    assert!(output.status.success(), "{said}");
+}
+
+/// A checker, as a module of Python or a program; none is said aloud.
+fn checker(name: &str) -> Option<Command> {
+    let mut module = Command::new("python3");
+    module.args(["-m", name]);
+    let mut candidates = [module, Command::new(name)];
+    let works = candidates.iter_mut().position(|c| c.arg("--version").output().is_ok_and(|o| o.status.success()));
+    let mut command = match works {
+        Some(0) => Command::new("python3"),
+        Some(_) => return Some(Command::new(name)),
+        None => {
+            eprintln!("NOT CHECKED: {name} is not installed");
+            return None;
+        }
+    };
+    command.args(["-m", name]);
+    Some(command)
+}
+
+#[test]
+fn the_model_scales_as_it_should() {
+    passes(Command::new("python3").arg("-B").arg(benches().join("scaling/test_model.py")));
+}
+
+#[test]
+fn the_python_is_typed_and_in_style() {
+    let folders = ["scaling", "today"].map(|name| benches().join(name));
+    let cache = tempfile::tempdir().unwrap();
+    if let Some(mut ruff) = checker("ruff") {
+        let common = ["check", "--no-cache", "--line-length", "100", "--target-version", "py310", "--isolated"];
+        let rules = ["--select", "E,F,W,I,B,UP,SIM,C4,RET,PIE,RUF,D1,PLE", "--ignore", "E501,D102,D105,D107,SIM115"];
+        passes(ruff.args(common).args(rules).args(&folders));
+    }
+    for folder in &folders {
+        if let Some(mut mypy) = checker("mypy") {
+            mypy.args(["--strict", "--python-version", "3.10", "--cache-dir"]).arg(cache.path());
+            passes(mypy.arg(".").current_dir(folder));
+        }
+    }
+}
