@@ -21,7 +21,7 @@ use clap::{Args, ValueHint};
 #[command(after_long_help = VERIFY_EXAMPLES)]
 pub struct VerifyPackagesArgs {
     /// Wheels, sdists and directories of them, such as `dist`
-    #[arg(value_name = "DIR|WHEEL", value_hint = ValueHint::AnyPath, required = true)]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
     pub paths: Vec<PathBuf>,
 
     /// The plan that they were made of, as `rockpack plan --json` printed it

@@ -269,7 +269,7 @@ impl<'a> Packer<'a> {
             self.encoders.push((level, Encoder::new(level)));
             self.encoders.len() - 1
         });
-        let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.take(0));
+        let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.empty(block.len));
         self.recorder.time(Kind::Deflate, block.len as u64, || encoder.append_block(content, block.last(), &mut packed));
         packed
     }

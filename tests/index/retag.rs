@@ -175,7 +175,7 @@ fn write_large(place: &Path) {
         let Packed { method, digest, bytes } = Packed::new(content, Level::Default);
         zip.entry(&name.parse().unwrap(), false, method, digest.size, digest.crc, &bytes).unwrap();
     };
-    let blocks: u32 = 5 * 1024;
+    let blocks = u32::try_from((5_usize << 30) / BLOCK).unwrap();
     let mut member = zip.start(&"big/zeros".parse().unwrap(), false, Method::Deflate, u64::from(blocks) * BLOCK as u64).unwrap();
     let (zeros, mut checksum) = (vec![0; BLOCK], Checksum::default());
     let one = Checksum::of(&zeros);
