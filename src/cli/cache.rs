@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 use rockpack::cache::DEFAULT_LIMIT;
 
@@ -15,8 +16,16 @@ pub struct CacheArgs {
     pub cache: Option<PathBuf>,
 
     /// Pack everything anew, and keep nothing for the next build
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
-    pub no_cache: bool,
+    #[arg(
+        long,
+        action = ArgAction::SetTrue,
+        overrides_with = "cache",
+        env = "ROCKPACK_NO_CACHE",
+        hide_env_values = true,
+        value_parser = FalseyValueParser::new(),
+        help_heading = "Cache"
+    )]
+    no_cache: bool,
 
     /// How large the cache may be when the build is done, as 500MB, 10GB or 2GiB [default: 10GB]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Cache")]
@@ -24,6 +33,11 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
+    /// Whether packed files are kept. A cache that is named on the command line counts for more than the variable.
+    pub fn wanted(&self) -> bool {
+        self.cache.is_some() || !self.no_cache
+    }
+
     /// How many bytes the cache may take.
     pub fn limit(&self) -> u64 {
         self.cache_size.unwrap_or(DEFAULT_LIMIT)
@@ -133,11 +147,10 @@ mod tests {
 
     #[test]
     fn the_last_of_cache_and_no_cache_wins() {
-        assert!(parse(&[]).cache.is_none() && !parse(&[]).no_cache);
         let with = parse(&["--no-cache", "--cache", "d"]);
-        assert_eq!((with.cache, with.no_cache), (Some("d".into()), false));
+        assert_eq!((with.wanted(), with.cache), (true, Some("d".into())));
         let without = parse(&["--cache", "d", "--no-cache"]);
-        assert_eq!((without.cache, without.no_cache), (None, true));
+        assert_eq!((without.wanted(), without.cache), (false, None));
     }
 
     #[test]

@@ -33,7 +33,7 @@ class Done:
 
 def start(command, cwd, env=None, **options):
     """Start a program with a clean environment and no input; its output is piped."""
-    environment = {"PATH": PATH, "LANG": "C.UTF-8", **(env or {})}
+    environment = {"PATH": PATH, "LANG": "C.UTF-8", "ROCKPACK_NO_CACHE": "1", **(env or {})}
     return subprocess.Popen(
         [str(part) for part in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)

@@ -34,6 +34,7 @@ pub const ENVIRONMENT: Entries = &[
          else in ~/.cache/rockpack.",
     ),
     ("SOURCE_DATE_EPOCH", "When the packages of an index were uploaded, in seconds since 1970; see `rockpack index --upload-time`."),
+    ("ROCKPACK_NO_CACHE", "When it is set, nothing is kept for the next build, as with --no-cache."),
     ("TMPDIR", "Where artifacts that are archives are unpacked for the time of a run; /tmp without it."),
     ("NO_COLOR", "When it is set, nothing is coloured."),
 ];
