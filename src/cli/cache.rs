@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 use rockpack::cache::DEFAULT_LIMIT;
 
@@ -16,15 +15,7 @@ pub struct CacheArgs {
     pub cache: Option<PathBuf>,
 
     /// Pack everything anew, and keep nothing for the next build
-    #[arg(
-        long,
-        action = ArgAction::SetTrue,
-        overrides_with = "cache",
-        env = "ROCKPACK_NO_CACHE",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new(),
-        help_heading = "Cache"
-    )]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
     no_cache: bool,
 
     /// How large the cache may be when the build is done, as 500MB, 10GB or 2GiB [default: 10GB]
@@ -33,9 +24,10 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// Whether packed files are kept. A cache that is named on the command line counts for more than the variable.
-    pub fn wanted(&self) -> bool {
-        self.cache.is_some() || !self.no_cache
+    /// Whether packed files are kept; `forbidden` where the environment says that they are not. A cache that
+    /// is named on the command line counts for more.
+    pub fn wanted(&self, forbidden: bool) -> bool {
+        self.cache.is_some() || !(self.no_cache || forbidden)
     }
 
     /// How many bytes the cache may take.
@@ -148,9 +140,10 @@ mod tests {
     #[test]
     fn the_last_of_cache_and_no_cache_wins() {
         let with = parse(&["--no-cache", "--cache", "d"]);
-        assert_eq!((with.wanted(), with.cache), (true, Some("d".into())));
+        assert_eq!((with.wanted(true), with.cache), (true, Some("d".into())));
         let without = parse(&["--cache", "d", "--no-cache"]);
-        assert_eq!((without.wanted(), without.cache), (false, None));
+        assert_eq!((without.wanted(false), without.cache), (false, None));
+        assert!(parse(&[]).wanted(false) && !parse(&[]).wanted(true));
     }
 
     #[test]

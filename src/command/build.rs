@@ -73,7 +73,7 @@ fn papers(args: &BuildArgs, request: Request, sources: &(Source, Source), manife
 
 /// The cache that was asked for. A build does without one that cannot be used, and says so.
 fn cache(args: &CacheArgs, plan: &Plan) -> Option<Cache> {
-    if !args.wanted() {
+    if !args.wanted(inputs::cache::forbidden()) {
         return None;
     }
     let dir = inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());

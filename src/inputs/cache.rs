@@ -16,6 +16,11 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     })
 }
 
+/// Whether the environment says that nothing is kept: `ROCKPACK_NO_CACHE` is set, and not to nothing.
+pub fn forbidden() -> bool {
+    std::env::var_os("ROCKPACK_NO_CACHE").is_some_and(|value| !value.is_empty())
+}
+
 /// The same, out of variables. An empty one says nothing, and `XDG_CACHE_HOME` has to be absolute
 /// (XDG Base Directory Specification).
 fn chosen(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
