@@ -223,7 +223,7 @@ fn what_cannot_be_read_is_the_command_lines_fault() {
         (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
         (&["dist"], "has no built packages"),
         (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),
-        (&[], "<DIR|WHEEL>"),
+        (&[], "<PATH>"),
     ] {
         let output = rockpack(dir.path(), &[&["verify"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");

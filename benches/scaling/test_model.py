@@ -10,8 +10,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import inputs  # noqa: E402
 import model  # noqa: E402
+
+import inputs  # noqa: E402
 
 MB = 1e6
 
