@@ -65,7 +65,7 @@ impl<'a> Joiner<'a> {
         match body {
             Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
                 let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
-                self.keeper.begin(entry.packing.method());
+                self.keeper.begin(entry.packing);
                 self.keeper.append(&packed);
                 self.keeper.end(entry, &digest);
                 self.whole(entry, deflate::Packed { method: entry.packing.method(), digest, bytes: packed })
@@ -125,7 +125,7 @@ impl<'a> Joiner<'a> {
     }
 
     fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
-        self.keeper.begin(entry.packing.method());
+        self.keeper.begin(entry.packing);
         let member = self.wheel.start(entry.name, entry.executable, entry.packing.method(), entry.bytes.len())?;
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }

@@ -12,10 +12,10 @@ use crate::cache::{Content, Writer};
 pub(super) struct Keeper(pub Option<Writer>);
 
 impl Keeper {
-    /// The stream of a member begins.
-    pub fn begin(&mut self, method: Method) {
-        if let Some(writer) = &mut self.0 {
-            writer.begin(method);
+    /// The stream of a member begins. What is stored is not kept: it is read as quickly from where it is.
+    pub fn begin(&mut self, packing: Packing) {
+        if let (Some(writer), Packing::Deflate(_)) = (&mut self.0, packing) {
+            writer.begin(Method::Deflate);
         }
     }
 

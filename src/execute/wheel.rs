@@ -125,7 +125,7 @@ pub(super) fn entries<'a>(
 fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing, recall: Option<Recall<'_>>) -> Result<Entry<'a>, WriteError> {
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
     let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
-    if let (Some(recall), Packing::Store | Packing::Deflate(_)) = (recall, packing) {
+    if let (Some(recall), Packing::Deflate(_)) = (recall, packing) {
         let (stream, known) = recall.stream(bytes, packing).map_err(cannot_read)?;
         entry.known = known;
         if let Some(stream) = stream {
