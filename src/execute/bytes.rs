@@ -4,9 +4,15 @@ use std::fs::Metadata;
 use std::io;
 use std::path::PathBuf;
 
+use sha2::Digest as _;
+
 use super::tar_image::TarImage;
+use crate::archive::checksum::Sha256;
 use crate::cache::Fingerprinter;
 use crate::elf::{EditPlan, Edited, ReadAt};
+
+/// How much is read at once to take a hash.
+const PIECE: usize = 1 << 20;
 
 /// Where the bytes of a member come from.
 #[derive(Debug)]
@@ -30,6 +36,19 @@ impl Bytes {
             Self::Edited { plan, .. } => plan.new_len(),
             Self::Tar(image) => image.len(),
         }
+    }
+
+    /// Their SHA-256; they are read in pieces.
+    pub fn sha256(&self) -> io::Result<Sha256> {
+        let (mut hasher, mut buffer, mut offset) = (sha2::Sha256::new(), vec![0; PIECE], 0);
+        while offset < self.len() {
+            let len = usize::try_from(self.len() - offset).unwrap_or(PIECE).min(PIECE);
+            self.read_exact_at(offset, &mut buffer[..len])?;
+            hasher.update(&buffer[..len]);
+            offset += len as u64;
+        }
+        let hash: [u8; 32] = hasher.finalize().into();
+        Ok(hash.into())
     }
 
     /// Tells `fingerprint` what decides about them, without reading files: as these were when the plan was prepared.

@@ -82,11 +82,11 @@ impl<'a> Joiner<'a> {
                 self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
                 Ok(())
             }
-            Body::Xz { made, news } => {
+            Body::Xz { made, news, kept } => {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
                 open.stream.add(&made);
                 if let Some(news) = &news {
-                    self.keeper.block(&made, entry.packing, news);
+                    self.keeper.block((!kept).then_some(&made), entry.packing, news);
                 }
                 self.append_xz(&mut open, &made.bytes)?;
                 self.xz = if block.last() { self.end_xz(open)? } else { Some(open) };

@@ -33,13 +33,14 @@ impl Keeper {
         self.remember(&entry.known, Content(digest.sha256));
     }
 
-    /// A block of an xz archive.
-    pub fn block(&mut self, made: &XzBlock, packing: Packing, news: &Known) {
+    /// A block of an xz archive, `made` unless the cache has it.
+    pub fn block(&mut self, made: Option<&XzBlock>, packing: Packing, news: &Known) {
         let (Some(writer), Some(content)) = (&mut self.0, news.content) else { return };
-        let kept = made.keep();
-        writer.begin(Method::Store);
-        writer.append(&kept);
-        writer.end(key(content, packing), &Digest::of(&kept));
+        if let Some(kept) = made.map(XzBlock::keep) {
+            writer.begin(Method::Store);
+            writer.append(&kept);
+            writer.end(key(content, packing), &Digest::of(&kept));
+        }
         self.remember(news, content);
     }
 

@@ -187,8 +187,8 @@ pub(super) enum Body {
         /// The hash, where this block is the whole member.
         sha256: Option<[u8; 32]>,
     },
-    /// A block of an xz stream, and what is known of its content if the cache does not have it.
-    Xz { made: XzBlock, news: Option<Known> },
+    /// A block of an xz stream, with what the cache did not know: what is known of its content, and whether it has the block.
+    Xz { made: XzBlock, news: Option<Known>, kept: bool },
     /// Some of a stream that the cache has.
     Cached(Vec<u8>),
 }
@@ -244,7 +244,7 @@ impl<'a> Packer<'a> {
         let entry = block.entry;
         let unread = self.recall.and_then(|recall| recall.unread_block(entry.bytes, block.offset, entry.packing));
         if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
-            return Ok(Body::Xz { made, news: None });
+            return Ok(Body::Xz { made, news: None, kept: true });
         }
         let content = self.read(block)?;
         let looked = self.recall.map(|recall| {
@@ -252,11 +252,11 @@ impl<'a> Packer<'a> {
         });
         let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));
         if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
-            return Ok(Body::Xz { made, news });
+            return Ok(Body::Xz { made, news, kept: true });
         }
         let made = self.recorder.time(Kind::Xz, block.len as u64, || xz_block(&content, preset));
         self.buffers.give(content);
-        Ok(Body::Xz { made: made.map_err(|source| PackError::Compress { name: entry.name.clone(), source })?, news })
+        Ok(Body::Xz { made: made.map_err(|source| PackError::Compress { name: entry.name.clone(), source })?, news, kept: false })
     }
 
     fn kept_xz(&self, block: Block<'_>, stream: &cache::Entry) -> Result<Option<XzBlock>, PackError> {

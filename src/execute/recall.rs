@@ -2,10 +2,9 @@
 
 use std::io;
 
-use sha2::{Digest as _, Sha256};
-
 use super::bytes::Bytes;
 use super::pack::Packing;
+use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::{XZ_BLOCK, XZ_ENCODER};
 use crate::cache::{self, Cache, Content, Fingerprint, Fingerprinter, Key};
@@ -32,41 +31,42 @@ impl Recall<'_> {
     pub fn stream(self, bytes: &Bytes, packing: Packing) -> io::Result<(Option<cache::Entry>, Known)> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
-        let known = self.known(fingerprint, bytes.len(), || sha256(bytes))?;
-        Ok((known.content.and_then(|content| self.find(content, &settings(packing))), known))
+        let fingerprint = fingerprint.finish();
+        let mut content = self.content_of(fingerprint);
+        let remembered = content.is_some();
+        if !remembered && self.0.has_size(bytes.len()) {
+            content = Some(Content(bytes.sha256()?));
+        }
+        Ok((content.and_then(|content| self.find(content, packing)), Known { fingerprint, content, remembered }))
     }
 
-    /// The same for a block of a larger whole, which `content` are the bytes of if they have been read.
+    /// The same for a block of a larger whole, whose bytes `content` are.
     pub fn block(self, whole: &Bytes, offset: u64, packing: Packing, content: &[u8]) -> (Option<cache::Entry>, Known) {
-        let content = Some(Content(crate::archive::checksum::Sha256::of(content)));
-        let mut fingerprint = Fingerprinter::new();
-        whole.identify(&mut fingerprint);
-        fingerprint.bytes(&offset.to_le_bytes());
-        let known = Known { fingerprint: fingerprint.finish(), content, remembered: false };
-        (content.and_then(|content| self.find(content, &settings(packing))), known)
+        let content = Content(Sha256::of(content));
+        let known = Known { fingerprint: fingerprint_of_block(whole, offset), content: Some(content), remembered: false };
+        (self.find(content, packing), known)
     }
 
     /// As [`Recall::block`], for a block whose files are known, so that it need not be read.
     pub fn unread_block(self, whole: &Bytes, offset: u64, packing: Packing) -> Option<cache::Entry> {
-        let mut fingerprint = Fingerprinter::new();
-        whole.identify(&mut fingerprint);
-        fingerprint.bytes(&offset.to_le_bytes());
-        let content = self.0.content_of(&fingerprint.finish()?)?;
-        self.find(content, &settings(packing))
+        self.find(self.content_of(fingerprint_of_block(whole, offset))?, packing)
     }
 
-    fn known(self, fingerprint: Fingerprinter, len: u64, hash: impl FnOnce() -> io::Result<Content>) -> io::Result<Known> {
-        let fingerprint = fingerprint.finish();
-        if let Some(content) = fingerprint.and_then(|fingerprint| self.0.content_of(&fingerprint)) {
-            return Ok(Known { fingerprint, content: Some(content), remembered: true });
-        }
-        let content = if self.0.has_size(len) { Some(hash()?) } else { None };
-        Ok(Known { fingerprint, content, remembered: false })
+    fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
+        self.0.content_of(&fingerprint?)
     }
 
-    fn find(self, content: Content, settings: &str) -> Option<cache::Entry> {
-        self.0.find(&Key::new(content, settings)).copied().filter(|entry| self.0.check(entry))
+    fn find(self, content: Content, packing: Packing) -> Option<cache::Entry> {
+        self.0.find(&key(content, packing)).copied().filter(|entry| self.0.check(entry))
     }
+}
+
+/// Stands for the block of `whole` that begins at `offset`.
+fn fingerprint_of_block(whole: &Bytes, offset: u64) -> Option<Fingerprint> {
+    let mut fingerprint = Fingerprinter::new();
+    whole.identify(&mut fingerprint);
+    fingerprint.bytes(&offset.to_le_bytes());
+    fingerprint.finish()
 }
 
 /// The key of what packing a content makes.
@@ -81,19 +81,4 @@ fn settings(packing: Packing) -> String {
         Packing::Deflate(level) => format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}"),
         Packing::Xz(preset) => format!("a block of xz -{}, {XZ_ENCODER}, blocks of {XZ_BLOCK}", preset.number()),
     }
-}
-
-/// How much of a file is read at once.
-const PIECE: usize = 1 << 20;
-
-fn sha256(bytes: &Bytes) -> io::Result<Content> {
-    let (mut hasher, mut buffer, mut offset) = (Sha256::new(), vec![0; PIECE], 0);
-    while offset < bytes.len() {
-        let len = usize::try_from(bytes.len() - offset).unwrap_or(PIECE).min(PIECE);
-        bytes.read_exact_at(offset, &mut buffer[..len])?;
-        hasher.update(&buffer[..len]);
-        offset += len as u64;
-    }
-    let hash: [u8; 32] = hasher.finalize().into();
-    Ok(Content(hash.into()))
 }

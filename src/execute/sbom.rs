@@ -1,14 +1,14 @@
 //! The hashes in a wheel's software bill of materials.
 
 use std::collections::HashMap;
-use std::io::{self, Seek, Write};
+use std::io::{Seek, Write};
 
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
 use super::prepare::{Content, Ready};
 use super::wheel::WriteError;
-use crate::archive::checksum::{Hasher, Sha256};
+use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::wheel::{WheelWriter, dist_info_dir};
 use crate::names::{Compression, RelPath};
@@ -17,15 +17,12 @@ use crate::plan::{Distribution, Document, Plan, SBOM_PATH};
 /// Hashes by path. Looked up alone: it has no order.
 type Hashes = HashMap<RelPath, Sha256>;
 
-/// How much of a file is read at once.
-const CHUNK: u64 = 1 << 20;
-
 /// The hashes of the files in a wheel's archive that the document tells of: packing hashes the archive as a whole.
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
     let members: HashMap<&RelPath, &Bytes> = archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
     let wanted: Vec<_> = document.files().filter_map(|path| Some((path, *members.get(path)?))).collect();
     let hash = |(path, bytes): (&RelPath, &Bytes)| {
-        let found = sha256(bytes).map_err(|source| WriteError::Read { name: path.clone(), source })?;
+        let found = bytes.sha256().map_err(|source| WriteError::Read { name: path.clone(), source })?;
         Ok((path.clone(), found))
     };
     let hashes: Vec<_> = wanted.into_par_iter().map(hash).collect();
@@ -67,16 +64,4 @@ fn file(ready: &Ready) -> Option<&Bytes> {
         Content::File(bytes) => Some(bytes),
         Content::Link(_) | Content::Directory => None,
     }
-}
-
-fn sha256(bytes: &Bytes) -> io::Result<Sha256> {
-    let (mut hasher, mut offset) = (Hasher::default(), 0);
-    while offset < bytes.len() {
-        let count = CHUNK.min(bytes.len() - offset);
-        let mut buffer = vec![0; usize::try_from(count).unwrap_or_default()];
-        bytes.read_exact_at(offset, &mut buffer)?;
-        hasher.update(&buffer);
-        offset += count;
-    }
-    Ok(hasher.finish().sha256)
 }
