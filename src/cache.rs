@@ -5,10 +5,13 @@
 //! read, the cache remembers what the files of a [`Fingerprint`] came to.
 //!
 //! Below the cache's directory, `rockpack-cache-1/segments` has segments: `ID.seg` with streams
-//! one after the other, and `ID.idx`, the table that says what they are. Segments never change,
-//! so that any number of processes read without a lock, and go on reading what another one
-//! removes. A segment grows in `tmp`, under a lock that tells whether its writer lives, and
-//! becomes visible by the renaming of its table.
+//! in it, and `ID.idx`, the table that says what and where they are. A segment is most often a
+//! whole archive that a build made, shared with it by a reflink or a hard link, so that keeping it
+//! writes no byte; what is between the streams does no harm. Where that cannot be, or little of
+//! the archive is new, streams are copied. Segments never change, so that any number of processes
+//! read without a lock, and go on reading what another one removes. A segment comes to be in
+//! `tmp`, under a lock that tells whether its writer lives, and becomes visible by the renaming of
+//! its table.
 //!
 //! Nothing in a cache is believed: a table has a checksum, a stream the CRC-32 of its packed
 //! bytes, which [`Cache::check`] compares. What is damaged is not used, and removed when the
@@ -16,7 +19,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fs_err::File;
@@ -29,6 +31,7 @@ mod error;
 mod finish;
 mod key;
 mod merge;
+mod offer;
 mod prune;
 mod read;
 mod stats;
@@ -39,16 +42,16 @@ mod writer;
 
 use directory::{Directory, NotLoaded};
 use key::ByHash;
+use offer::Claimed;
 use table::{Broken, Row};
-use writer::Shared;
 
 pub use error::CacheError;
 pub use finish::Summary;
 pub use key::{Content, Fingerprint, Fingerprinter, Key};
+pub use offer::{Archive, Offer, Stretch};
 pub use prune::Pruned;
 pub use read::{Damage, PackedBytes};
 pub use stats::Stats;
-pub use writer::Writer;
 
 /// How many bytes a cache may take where nobody says otherwise: 10 GB.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
@@ -117,7 +120,7 @@ pub struct Cache {
     dir: PathBuf,
     directory: Directory,
     limit: u64,
-    shared: Arc<Shared>,
+    claimed: Claimed,
     segments: Vec<Segment>,
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
@@ -159,12 +162,11 @@ impl Cache {
     }
 
     fn load(dir: &Path, directory: Directory, limit: u64) -> Result<Self, CacheError> {
-        let shared = Arc::new(Shared::new(directory.clone(), cap(limit), limit));
         let mut cache = Self {
             dir: dir.to_owned(),
             directory,
             limit,
-            shared,
+            claimed: Claimed::default(),
             segments: Vec::new(),
             slots: Vec::new(),
             keys: ByHash::default(),
@@ -216,14 +218,6 @@ impl Cache {
         self.slots.push(Slot { key, entry, found: AtomicU64::new(0), damaged: AtomicBool::new(false) });
         self.keys.insert(key, slot);
         self.sizes.push(digest.size);
-    }
-
-    /// Makes writers stop before the disk of the cache has less than `bytes` of free room, which is
-    /// what the packages need if they go to the same disk. For before the first writer.
-    pub fn leave_free(&mut self, bytes: u64) {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.reserve = bytes;
-        }
     }
 
     /// The directory that it was opened in.
@@ -286,9 +280,9 @@ impl Cache {
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
     }
 
-    /// A writer of new streams, one for each archive that is written.
-    pub fn writer(&self) -> Writer {
-        Writer::new(self.shared.clone())
+    /// What an archive that is written offers to be kept; one for each.
+    pub fn offer(&self) -> Offer {
+        Offer::new(self.claimed.clone())
     }
 
     /// Every stream with its key, also those of a key that another segment has too, in the order

@@ -150,11 +150,13 @@ pub fn execute(
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
     let recall = settings.cache.as_ref().map(Recall);
     let making = Build { plan, papers, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
-    let (built, kept) = making.all(outputs)?;
+    let (built, offers) = making.all(outputs)?;
     let mut paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
     paths.extend(write_papers(plan, papers, &packages(&built), &stage)?);
     let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
-    let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(kept)));
+    let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive { path: dest.join(path.as_str()), offer };
+    let archives = offers.into_iter().map(archive).collect();
+    let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(archives)));
     Ok(Outcome { built, removed, timings: recorder.finish(), cache })
 }
 
@@ -197,8 +199,8 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Writes all outputs; what was made of them, in the plan's order, and what the cache shall keep.
-    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Vec<cache::Writer>), ExecuteError> {
+    /// Writes all outputs; what was made of them, in the plan's order, and what they offer the cache.
+    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in self.plan.distributions.iter().zip(outputs).enumerate() {
             let entry = entry(distribution, &output);
@@ -207,10 +209,10 @@ impl Build<'_> {
                 Form::Wheel => wheels.push((index, distribution, entry, output)),
             }
         }
-        let (made, kept) = self.wheels(wheels)?;
+        let (made, offers) = self.wheels(wheels)?;
         built.extend(made);
         built.sort_by_key(|(index, _)| *index);
-        Ok((built.into_iter().map(|(_, built)| built).collect(), kept))
+        Ok((built.into_iter().map(|(_, built)| built).collect(), offers))
     }
 
     /// An sdist is small: it is made in one go.
@@ -248,7 +250,7 @@ impl Build<'_> {
             let disk = file.twin().map(|file| Disk { output, file, settler: settler.clone(), since: 0 });
             let disk = disk.map_err(|e| failed(&built.path, &e.into()))?;
             let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
-            let keeper = Keeper(self.recall.map(|Recall(cache)| cache.writer()));
+            let keeper = Keeper::new(self.recall.map(|Recall(cache)| cache.offer()));
             let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
             let (bill, place) = (contents.bill.as_ref(), self.stage.path(&built.path));
             let parts = Parts { joiner, bill, compression: distribution.compression, place, disk };
@@ -256,21 +258,25 @@ impl Build<'_> {
         }
         drop(settler);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
-        let (built, kept): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
+        let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
             let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(&mut outputs).collect();
             let done = work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder)).map_err(at);
-            let made = outputs.into_iter().map(|output| (output.built, output.kept)).unzip();
+            let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)
         })?;
+        let offers = built.iter().zip(offers).filter_map(|(built, offer)| Some((built.path.clone(), offer?))).collect();
         let indexes = wanted.iter().map(|(index, ..)| *index);
-        Ok((indexes.zip(built).collect(), kept.into_iter().flatten().collect()))
+        Ok((indexes.zip(built).collect(), offers))
     }
 }
 
-/// What became of the wheels, each with its place in the plan, and what the cache shall keep.
-type Wheels = (Vec<(usize, Built)>, Vec<cache::Writer>);
+/// What outputs offer the cache, with their paths below the destination.
+type Offers = Vec<(RelPath, cache::Offer)>;
+
+/// What became of the wheels, each with its place in the plan, and what they offer.
+type Wheels = (Vec<(usize, Built)>, Offers);
 
 /// What is known of an output before it is made.
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {

@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
+use rockpack::archive::checksum::{Digest, Sha256};
 use rockpack::archive::deflate::{Level, Packed};
-use rockpack::cache::{Cache, Content, Fingerprint, Key};
+use rockpack::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use tempfile::TempDir;
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
@@ -41,15 +41,17 @@ fn filled(limit: u64) -> TempDir {
     let noise: Vec<u8> = (0_u32..300).flat_map(|n| *Sha256::of(&n.to_le_bytes()).as_bytes()).collect();
     for contents in [vec!["text ".repeat(10_000).into_bytes(), noise], vec!["more ".repeat(20_000).into_bytes()]] {
         let cache = Cache::open(&dir.path().join("cache"), limit).unwrap();
-        let mut writer = cache.writer();
+        let (mut offer, mut bytes) = (cache.offer(), Vec::new());
         for data in contents {
             let (packed, content) = (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
-            writer.begin(packed.method);
-            writer.append(&packed.bytes);
-            writer.end(Key::new(content, "test"), &packed.digest);
-            writer.memo(Fingerprint(*content.0.as_bytes()), content);
+            let (offset, len, crc) = (bytes.len() as u64, packed.bytes.len() as u64, Digest::of(&packed.bytes).crc);
+            offer.stream(Key::new(content, "test"), &packed.digest, Stretch { offset, len, crc, method: packed.method });
+            offer.memo(Fingerprint(*content.0.as_bytes()), content);
+            bytes.extend(packed.bytes);
         }
-        assert!(cache.finish(vec![writer]).warnings.is_empty());
+        let path = dir.path().join(format!("archive-{}", bytes.len()));
+        fs::write(&path, bytes).unwrap();
+        assert!(cache.finish(vec![Archive { path, offer }]).warnings.is_empty());
     }
     dir
 }

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use fs_err as fs;
 use rockpack::archive::checksum::{Digest, Sha256};
 use rockpack::archive::deflate::Method;
-use rockpack::cache::{Cache, CacheError, Content, DEFAULT_LIMIT, Key, Summary};
+use rockpack::cache::{Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Stretch, Summary};
 use tempfile::TempDir;
 
 /// Says what a process that a test started is for: a role, and the cache.
@@ -32,7 +32,7 @@ fn key(data: &[u8]) -> Key {
 /// A build that stores these contents; panics when the cache gives something else for one.
 fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<Summary, CacheError> {
     let cache = Cache::open(dir, limit)?;
-    let mut writer = cache.writer();
+    let (mut offer, mut bytes) = (cache.offer(), Vec::new());
     for data in numbers.map(content) {
         if let Some(entry) = cache.find(&key(&data)) {
             assert!(cache.check(entry), "nobody damages anything here");
@@ -40,12 +40,16 @@ fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<S
             cache.read_exact_at(entry, 0, &mut found).unwrap();
             assert!(found == data && entry.digest == Digest::of(&data));
         } else {
-            writer.begin(Method::Store);
-            data.chunks(999).for_each(|piece| writer.append(piece));
-            writer.end(key(&data), &Digest::of(&data));
+            let digest = Digest::of(&data);
+            let packed = Stretch { offset: bytes.len() as u64, len: digest.size, crc: digest.crc, method: Method::Store };
+            offer.stream(key(&data), &digest, packed);
+            bytes.extend(data);
         }
     }
-    Ok(cache.finish(vec![writer]))
+    let elsewhere = TempDir::new().unwrap();
+    let path = elsewhere.path().join("archive");
+    fs::write(&path, bytes).unwrap();
+    Ok(cache.finish(vec![Archive { path, offer }]))
 }
 
 /// What a process does that another test started; without a role there is nothing to do.
@@ -61,14 +65,12 @@ fn a_process_of_its_own() {
             assert!(summary.damaged == 0 && summary.warnings.is_empty(), "{summary:?}");
         }
     } else {
-        let cache = Cache::open(&dir, DEFAULT_LIMIT).unwrap();
-        let mut writer = cache.writer();
-        let data = vec![1; 2_000_000];
-        writer.begin(Method::Store);
-        writer.append(&data);
-        writer.end(key(&data), &Digest::of(&data));
-        writer.begin(Method::Store);
-        writer.append(&data);
+        Cache::open(&dir, DEFAULT_LIMIT).unwrap();
+        // What a build has while it copies a stream.
+        let path = dir.join("rockpack-cache-1/tmp/growing");
+        fs::write(&path, vec![1; 2_000_000]).unwrap();
+        let growing = fs::File::open(&path).unwrap();
+        growing.lock().unwrap();
         println!("\nwritten");
         std::io::stdin().read_exact(&mut [0]).unwrap();
         unreachable!("it is killed before");

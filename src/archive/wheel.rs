@@ -106,6 +106,11 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(Self { zip: ZipWriter::new(sink, time), record: Record::default(), dist_info, metadata: BTreeSet::new() })
     }
 
+    /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
+    pub fn position(&self) -> u64 {
+        self.zip.position()
+    }
+
     /// Writes a member that is ready. Does not seek.
     ///
     /// # Errors

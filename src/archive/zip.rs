@@ -85,6 +85,11 @@ impl<W: Write + Seek> ZipWriter<W> {
         Self { sink, position: 0, time, members: IndexMap::new(), open: None }
     }
 
+    /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Writes a whole member: its content has `size` bytes and this `crc` and is `bytes` when
     /// stored by `method`. Does not seek.
     ///

@@ -170,7 +170,30 @@ impl Directory {
         }
     }
 
-    /// Makes a segment of a file with its bytes, which [`Directory::temporary`] made. Gives its name.
+    /// The bytes of `file` as a temporary file, without copying them: as a reflink, or as another
+    /// name of the same file. None where the two file systems, or theirs, cannot do that.
+    pub fn adopt(&self, file: &Path) -> Option<NamedTempFile> {
+        self.reflink(file).or_else(|_| self.hard_link(file)).ok()
+    }
+
+    fn reflink(&self, file: &Path) -> io::Result<NamedTempFile> {
+        let temporary = self.temporary()?;
+        rustix::fs::ioctl_ficlone(temporary.as_file(), fs::File::open(file)?)?;
+        Ok(temporary)
+    }
+
+    /// Whoever changes `file` in place changes the segment, which its checksums show.
+    fn hard_link(&self, file: &Path) -> io::Result<NamedTempFile> {
+        let linked = tempfile::Builder::new().prefix("").rand_bytes(20).make_in(self.temporaries(), |path| {
+            fs::hard_link(file, path)?;
+            std::fs::File::open(path)
+        })?;
+        // The lock keeps it from being swept away; somebody may have done that before it was there.
+        linked.as_file().lock()?;
+        if linked.path().exists() { Ok(linked) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.
     pub fn publish(&self, bytes: NamedTempFile, table: &Table) -> io::Result<String> {
         let id = bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         // The lock is on the file, and kept until the segment is whole.

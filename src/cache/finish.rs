@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fs_err::File;
+
 use super::directory::Lock;
-use super::table::Table;
-use super::writer::{Sealed, Written};
-use super::{Cache, CacheError, Content, Fingerprint, Writer, merge, prune};
+use super::offer::{Archive, Offer};
+use super::table::{Row, Table};
+use super::writer::{Sealed, Writer, Written};
+use super::{Cache, CacheError, Content, Fingerprint, cap, merge, prune};
 
 /// What a cache did for a build.
 #[derive(Debug, Default)]
@@ -35,22 +39,16 @@ pub struct Summary {
 }
 
 impl Cache {
-    /// Ends a build: makes visible what `writers` have, marks what was used, removes what is
-    /// damaged, and prunes to the limit.
+    /// Ends a build: keeps what `archives` offer, marks what was used, removes what is damaged,
+    /// and prunes to the limit.
     ///
     /// When another process is changing segments, that is left to it and to the next build.
     /// Entries and files cannot be used any more; streams are copied by now.
-    pub fn finish(self, writers: Vec<Writer>) -> Summary {
+    pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();
-        let mut written = Written::default();
-        for writer in writers {
-            let Written { sealed, memos, trouble } = writer.into_written();
-            written.sealed.extend(sealed);
-            written.memos.extend(memos);
-            summary.warn(&self, "write to", trouble);
-        }
-        for id in self.publish(written, &mut summary) {
+        let (written, memos) = self.keep(archives, &mut summary);
+        for id in self.publish(written, memos, &mut summary) {
             shares.insert(id, NEW);
         }
         let touched = shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
@@ -81,9 +79,52 @@ impl Cache {
         touched.map(|segment| (segment.id.clone(), share(segment.used.load(Ordering::Relaxed), segment.length))).collect()
     }
 
+    /// Makes segments of what archives offer, and tells what their files came to.
+    fn keep(&self, archives: Vec<Archive>, summary: &mut Summary) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
+        let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        let mut budget = self.limit;
+        for Archive { path, offer: Offer { rows, memos: more, .. } } in archives {
+            memos.extend(more);
+            match self.adopt(&path, &rows, budget) {
+                Some(segment) => {
+                    budget -= segment.table.length;
+                    sealed.push(Sealed { table: Table { rows, ..segment.table }, ..segment });
+                }
+                None => rest.push((path, rows)),
+            }
+        }
+        let Written { sealed: copied, trouble } = self.copy(&rest, budget, summary);
+        summary.warn(self, "write to", trouble);
+        sealed.extend(copied);
+        (sealed, memos)
+    }
+
+    /// An archive as a segment, without a second copy of its bytes, where that can be and no more
+    /// than two thirds of them are in vain.
+    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<Sealed> {
+        let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
+        let length = fs_err::metadata(archive).ok()?.len();
+        if packed == 0 || packed < length / 3 || length > budget {
+            return None;
+        }
+        let file = self.directory.adopt(archive)?;
+        Some(Sealed { file, table: Table { length, ..Table::default() } })
+    }
+
+    /// Copies streams out of archives.
+    fn copy(&self, archives: &[(PathBuf, Vec<Row>)], budget: u64, summary: &mut Summary) -> Written {
+        let mut writer = Writer::new(self.directory.clone(), cap(self.limit), budget);
+        for (path, rows) in archives.iter().filter(|(_, rows)| !rows.is_empty()) {
+            match File::open(path) {
+                Ok(file) => rows.iter().for_each(|row| writer.copy(&file, row)),
+                Err(error) => summary.warn(self, "write to", Some(error)),
+            }
+        }
+        writer.into_written()
+    }
+
     /// Makes segments visible; gives their names.
-    fn publish(&self, written: Written, summary: &mut Summary) -> Vec<String> {
-        let Written { mut sealed, mut memos, .. } = written;
+    fn publish(&self, mut sealed: Vec<Sealed>, mut memos: Vec<(Fingerprint, Content)>, summary: &mut Summary) -> Vec<String> {
         memos.retain(|(fingerprint, content)| self.memos.get(fingerprint).is_none_or(|(known, _)| *known != Some(*content)));
         if let Err(error) = self.place_memos(&mut sealed, memos) {
             summary.warn(self, "write to", Some(error));
@@ -118,7 +159,7 @@ impl Cache {
         self.directory.sweep(lock)?;
         self.heal_under(lock)?;
         summary.pruned = prune::prune(&self.directory, lock, self.limit, shares)?.segments;
-        merge::merge(&self.directory, lock, self.shared.cap)?;
+        merge::merge(&self.directory, lock, cap(self.limit))?;
         summary.bytes = Some(self.directory.listed()?.iter().map(|listed| listed.size).sum());
         Ok(())
     }

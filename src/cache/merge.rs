@@ -2,16 +2,13 @@
 //! files open.
 
 use std::collections::HashSet;
-use std::io::{self, Read};
-use std::sync::Arc;
+use std::io;
 use std::time::SystemTime;
 
 use super::directory::{Directory, Listed, Loaded, Lock};
-use super::key::{Content, Fingerprint};
-use super::read::PackedBytes;
-use super::table::{Row, Table};
-use super::writer::{Shared, Writer};
-use crate::archive::checksum::Checksum;
+use super::key::{Content, Fingerprint, Key};
+use super::table::Table;
+use super::writer::Writer;
 
 /// How many small segments there may be.
 const MANY: usize = 48;
@@ -35,9 +32,8 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
 }
 
 fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<usize> {
-    // What is only moved does not count as added.
-    let shared = Shared::new(directory.clone(), u64::MAX, u64::MAX);
-    let mut target = Merger { writer: Writer::new(Arc::new(shared)), memos: Vec::new(), known: HashSet::new(), buffer: vec![0; 1 << 20] };
+    let writer = Writer::new(directory.clone(), u64::MAX, u64::MAX);
+    let mut target = Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
         // One that is broken goes when a build finds it so.
@@ -54,33 +50,18 @@ fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<us
 
 struct Merger {
     writer: Writer,
+    keys: HashSet<Key>,
     memos: Vec<(Fingerprint, Content)>,
     known: HashSet<Fingerprint>,
-    buffer: Vec<u8>,
 }
 
 impl Merger {
     fn take(&mut self, loaded: Loaded) {
         let Loaded { file, table: Table { rows, memos, .. } } = loaded;
-        for row in &rows {
-            self.copy(&file, row);
+        for row in rows.iter().filter(|row| self.keys.insert(row.key)) {
+            self.writer.copy(&file, row);
         }
         self.memos.extend(memos.into_iter().filter(|(fingerprint, _)| self.known.insert(*fingerprint)));
-    }
-
-    /// Copies a stream, unless it is there already or damaged.
-    fn copy(&mut self, file: &fs_err::File, row: &Row) {
-        self.writer.begin(row.method);
-        let mut crc = Checksum::default();
-        let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
-        while let Ok(count @ 1..) = packed.read(&mut self.buffer) {
-            crc.update(&self.buffer[..count]);
-            self.writer.append(&self.buffer[..count]);
-        }
-        // What is not ended is discarded.
-        if packed.is_at_end() && crc.value() == row.packed_crc {
-            self.writer.end(row.key, &row.digest);
-        }
     }
 
     fn publish(self, directory: &Directory, used: Option<SystemTime>) -> io::Result<()> {

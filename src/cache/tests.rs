@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::archive::checksum::Sha256;
+use crate::archive::checksum::{Checksum, Sha256};
 use crate::archive::deflate::{Level, Packed};
 
 const SETTINGS: &str = "deflate of a test";
@@ -28,11 +28,34 @@ fn content_key(data: &[u8]) -> Key {
     Key::new(Content(Sha256::of(data)), SETTINGS)
 }
 
-fn put(writer: &mut Writer, data: &[u8]) {
-    let packed = Packed::new(data, Level::Fast);
-    writer.begin(packed.method);
-    packed.bytes.chunks(1000).for_each(|piece| writer.append(piece));
-    writer.end(content_key(data), &packed.digest);
+/// An archive in the making.
+struct Made {
+    bytes: Vec<u8>,
+    offer: Offer,
+}
+
+impl Made {
+    fn new(cache: &Cache) -> Self {
+        Self { bytes: Vec::new(), offer: cache.offer() }
+    }
+
+    fn put(&mut self, data: &[u8]) {
+        let packed = Packed::new(data, Level::Fast);
+        self.stream(content_key(data), &packed.digest, packed.method, &packed.bytes);
+    }
+
+    fn stream(&mut self, key: Key, digest: &Digest, method: Method, packed: &[u8]) {
+        let (offset, len, crc) = (self.bytes.len() as u64, packed.len() as u64, Checksum::of(packed).value());
+        self.bytes.extend(packed);
+        self.offer.stream(key, digest, Stretch { offset, len, crc, method });
+    }
+
+    /// On the disk, in a directory of its own.
+    fn finish(self, dir: &TempDir) -> Archive {
+        let path = tempfile::NamedTempFile::new_in(dir).unwrap().into_temp_path().keep().unwrap();
+        fs::write(&path, self.bytes).unwrap();
+        Archive { path, offer: self.offer }
+    }
 }
 
 fn open(dir: &TempDir, limit: u64) -> Cache {
@@ -42,13 +65,13 @@ fn open(dir: &TempDir, limit: u64) -> Cache {
 /// A build that packs these contents, each of which the cache may have. Whatever it gives has to be right.
 fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     let cache = open(dir, limit);
-    let mut writer = cache.writer();
+    let mut made = Made::new(&cache);
     for data in contents {
         if unpacked(&cache, data).is_none() {
-            put(&mut writer, data);
+            made.put(data);
         }
     }
-    cache.finish(vec![writer])
+    cache.finish(vec![made.finish(dir)])
 }
 
 /// The content as the cache has it; panics when that is something else.
@@ -132,10 +155,10 @@ fn fingerprints_are_remembered() {
     let cases = [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {
         let cache = open(&dir, DEFAULT_LIMIT);
-        let mut writer = cache.writer();
-        writer.memo(one, contents[0]);
-        writer.memo(two, contents[1]);
-        assert!(cache.finish(vec![writer]).warnings.is_empty());
+        let mut made = Made::new(&cache);
+        made.offer.memo(one, contents[0]);
+        made.offer.memo(two, contents[1]);
+        assert!(cache.finish(vec![made.finish(&dir)]).warnings.is_empty());
         let cache = open(&dir, DEFAULT_LIMIT);
         assert_eq!([one, two].map(|it| cache.content_of(&it)), known);
         let remembered = known.iter().flatten().count() as u64;
@@ -145,31 +168,73 @@ fn fingerprints_are_remembered() {
 }
 
 #[test]
-fn several_writers_at_once() {
+fn several_archives_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let all = contents(0..40, 2000);
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut writers: Vec<Writer> = (0..4).map(|_| cache.writer()).collect();
+    let mut archives: Vec<Made> = (0..4).map(|_| Made::new(&cache)).collect();
     std::thread::scope(|scope| {
-        for (number, writer) in writers.iter_mut().enumerate() {
+        for (number, made) in archives.iter_mut().enumerate() {
             // Some contents are in two archives.
             let mine = all.iter().skip(number * 8).take(16);
-            scope.spawn(move || mine.for_each(|data| put(writer, data)));
+            scope.spawn(move || mine.for_each(|data| made.put(data)));
         }
     });
-    assert_eq!(cache.finish(writers).added, 40);
+    let archives = archives.into_iter().map(|made| made.finish(&dir)).collect();
+    assert_eq!(cache.finish(archives).added, 40);
     let again = build(&dir, DEFAULT_LIMIT, &all);
     assert_eq!((again.hits, again.added), (40, 0));
 }
 
 #[test]
-fn what_nobody_finishes_is_not_there() {
+fn an_archive_is_kept_without_a_copy_where_much_of_it_is_new() {
+    use std::os::unix::fs::MetadataExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    // Beside the streams an archive has headers, and members that are not kept.
+    for (beside, shared) in [(3000, true), (40_000, false)] {
+        let cache = open(&dir, DEFAULT_LIMIT);
+        let mut made = Made::new(&cache);
+        made.bytes.extend(vec![0; beside]);
+        made.put(&content(beside as u64, 20_000));
+        let archive = made.finish(&dir);
+        let path = archive.path.clone();
+        assert_eq!(cache.finish(vec![archive]).added, 1);
+        let inode = |path: &PathBuf| fs::metadata(path).unwrap().ino();
+        let linked = segment_files(&dir, "seg").iter().any(|segment| inode(segment) == inode(&path));
+        let cloned = bytes_on_disk(&dir) > 20_000 + beside as u64;
+        assert_eq!(linked || cloned, shared, "{beside} bytes beside");
+        fs::remove_file(path).unwrap();
+        assert!(unpacked(&open(&dir, DEFAULT_LIMIT), &content(beside as u64, 20_000)).is_some());
+        Cache::prune(dir.path(), 0).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_that_is_changed_in_place_is_not_believed() {
     let dir = tempfile::tempdir().unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut writer = cache.writer();
-    put(&mut writer, &content(1, 1_000_000));
-    drop((writer, cache));
-    assert_eq!((bytes_on_disk(&dir), Directory::below(dir.path()).unfinished()), (0, 0));
+    let mut made = Made::new(&cache);
+    made.put(&content(1, 20_000));
+    let archive = made.finish(&dir);
+    let path = archive.path.clone();
+    cache.finish(vec![archive]);
+    let length = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![1; usize::try_from(length).unwrap()]).unwrap();
+    let again = build(&dir, DEFAULT_LIMIT, &[content(1, 20_000)]);
+    assert!((again.damaged, again.added) == (1, 1) || again.hits == 1, "{again:?}: damaged, or a copy of its own");
+}
+
+#[test]
+fn an_archive_that_is_gone_is_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let mut made = Made::new(&cache);
+    made.put(&content(1, 20_000));
+    let archive = made.finish(&dir);
+    fs::remove_file(&archive.path).unwrap();
+    let summary = cache.finish(vec![archive]);
+    assert_eq!((summary.added, summary.warnings.len(), bytes_on_disk(&dir)), (0, 1, 0));
 }
 
 #[test]
@@ -307,20 +372,19 @@ fn a_damaged_stream_goes_and_those_beside_it_stay() {
 fn a_stream_of_another_content_is_told_by_verify() {
     let dir = tempfile::tempdir().unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let mut writer = cache.writer();
+    let mut made = Made::new(&cache);
     let packed = Packed::new(&content(1, 5000), Level::Fast);
-    let cases: [(Method, &[&[u8]], Digest); 4] = [
-        (Method::Deflate, &[&packed.bytes], Digest::of(b"something else")),
-        (Method::Deflate, &[&packed.bytes, b"more"], packed.digest),
-        (Method::Deflate, &[b"\xff\xff\xff no stream"], packed.digest),
-        (Method::Store, &[b"1234"], Digest::of(b"1235")),
+    let cases: [(Method, Vec<u8>, Digest); 4] = [
+        (Method::Deflate, packed.bytes.clone(), Digest::of(b"something else")),
+        (Method::Deflate, [&packed.bytes[..], b"more"].concat(), packed.digest),
+        (Method::Deflate, b"\xff\xff\xff no stream".to_vec(), packed.digest),
+        (Method::Store, b"1234".to_vec(), Digest::of(b"1235")),
     ];
-    for (number, (method, pieces, digest)) in cases.iter().enumerate() {
-        writer.begin(*method);
-        pieces.iter().for_each(|piece| writer.append(piece));
-        writer.end(Key::from([u8::try_from(number).unwrap(); 32]), digest);
+    for (number, (method, bytes, digest)) in (0..).zip(&cases) {
+        made.stream(Key::from([number; 32]), digest, *method, bytes);
     }
-    cache.finish(vec![writer]);
+    made.stream(Key::from([9; 32]), &Digest::of(b"longer"), Method::Store, b"long");
+    cache.finish(vec![made.finish(&dir)]);
     let cache = open(&dir, DEFAULT_LIMIT);
     let damage: Vec<_> = cache.entries().map(|(_, entry)| (cache.check(entry), cache.verify(entry).unwrap_err())).collect();
     assert!(

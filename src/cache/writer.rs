@@ -1,65 +1,36 @@
-//! Packed streams on their way into new segments.
+//! Streams on their way into new segments.
 
-use std::collections::HashSet;
-use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, Read, Write};
 
-use rustix::fs::fstatvfs;
+use fs_err::File;
 use tempfile::NamedTempFile;
 
 use super::directory::Directory;
-use super::key::{Content, Fingerprint, Key};
+use super::read::PackedBytes;
 use super::table::{Row, Table};
-use crate::archive::checksum::{Checksum, Digest};
-use crate::archive::deflate::Method;
+use crate::archive::checksum::Checksum;
 
 /// Small streams are written together.
 const BUFFER: usize = 256 << 10;
-/// How many bytes are written between two looks at the room that is left on the disk.
-const BETWEEN_LOOKS: u64 = 16 << 20;
+/// How much is read at a time.
+const PIECE: usize = 1 << 20;
 
-/// What all writers of one build share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub directory: Directory,
-    /// Where a segment ends: no stream begins behind it.
-    pub cap: u64,
-    /// Bytes that the build may add.
-    pub budget: u64,
-    /// Bytes that have to stay free on the disk.
-    pub reserve: u64,
-    /// Bytes that were added so far.
-    written: AtomicU64,
-    /// What some writer has.
-    claimed: Mutex<HashSet<Key>>,
-}
-
-impl Shared {
-    pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
-        Self { directory, cap, budget, reserve: 0, written: AtomicU64::new(0), claimed: Mutex::default() }
-    }
-
-    fn claim(&self, key: Key) -> bool {
-        self.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
-    }
-}
-
-/// Takes streams one after the other, piece by piece. One for each archive that is written;
-/// archives may be written at the same time.
+/// Copies streams, one after the other, into segments of its own.
 ///
-/// Nothing it is given is visible before `Cache::finish`, and nothing of it stays when it is
-/// dropped. It never fails: when the disk is full or the limit is reached, it takes no more,
-/// and `Cache::finish` tells.
+/// Nothing of it is visible before [`Directory::publish`], and nothing stays when it is dropped.
+/// When the disk is full or the limit is reached it takes no more, and what it ends with tells.
 #[derive(Debug)]
-pub struct Writer {
-    shared: Arc<Shared>,
+pub(super) struct Writer {
+    directory: Directory,
+    /// Where a segment ends: no stream begins behind it.
+    cap: u64,
+    /// Bytes that may still be written.
+    budget: u64,
     growing: Option<Growing>,
     sealed: Vec<Sealed>,
-    memos: Vec<(Fingerprint, Content)>,
-    member: Option<Member>,
     /// Why it takes no more.
     stopped: Option<Stopped>,
+    piece: Vec<u8>,
 }
 
 /// Why a writer takes no more.
@@ -70,12 +41,11 @@ enum Stopped {
     Failed(io::Error),
 }
 
-/// The stream that was begun.
-#[derive(Debug)]
-struct Member {
-    method: Method,
-    offset: u64,
-    crc: Checksum,
+/// Why a stream was not copied.
+enum NotCopied {
+    /// It is not what its row says.
+    Damaged,
+    Failed(io::Error),
 }
 
 /// A segment with all its bytes.
@@ -89,70 +59,49 @@ pub(super) struct Sealed {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub sealed: Vec<Sealed>,
-    pub memos: Vec<(Fingerprint, Content)>,
     pub trouble: Option<io::Error>,
 }
 
 impl Writer {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, growing: None, sealed: Vec::new(), memos: Vec::new(), member: None, stopped: None }
+    /// One whose segments end behind `cap`, and which writes at most `budget` bytes.
+    pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
+        Self { directory, cap, budget, growing: None, sealed: Vec::new(), stopped: None, piece: Vec::new() }
     }
 
-    /// Begins a stream. Where no more is taken, calls that go on do nothing.
-    ///
-    /// What was begun before and not ended is discarded.
-    pub fn begin(&mut self, method: Method) {
-        self.discard();
+    /// Copies the stream that `row` says is in `file`, unless its bytes there are others.
+    pub fn copy(&mut self, file: &File, row: &Row) {
         if self.stopped.is_some() {
             return;
         }
-        match self.grow() {
-            Ok(offset) => self.member = Some(Member { method, offset, crc: Checksum::default() }),
-            Err(error) => self.stop(Stopped::Failed(error)),
+        // A smaller stream may fit where this one does not, but then what is cached would depend on who comes first.
+        let Some(budget) = self.budget.checked_sub(row.packed_len) else {
+            self.stopped = Some(Stopped::Full);
+            return;
+        };
+        match self.append(file, row) {
+            Ok(()) => self.budget = budget,
+            Err(NotCopied::Damaged) => {}
+            // Nothing is kept after a failure: others need the room.
+            Err(NotCopied::Failed(error)) => self.fail(error),
         }
     }
 
-    /// Goes on with the stream.
-    pub fn append(&mut self, packed: &[u8]) {
-        let (Some(member), Some(growing)) = (&mut self.member, &mut self.growing) else { return };
-        let bytes = packed.len() as u64;
-        if self.shared.written.fetch_add(bytes, Ordering::Relaxed) + bytes > self.shared.budget {
-            return self.end_of_budget(bytes);
-        }
-        member.crc.update(packed);
-        if let Err(error) = growing.append(packed, self.shared.reserve) {
-            self.stop(Stopped::Failed(error));
-        }
+    fn append(&mut self, file: &File, row: &Row) -> Result<(), NotCopied> {
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.resize(PIECE, 0);
+        let growing = self.grow().map_err(NotCopied::Failed)?;
+        let appended = growing.append(file, row, &mut piece);
+        self.piece = piece;
+        appended
     }
 
-    /// Ends the stream of `key`, which is `content` packed: only now is its hash known. It is discarded
-    /// when another writer of this build has it, and when a stored one is not as long as its content.
-    pub fn end(&mut self, key: Key, content: &Digest) {
-        let (Some(member), Some(growing)) = (&self.member, &mut self.growing) else { return };
-        let packed_len = growing.length() - member.offset;
-        let torn = member.method == Method::Store && packed_len != content.size;
-        if torn || !self.shared.claim(key) {
-            return self.discard();
-        }
-        let Member { method, offset, crc } = member;
-        growing.rows.push(Row { key, digest: *content, method: *method, packed_len, packed_crc: crc.value(), offset: *offset });
-        self.member = None;
-    }
-
-    /// Remembers what the files of a fingerprint come to, so that the next build need not read them.
-    pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
-        self.memos.push((fingerprint, content));
-    }
-
-    /// A segment to add to, and its length.
-    fn grow(&mut self) -> io::Result<u64> {
-        if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.shared.cap) {
+    /// A segment to add to.
+    fn grow(&mut self) -> io::Result<&mut Growing> {
+        if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.cap) {
             self.seal()?;
         }
-        if self.growing.is_none() {
-            self.growing = Some(Growing::new(self.shared.directory.temporary()?));
-        }
-        Ok(self.growing.as_ref().map_or(0, Growing::length))
+        let growing = self.growing.take().map_or_else(|| self.directory.temporary().map(Growing::new), Ok)?;
+        Ok(self.growing.insert(growing))
     }
 
     fn seal(&mut self) -> io::Result<()> {
@@ -161,42 +110,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes back the stream that was not ended.
-    fn discard(&mut self) {
-        let (Some(member), Some(growing)) = (self.member.take(), &mut self.growing) else { return };
-        self.shared.written.fetch_sub(growing.length() - member.offset, Ordering::Relaxed);
-        if let Err(error) = growing.truncate(member.offset) {
-            self.stop(Stopped::Failed(error));
-        }
-    }
-
-    /// Takes no more, and keeps what is whole. A smaller stream may fit where this one did not, but
-    /// then what is cached would depend on who comes first.
-    fn end_of_budget(&mut self, bytes: u64) {
-        self.shared.written.fetch_sub(bytes, Ordering::Relaxed);
-        self.discard();
-        self.stopped.get_or_insert(Stopped::Full);
-    }
-
-    /// Takes no more. After a failure nothing is kept either: what is being built needs the room.
-    fn stop(&mut self, why: Stopped) {
-        self.member = None;
+    fn fail(&mut self, error: io::Error) {
         self.growing = None;
         self.sealed.clear();
-        self.stopped.get_or_insert(why);
+        self.stopped = Some(Stopped::Failed(error));
     }
 
     /// All that is whole.
-    pub(super) fn into_written(mut self) -> Written {
-        self.discard();
+    pub fn into_written(mut self) -> Written {
         if let Err(error) = self.seal() {
-            self.stop(Stopped::Failed(error));
+            self.fail(error);
         }
         let trouble = match self.stopped {
             Some(Stopped::Failed(error)) => Some(error),
             Some(Stopped::Full) | None => None,
         };
-        Written { sealed: self.sealed, memos: self.memos, trouble }
+        Written { sealed: self.sealed, trouble }
     }
 }
 
@@ -209,21 +138,33 @@ struct Growing {
     flushed: u64,
     /// Bytes that are not yet.
     buffer: Vec<u8>,
-    /// How many were in the file when its disk was last looked at.
-    looked: Option<u64>,
 }
 
 impl Growing {
     fn new(file: NamedTempFile) -> Self {
-        Self { file, rows: Vec::new(), flushed: 0, buffer: Vec::new(), looked: None }
+        Self { file, rows: Vec::new(), flushed: 0, buffer: Vec::new() }
     }
 
     fn length(&self) -> u64 {
         self.flushed + self.buffer.len() as u64
     }
 
-    fn append(&mut self, bytes: &[u8], reserve: u64) -> io::Result<()> {
-        self.look(reserve)?;
+    fn append(&mut self, file: &File, row: &Row, piece: &mut [u8]) -> Result<(), NotCopied> {
+        let (offset, mut crc) = (self.length(), Checksum::default());
+        let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
+        while let Ok(count @ 1..) = packed.read(piece) {
+            crc.update(&piece[..count]);
+            self.put(&piece[..count]).map_err(NotCopied::Failed)?;
+        }
+        if !packed.is_at_end() || crc.value() != row.packed_crc {
+            self.truncate(offset).map_err(NotCopied::Failed)?;
+            return Err(NotCopied::Damaged);
+        }
+        self.rows.push(Row { offset, ..row.clone() });
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.buffer.len() + bytes.len() > BUFFER {
             self.flush()?;
         }
@@ -240,19 +181,6 @@ impl Growing {
         self.file.write_all(&self.buffer)?;
         self.flushed += self.buffer.len() as u64;
         self.buffer.clear();
-        Ok(())
-    }
-
-    /// Now and then, checks that the disk has more room than others need.
-    fn look(&mut self, reserve: u64) -> io::Result<()> {
-        if reserve == 0 || self.looked.is_some_and(|looked| self.flushed < looked + BETWEEN_LOOKS) {
-            return Ok(());
-        }
-        self.looked = Some(self.flushed);
-        let found = fstatvfs(self.file.as_file())?;
-        if found.f_bavail.saturating_mul(found.f_frsize) < reserve {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "its disk has no more room than the packages need"));
-        }
         Ok(())
     }
 
@@ -278,26 +206,32 @@ impl Growing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::checksum::Digest;
+    use crate::archive::deflate::Method;
+    use crate::cache::Key;
 
     const SIZE: usize = 300;
 
-    fn shared(cap: u64, budget: u64) -> (tempfile::TempDir, Arc<Shared>) {
+    /// A writer, and a file with these streams, each of so many bytes.
+    fn writer(cap: u64, budget: u64, sizes: &[usize]) -> (tempfile::TempDir, Writer, File, Vec<Row>) {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::below(dir.path());
         directory.create().unwrap();
-        (dir, Arc::new(Shared::new(directory, cap, budget)))
+        let (mut bytes, mut rows) = (b"before".to_vec(), Vec::new());
+        for (number, &size) in (1..).zip(sizes) {
+            let stream = vec![number; size];
+            let (digest, packed_crc) = (Digest::of(&stream), Checksum::of(&stream).value());
+            let (packed_len, offset) = (size as u64, bytes.len() as u64);
+            rows.push(Row { key: key(number), digest, method: Method::Store, packed_len, packed_crc, offset });
+            bytes.extend(stream);
+        }
+        fs_err::write(dir.path().join("archive"), bytes).unwrap();
+        let file = File::open(dir.path().join("archive")).unwrap();
+        (dir, Writer::new(directory, cap, budget), file, rows)
     }
 
     fn key(number: u8) -> Key {
         Key::from([number; 32])
-    }
-
-    /// `SIZE` times a number, as a stream of that key.
-    fn put(writer: &mut Writer, number: u8) {
-        let bytes = [number; SIZE];
-        writer.begin(Method::Store);
-        bytes.chunks(100).for_each(|piece| writer.append(piece));
-        writer.end(key(number), &Digest::of(&bytes));
     }
 
     /// Keys and offsets of every segment, whose bytes have to be what their rows say.
@@ -320,63 +254,31 @@ mod tests {
 
     #[test]
     fn a_segment_ends_behind_its_cap() {
-        let (_dir, shared) = shared(500, u64::MAX);
-        let mut writer = Writer::new(shared);
-        (1..=3).for_each(|number| put(&mut writer, number));
+        let (_dir, mut writer, file, rows) = writer(500, u64::MAX, &[SIZE; 3]);
+        for row in &rows {
+            writer.copy(&file, row);
+        }
         assert_eq!(streams(writer), [vec![(key(1), 0), (key(2), 300)], vec![(key(3), 0)]]);
     }
 
     #[test]
-    fn what_is_not_ended_leaves_no_trace() {
-        let (_dir, shared) = shared(u64::MAX, u64::MAX);
-        let mut writer = Writer::new(shared.clone());
-        put(&mut writer, 1);
-        writer.begin(Method::Deflate);
-        writer.append(&vec![7; 2 * BUFFER]);
-        writer.append(b"more");
-        put(&mut writer, 3);
-        writer.begin(Method::Deflate);
-        writer.append(b"buffered");
-        put(&mut writer, 2);
-        writer.begin(Method::Store);
-        writer.append(b"five");
-        writer.end(key(5), &Digest::of(b"six"));
-        writer.begin(Method::Deflate);
-        assert_eq!(streams(writer), [vec![(key(1), 0), (key(3), 300), (key(2), 600)]]);
-        assert_eq!(shared.written.load(Ordering::Relaxed), 900);
-    }
-
-    #[test]
-    fn two_writers_do_not_write_one_stream() {
-        let (_dir, shared) = shared(u64::MAX, u64::MAX);
-        let (mut one, mut two) = (Writer::new(shared.clone()), Writer::new(shared));
-        put(&mut one, 1);
-        put(&mut two, 1);
-        put(&mut two, 2);
-        assert_eq!((streams(one), streams(two)), (vec![vec![(key(1), 0)]], vec![vec![(key(2), 0)]]));
+    fn what_is_damaged_leaves_no_trace() {
+        let (_dir, mut writer, file, mut rows) = writer(u64::MAX, u64::MAX, &[SIZE, 3 * PIECE, 10, SIZE, 20]);
+        rows[1].packed_crc ^= 1;
+        rows[2].packed_crc ^= 1;
+        rows[4].packed_len += 1;
+        for row in &rows {
+            writer.copy(&file, row);
+        }
+        assert_eq!(streams(writer), [vec![(key(1), 0), (key(4), 300)]]);
     }
 
     #[test]
     fn no_more_is_written_than_the_limit_allows() {
-        let (_dir, shared) = shared(u64::MAX, 1000);
-        let (mut one, mut two) = (Writer::new(shared.clone()), Writer::new(shared));
-        put(&mut one, 1);
-        put(&mut two, 2);
-        put(&mut two, 3);
-        put(&mut one, 4);
-        put(&mut one, 5);
-        assert_eq!((streams(one), streams(two)), (vec![vec![(key(1), 0)]], vec![vec![(key(2), 0), (key(3), 300)]]));
-    }
-
-    #[test]
-    fn others_get_the_room_that_they_need() {
-        let (dir, shared) = shared(u64::MAX, u64::MAX);
-        let shared = Shared { reserve: u64::MAX, ..Arc::into_inner(shared).unwrap() };
-        let mut writer = Writer::new(Arc::new(shared));
-        put(&mut writer, 1);
-        let written = writer.into_written();
-        assert_eq!(written.trouble.unwrap().kind(), io::ErrorKind::StorageFull);
-        assert!(written.sealed.is_empty());
-        assert_eq!(walkdir::WalkDir::new(dir.path().join("rockpack-cache-1/tmp")).into_iter().count(), 1, "nothing but the directory");
+        let (_dir, mut writer, file, rows) = writer(u64::MAX, 1000, &[SIZE, 500, SIZE, 10]);
+        for row in &rows {
+            writer.copy(&file, row);
+        }
+        assert_eq!(streams(writer), [vec![(key(1), 0), (key(2), 300)]], "the last would fit and comes too late");
     }
 }

@@ -7,7 +7,7 @@ use rockpack::catalog::Catalog;
 use rockpack::execute::{self, Outcome, Papers, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::{self, Distribution, Plan, Request};
+use rockpack::plan::{self, Plan, Request};
 use rockpack::provenance::Inputs;
 use rockpack::source::{Code, Problem, Source, with_causes};
 
@@ -36,7 +36,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let reporter = ui::Progress::new();
         let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
-        let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings(args, &plan), &reporter));
+        let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings(args), &reporter));
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
         tell(args, &plan, &outcome)?;
@@ -49,8 +49,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
 }
 
 /// How the packages are built.
-fn settings(args: &BuildArgs, plan: &Plan) -> Settings {
-    Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some(), cache: cache(&args.cache, plan) }
+fn settings(args: &BuildArgs) -> Settings {
+    Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some(), cache: cache(&args.cache) }
 }
 
 /// Says what was made of artifacts, and where the time went.
@@ -72,21 +72,18 @@ fn papers(args: &BuildArgs, request: Request, sources: &(Source, Source), manife
 }
 
 /// The cache that was asked for. A build does without one that cannot be used, and says so.
-fn cache(args: &CacheArgs, plan: &Plan) -> Option<Cache> {
+fn cache(args: &CacheArgs) -> Option<Cache> {
     if !args.wanted(inputs::cache::forbidden()) {
         return None;
     }
     let dir = inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
-    let mut cache = match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
-        Ok(cache) => cache,
+    match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
+        Ok(cache) => Some(cache),
         Err(why) => {
             warn_of_cache(&why);
-            return None;
+            None
         }
-    };
-    // The packages come first, where both are on one disk.
-    cache.leave_free(plan.distributions.iter().map(Distribution::size).sum());
-    Some(cache)
+    }
 }
 
 /// What the cache could not do concerns no package.

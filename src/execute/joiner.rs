@@ -65,10 +65,13 @@ impl<'a> Joiner<'a> {
         match body {
             Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
                 let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
-                self.keeper.begin(entry.packing);
-                self.keeper.append(&packed);
+                let packed = deflate::Packed { method: entry.packing.method(), digest, bytes: packed };
+                self.member(entry, &packed)?;
+                self.keeper.begin(entry.packing, self.wheel.position() - packed.bytes.len() as u64);
+                self.keeper.append(&packed.bytes);
                 self.keeper.end(entry, &digest);
-                self.whole(entry, deflate::Packed { method: entry.packing.method(), digest, bytes: packed })
+                self.buffers.give(packed.bytes);
+                Ok(())
             }
             Body::Bytes { packed, content, checksum, sha256: None } => {
                 let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
@@ -86,7 +89,7 @@ impl<'a> Joiner<'a> {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
                 open.stream.add(&made);
                 if let Some(news) = &news {
-                    self.keeper.block((!kept).then_some(&made), entry.packing, news);
+                    self.keeper.block((!kept).then(|| (&made, self.wheel.position())), entry.packing, news);
                 }
                 self.append_xz(&mut open, &made.bytes)?;
                 self.xz = if block.last() { self.end_xz(open)? } else { Some(open) };
@@ -97,10 +100,8 @@ impl<'a> Joiner<'a> {
     }
 
     /// Writes a member that is one block.
-    fn whole(&mut self, entry: &Entry<'_>, packed: deflate::Packed) -> Result<(), WriteError> {
-        self.recorder.time(Kind::Write, packed.bytes.len() as u64, || self.wheel.member(entry.name, entry.executable, &packed))?;
-        self.buffers.give(packed.bytes);
-        Ok(())
+    fn member(&mut self, entry: &Entry<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
+        Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, || self.wheel.member(entry.name, entry.executable, packed))?)
     }
 
     /// Writes some of a stream that the cache has.
@@ -111,7 +112,10 @@ impl<'a> Joiner<'a> {
             self.keeper.remember(&entry.known, Content(stream.digest.sha256));
         }
         if block.first() && block.last() {
-            return self.whole(entry, deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed });
+            let packed = deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed };
+            self.member(entry, &packed)?;
+            self.buffers.give(packed.bytes);
+            return Ok(());
         }
         let start = || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
         let mut member = self.cached.take().map_or_else(start, Ok)?;
@@ -125,8 +129,8 @@ impl<'a> Joiner<'a> {
     }
 
     fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
-        self.keeper.begin(entry.packing);
         let member = self.wheel.start(entry.name, entry.executable, entry.packing.method(), entry.bytes.len())?;
+        self.keeper.begin(entry.packing, self.wheel.position());
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
 

@@ -1,52 +1,79 @@
-//! Keeping in the cache what was packed.
+//! Telling the cache what was packed, and where it lies.
 
 use super::pack::{Entry, Packing};
 use super::recall::{Known, key};
-use crate::archive::checksum::Digest;
+use crate::archive::checksum::{Checksum, Digest};
 use crate::archive::deflate::Method;
 use crate::archive::tarball::XzBlock;
-use crate::cache::{Content, Writer};
+use crate::cache::{Content, Offer, Stretch};
 
-/// Takes what one wheel's writer packs, where there is a cache.
+/// Takes note of what one wheel's writer packs, where there is a cache.
 #[derive(Debug)]
-pub(super) struct Keeper(pub Option<Writer>);
+pub(super) struct Keeper {
+    offer: Option<Offer>,
+    /// The member of which more bytes come.
+    stream: Option<Stream>,
+}
+
+/// A deflate stream in the wheel.
+#[derive(Debug)]
+struct Stream {
+    offset: u64,
+    len: u64,
+    crc: Checksum,
+}
 
 impl Keeper {
-    /// The stream of a member begins. What is stored is not kept: it is read as quickly from where it is.
-    pub fn begin(&mut self, packing: Packing) {
-        if let (Some(writer), Packing::Deflate(_)) = (&mut self.0, packing) {
-            writer.begin(Method::Deflate);
+    /// One for this offer; without it nothing is kept.
+    pub fn new(offer: Option<Offer>) -> Self {
+        Self { offer, stream: None }
+    }
+
+    /// What the wheel offers.
+    pub fn into_offer(self) -> Option<Offer> {
+        self.offer
+    }
+
+    /// The bytes of a member begin, at `offset` in the wheel. What is stored is not kept: it is read as
+    /// quickly from where it is.
+    pub fn begin(&mut self, packing: Packing, offset: u64) {
+        if let (Some(_), Packing::Deflate(_)) = (&self.offer, packing) {
+            self.stream = Some(Stream { offset, len: 0, crc: Checksum::default() });
         }
     }
 
-    /// More of it.
+    /// More of them.
     pub fn append(&mut self, packed: &[u8]) {
-        if let Some(writer) = &mut self.0 {
-            writer.append(packed);
+        if let Some(stream) = &mut self.stream {
+            stream.len += packed.len() as u64;
+            stream.crc.update(packed);
         }
     }
 
-    /// It is complete: the entry, whose content this is the digest of.
+    /// They are complete: the entry, whose content this is the digest of.
     pub fn end(&mut self, entry: &Entry<'_>, digest: &Digest) {
-        let Some(writer) = &mut self.0 else { return };
-        writer.end(key(Content(digest.sha256), entry.asked), digest);
+        let Some(offer) = &mut self.offer else { return };
+        if let Some(Stream { offset, len, crc }) = self.stream.take() {
+            let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };
+            offer.stream(key(Content(digest.sha256), entry.asked), digest, packed);
+        }
         self.remember(&entry.known, Content(digest.sha256));
     }
 
-    /// A block of an xz archive, `made` unless the cache has it.
-    pub fn block(&mut self, made: Option<&XzBlock>, packing: Packing, news: &Known) {
-        let (Some(writer), Some(content)) = (&mut self.0, news.content) else { return };
-        if let Some(kept) = made.map(XzBlock::keep) {
-            writer.begin(Method::Store);
-            writer.append(&kept);
-            writer.end(key(content, packing), &Digest::of(&kept));
+    /// A block of an xz archive, `made` at this offset unless the cache has it.
+    pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing, news: &Known) {
+        let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
+        if let Some((XzBlock { bytes, .. }, offset)) = made {
+            let digest = Digest::of(bytes);
+            let packed = Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
+            offer.stream(key(content, packing), &digest, packed);
         }
         self.remember(news, content);
     }
 
     /// What an entry's files come to, so that the next build need not read them.
     pub fn remember(&mut self, known: &Known, content: Content) {
-        let (Some(writer), Some(fingerprint), false) = (&mut self.0, known.fingerprint, known.remembered) else { return };
-        writer.memo(fingerprint, content);
+        let (Some(offer), Some(fingerprint), false) = (&mut self.offer, known.fingerprint, known.remembered) else { return };
+        offer.memo(fingerprint, content);
     }
 }

@@ -22,8 +22,8 @@ use crate::names::Compression;
 pub(super) struct WheelOutput<'a> {
     /// What is known of it; its size and its hash when it is finished.
     pub built: Built,
-    /// What the cache shall keep of it.
-    pub kept: Option<cache::Writer>,
+    /// What it offers the cache when it is finished.
+    pub offer: Option<cache::Offer>,
     joiner: Option<Joiner<'a>>,
     bill: Option<&'a Bill<'a>>,
     compression: Compression,
@@ -83,7 +83,7 @@ impl Disk {
 impl<'a> WheelOutput<'a> {
     pub fn new(built: Built, parts: Parts<'a>, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
         let Parts { joiner, bill, compression, place, disk } = parts;
-        Self { built, kept: None, joiner: Some(joiner), bill, compression, place, disk, start: Instant::now(), recorder, reporter }
+        Self { built, offer: None, joiner: Some(joiner), bill, compression, place, disk, start: Instant::now(), recorder, reporter }
     }
 
     /// Headers are completed after their members, so a hash over all can only be taken at the end.
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     fn finish(&mut self) -> Result<(), WriteError> {
         let Some(joiner) = self.joiner.take() else { return Ok(()) };
         let (mut wheel, keeper) = joiner.into_parts();
-        self.kept = keeper.0;
+        self.offer = keeper.into_offer();
         self.built.size = self.recorder.time(Kind::Write, 0, || {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
             wheel::end(wheel)

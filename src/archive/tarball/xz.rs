@@ -74,18 +74,18 @@ pub struct XzBlock {
 }
 
 impl XzBlock {
-    /// The block and what the index has to say of it, for keeping.
-    pub fn keep(&self) -> Vec<u8> {
-        let Record { unpadded, content } = self.record;
-        [&self.bytes[..], &unpadded.to_le_bytes(), &content.to_le_bytes()].concat()
-    }
-
-    /// What [`XzBlock::keep`] gave. `None` when it is too short.
-    pub fn kept(mut bytes: Vec<u8>) -> Option<Self> {
-        let (rest, content) = bytes.split_last_chunk().map(|(rest, last)| (rest, u64::from_le_bytes(*last)))?;
-        let (rest, unpadded) = rest.split_last_chunk().map(|(rest, last)| (rest, u64::from_le_bytes(*last)))?;
-        bytes.truncate(rest.len());
-        Some(Self { bytes, record: Record { unpadded, content } })
+    /// The block that these are the bytes of, with padding, as its header (section 3.1) has its sizes.
+    /// `None` when it has not, or when they are not those of the bytes.
+    pub fn kept(bytes: Vec<u8>) -> Option<Self> {
+        let &[length, flags, ref sizes @ ..] = bytes.as_slice() else { return None };
+        if flags & SIZES != SIZES {
+            return None;
+        }
+        let (packed, used) = number(sizes)?;
+        let (content, _) = number(&sizes[used..])?;
+        let unpadded = ((u64::from(length) + 1) * 4).checked_add(packed)?.checked_add(CHECK)?;
+        let whole = unpadded.checked_next_multiple_of(4) == Some(bytes.len() as u64);
+        whole.then_some(Self { bytes, record: Record { unpadded, content } })
     }
 }
 
@@ -98,6 +98,10 @@ struct Record {
     content: u64,
 }
 
+/// The flags of a block whose header has the sizes of what is packed and of the content.
+const SIZES: u8 = 0xc0;
+/// Bytes of a CRC-64, which ends each block.
+const CHECK: u64 = 8;
 /// Bytes of a stream's header, and of its footer.
 const FRAME: usize = 12;
 /// Where the footer says how long the index is, counted in units of four bytes and one less.
@@ -264,10 +268,15 @@ mod tests {
 
     #[test]
     fn a_block_can_be_kept() {
-        let block = xz_block(b"to be kept", Preset::DEFAULT).unwrap();
-        let kept = XzBlock::kept(block.keep()).unwrap();
-        assert_eq!((kept.bytes, kept.record), (block.bytes, block.record));
-        assert!(XzBlock::kept(vec![0; 15]).is_none());
+        for content in [b"to be kept".to_vec(), vec![7; 300], data()[..XZ_BLOCK].to_vec()] {
+            let block = xz_block(&content, Preset::new(0).unwrap()).unwrap();
+            let kept = XzBlock::kept(block.bytes.clone()).unwrap();
+            assert_eq!((&kept.bytes, kept.record), (&block.bytes, block.record));
+            for wrong in [0, 1, 2, 15, block.bytes.len() - 4] {
+                assert!(XzBlock::kept(block.bytes[..wrong].to_vec()).is_none(), "{wrong} bytes");
+            }
+        }
+        assert!(XzBlock::kept(vec![0; 16]).is_none());
     }
 
     #[test]

@@ -1,0 +1,67 @@
+//! What archives offer to be kept.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::key::{Content, Fingerprint, Key};
+use super::table::Row;
+use crate::archive::checksum::Digest;
+use crate::archive::deflate::Method;
+
+/// The keys that some archive of the build offers.
+pub(super) type Claimed = Arc<Mutex<HashSet<Key>>>;
+
+/// The streams of one archive: where they lie in it, and what its files came to. One for each
+/// archive that is written; archives may be written at the same time.
+///
+/// Nothing is kept before [`super::Cache::finish`], which is told where the finished archive is.
+#[derive(Debug)]
+pub struct Offer {
+    claimed: Claimed,
+    pub(super) rows: Vec<Row>,
+    pub(super) memos: Vec<(Fingerprint, Content)>,
+}
+
+/// Where packed bytes lie in an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Their first byte, from the archive's start.
+    pub offset: u64,
+    /// How many they are.
+    pub len: u64,
+    /// Their CRC-32.
+    pub crc: u32,
+    /// How they are packed.
+    pub method: Method,
+}
+
+/// An archive that is finished.
+#[derive(Debug)]
+pub struct Archive {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// What it offers.
+    pub offer: Offer,
+}
+
+impl Offer {
+    pub(super) fn new(claimed: Claimed) -> Self {
+        Self { claimed, rows: Vec::new(), memos: Vec::new() }
+    }
+
+    /// Offers the stream of `key`, which is `content` packed, unless another archive of this build
+    /// does. A stored one that is not as long as its content is none.
+    pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
+        let Stretch { offset, len, crc, method } = packed;
+        let torn = method == Method::Store && len != content.size;
+        if !torn && self.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+            self.rows.push(Row { key, digest: *content, method, packed_len: len, packed_crc: crc, offset });
+        }
+    }
+
+    /// Remembers what the files of a fingerprint come to, so that the next build need not read them.
+    pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
+        self.memos.push((fingerprint, content));
+    }
+}
