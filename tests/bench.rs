@@ -81,11 +81,12 @@ fn a_row_takes_the_fastest_runs() {
     assert!(row.lines(&results).is_err(), "nothing was measured");
     results.0.insert(Subject::Build(Compression::Default), vec![outcome(13.0, 98), outcome(12.0, 98)]);
     results.0.insert(Subject::Deflate(Compression::Default), vec![outcome(10.0, 0), outcome(11.0, 0)]);
+    results.0.insert(Subject::DeflatePart, vec![outcome(8.0, 0)]);
     results.0.insert(Subject::Zlib, vec![outcome(60.0, 100)]);
     let ratios = |results: &Results| row.lines(results).unwrap().iter().map(|line| line.ratio.unwrap()).collect::<Vec<_>>();
-    assert_eq!(ratios(&results), [1.2, 0.98]);
+    assert_eq!(ratios(&results), [1.2, 1.5, 0.98]);
     results.0.insert(Subject::Today, vec![outcome(120.0, 0)]);
-    assert_eq!(ratios(&results), [1.2, 0.98, 10.0]);
+    assert_eq!(ratios(&results), [1.2, 1.5, 0.98, 10.0]);
 }
 
 #[test]

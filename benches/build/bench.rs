@@ -73,7 +73,8 @@ impl Bench {
             Subject::Cat => took(bounds::cat(&self.outputs)),
             Subject::Hash => took(bounds::hash(&self.outputs)),
             Subject::Write => took(bounds::write(&self.outputs, &self.scratch.join("floor"))),
-            Subject::Deflate(compression) => self.deflate(compression),
+            Subject::Deflate(compression) => Ok(deflate(&content::contents(&self.outputs)?, compression)),
+            Subject::DeflatePart => Ok(deflate(&content::deflated(&self.built(Compression::Default)?)?, Compression::Default)),
             Subject::Build(compression) => self.cold(compression),
             Subject::Zlib => self.zlib(),
             Subject::Jobs(jobs) => self.jobs(jobs),
@@ -116,12 +117,6 @@ impl Bench {
             self.cold(compression)?;
         }
         content::wheels(&dest)
-    }
-
-    fn deflate(&self, compression: Compression) -> Result<Outcome, String> {
-        let members = content::deflated(&self.built(compression)?)?;
-        let size = members.iter().map(|bytes| bytes.len() as u64).sum();
-        Ok(Outcome { measured: bounds::deflate(&members, compression), size, ..Outcome::default() })
     }
 
     fn zlib(&self) -> Result<Outcome, String> {
@@ -251,6 +246,11 @@ impl Bench {
         self.notes.insert(Subject::Variant, format!("the ISA that changes: all files of {}", distribution.name));
         Ok(sources)
     }
+}
+
+fn deflate(contents: &[Vec<u8>], compression: Compression) -> Outcome {
+    let size = contents.iter().map(|bytes| bytes.len() as u64).sum();
+    Outcome { measured: bounds::deflate(contents, compression), size, ..Outcome::default() }
 }
 
 fn scanned(tree: &Path) -> Result<Tree, String> {

@@ -42,6 +42,16 @@ pub fn wheels(dest: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "whl")).collect())
 }
 
+/// The content of every source, in memory.
+///
+/// # Errors
+/// When there is less than twice that much memory, or a file cannot be read.
+pub fn contents(outputs: &[Vec<Source>]) -> Result<Vec<Vec<u8>>, String> {
+    enough_memory(2 * outputs.iter().flatten().map(|source| source.size).sum::<u64>())?;
+    let read = |source: &Source| fs_err::read(&source.path).map_err(|e| e.to_string());
+    outputs.iter().flatten().map(read).collect()
+}
+
 /// The content of every member that `wheels` have deflated, decompressed, in memory.
 ///
 /// # Errors

@@ -19,8 +19,10 @@ pub enum Subject {
     Write,
     /// A build with an empty cache.
     Build(Compression),
-    /// What that build deflated, deflated in memory.
+    /// Every byte deflated in memory.
     Deflate(Compression),
+    /// The same of what the default build deflates: some large files it stores.
+    DeflatePart,
     /// What the default build has in its wheels, in zlib's level 6: a size, not a time.
     Zlib,
     /// A build without cache by so many threads.

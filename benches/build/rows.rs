@@ -65,11 +65,12 @@ fn floor() -> Row {
 }
 
 fn default() -> Row {
-    let needs = [Subject::Deflate(Default), Subject::Build(Default), Subject::Zlib];
+    let needs = [Subject::Deflate(Default), Subject::DeflatePart, Subject::Build(Default), Subject::Zlib];
     Row::new("default", &needs, |results| {
         let (time, size) = (results.time(Subject::Build(Default))?, results.size(Subject::Build(Default))?);
         let mut lines = vec![
             Line::multiple("build, cold cache", time, "deflate in memory", results.time(Subject::Deflate(Default))?, AtMost(1.10)),
+            Line::multiple("", time, "of what it deflates", results.time(Subject::DeflatePart)?, Limit::None),
             Line::multiple("its size", size, "zlib -6", results.size(Subject::Zlib)?, AtMost(1.0)),
         ];
         lines.extend(faster_than_today("build, cold cache", time, 6.5, results));
