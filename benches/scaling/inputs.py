@@ -1,19 +1,20 @@
 """Makes the inputs of `model.py` from what was measured.
 
-    inputs.py --plan PLAN.json --wheels DEST/dist --timings TIMINGS.json
+    inputs.py --wheels DEST/dist --timings TIMINGS.json
               --measured 1=SECONDS --measured 2=SECONDS [--cost NAME=SECONDS]
               [--about TEXT] > INPUTS.json
 
-* PLAN.json: `rockpack plan --json --no-devel-tarball-compression`, for the sizes;
-* DEST/dist: the packages of that plan, for which members are stored and how small the others get;
-* TIMINGS.json: the trace of a build with `--jobs 1 --timings TIMINGS.json`, for the costs;
-* `--measured N=SECONDS`: how long builds with `--jobs N` took;
+* DEST/dist: wheels built with `--no-devel-tarball-compression`, for the sizes of their members,
+  for which of these are stored, and for how small the others get;
+* TIMINGS.json: the trace of their build with `--no-cache --jobs 1 --timings TIMINGS.json`, for the costs;
+* `--measured N=SECONDS`: how long builds with `--no-cache --jobs N` took; the one of `--jobs 1` is
+  that of the trace, and what of it no stage took is the cost `fixed`;
 * `--cost NAME=SECONDS`: a cost in seconds a byte, in place of the trace's (xz is not in a trace of
-  a build without it); `fixed` is in seconds;
+  a build without it); `fixed` and `prepare` are in seconds;
 * `--about TEXT`: on which machine, with which tree, and how all this was measured.
 
-`cargo bench --bench build -- --only default,scaling --scratch DIR` leaves all of them in DIR:
-`plan.json`, `built/default/dist`, `timings-1.json`.
+`cargo bench --bench build -- --artifact-dir TREE --rounds 1 --only scaling --scratch DIR` leaves both
+in DIR (`jobs/dist`, `timings-1.json`), and its row has the seconds.
 """
 
 from __future__ import annotations
@@ -28,53 +29,52 @@ from typing import Any
 STAGES = ("read", "hash", "deflate", "xz", "write")
 
 
-def stage_costs(trace: Any) -> dict[str, float]:
-    """Seconds a byte by stage, from a trace of one worker."""
+def pieces(trace: Any) -> list[dict[str, Any]]:
+    """What workers did, by a trace."""
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
+    return [event for event in events if event["ph"] == "X"]
+
+
+def totals(trace: Any) -> dict[str, tuple[float, int]]:
+    """Seconds and bytes by stage."""
     sums: dict[str, tuple[float, int]] = {}
-    for event in events:
-        if event["ph"] == "X":
-            seconds, size = sums.get(event["name"], (0.0, 0))
-            size += event.get("args", {}).get("bytes", 0)
-            sums[event["name"]] = (seconds + event["dur"] / 1e6, size)
-    return {name: seconds / size for name, (seconds, size) in sums.items() if size and name in STAGES}
+    for piece in pieces(trace):
+        seconds, size = sums.get(piece["name"], (0.0, 0))
+        sums[piece["name"]] = (seconds + piece["dur"] / 1e6, size + piece.get("args", {}).get("bytes", 0))
+    return {name: sums[name] for name in STAGES if name in sums}
 
 
-def busy(trace: Any) -> float:
-    """All seconds of all stages."""
-    events = trace["traceEvents"] if isinstance(trace, dict) else trace
-    return sum(float(event["dur"]) for event in events if event["ph"] == "X") / 1e6
+def stage_costs(trace: Any) -> dict[str, float]:
+    """Seconds a byte by stage, from a trace of one worker.
+
+    Every byte that is read is hashed once, and every one that is written: what the CRC-32 of a part
+    took is shared out among these, so that its bytes do not count again.
+    """
+    sums = totals(trace)
+    sizes = {name: size for name, (_, size) in sums.items()}
+    sizes["hash"] = sizes.get("read", 0) + sizes.get("write", 0)
+    return {name: seconds / sizes[name] for name, (seconds, _) in sums.items() if sizes[name]}
 
 
-def stored(dist: Path) -> tuple[set[str], float]:
-    """The names of stored members, and what a deflated byte comes to."""
-    names, before, after = set(), 0, 0
-    for wheel in sorted(dist.rglob("*.whl")):
-        with zipfile.ZipFile(wheel) as archive:
-            for member in archive.infolist():
-                if member.compress_type == zipfile.ZIP_STORED:
-                    names.add(member.filename)
-                else:
-                    before += member.file_size
-                    after += member.compress_size
-    return names, after / before if before else 1.0
+def preparing(trace: Any) -> float:
+    """Seconds until the first block was read."""
+    return min((float(piece["ts"]) for piece in pieces(trace) if piece["name"] == "read"), default=0.0) / 1e6
 
 
-def tar_size(members: list[dict[str, Any]]) -> int:
-    """About how large a tarball of these members is."""
-    block = 512
-    return sum(block + -(-member["size"] // block) * block for member in members)
-
-
-def outputs(plan: dict[str, Any], kept: set[str]) -> list[dict[str, Any]]:
-    """Sizes by output."""
-    found = []
-    for output in plan["distributions"]:
-        members = [member for member in output["members"] if member["step"] not in ("link", "directory")]
-        sizes = {method: [m["size"] for m in members if (m["path"] in kept) == (method == "store")] for method in ("deflate", "store")}
-        archive = tar_size(output["archive"]["members"]) if "archive" in output else 0
-        found.append({"name": output["name"], **sizes, "archive": archive})
-    return found
+def output(wheel: Path) -> dict[str, Any]:
+    """The sizes of a wheel's members, by how they are packed, and what a deflated byte comes to."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = archive.infolist()
+    deflated = [member for member in members if member.compress_type == zipfile.ZIP_DEFLATED]
+    before = sum(member.file_size for member in deflated)
+    inner = [member for member in deflated if member.filename.endswith("/_devel.tar")]
+    return {
+        "name": wheel.name.split("-")[0].replace("_", "-"),
+        "deflate": [member.file_size for member in deflated if member not in inner],
+        "store": [member.file_size for member in members if member.compress_type == zipfile.ZIP_STORED],
+        "archive": sum(member.file_size for member in inner),
+        "packed": round(sum(member.compress_size for member in deflated) / before, 4) if before else 1.0,
+    }
 
 
 def pair(text: str) -> tuple[str, float]:
@@ -86,28 +86,25 @@ def pair(text: str) -> tuple[str, float]:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="inputs of the scaling model")
-    parser.add_argument("--plan", type=Path, required=True)
     parser.add_argument("--wheels", type=Path, required=True)
     parser.add_argument("--timings", type=Path)
     parser.add_argument("--measured", type=pair, action="append", default=[])
     parser.add_argument("--cost", type=pair, action="append", default=[])
     parser.add_argument("--about", default="")
     asked = parser.parse_args()
-    kept, ratio = stored(asked.wheels)
     measured = dict(asked.measured)
     costs: dict[str, float] = {}
     if asked.timings:
         trace = json.loads(asked.timings.read_text())
-        costs = stage_costs(trace)
+        costs = {**stage_costs(trace), "prepare": preparing(trace)}
         if "1" in measured:
-            costs["fixed"] = max(measured["1"] - busy(trace), 0.0)
-    costs = {**costs, **dict(asked.cost), "packed": round(ratio, 4)}
-    missing = [name for name in (*STAGES, "fixed") if name not in costs]
+            costs["fixed"] = max(measured["1"] - costs["prepare"] - sum(seconds for seconds, _ in totals(trace).values()), 0.0)
+    costs = {**costs, **dict(asked.cost)}
+    missing = [name for name in (*STAGES, "prepare", "fixed") if name not in costs]
     if missing:
         parser.error(f"no trace tells what these cost, give --cost NAME=SECONDS: {', '.join(missing)}")
     costs = {name: float(f"{cost:.4g}") for name, cost in costs.items()}
-    plan = json.loads(asked.plan.read_text())
-    lines = [json.dumps(output) for output in outputs(plan, kept)]
+    lines = [json.dumps(output(wheel)) for wheel in sorted(asked.wheels.rglob("*.whl"))]
     print('{"about": ' + json.dumps(asked.about) + ',\n"costs": ' + json.dumps(costs) + ',\n"measured": ' + json.dumps(measured) + ',\n"outputs": [\n' + ",\n".join(lines) + "\n]}")
     return 0
 

@@ -1,23 +1,36 @@
 """How builds get faster with more cores: a simulation from measured costs.
 
-    model.py INPUTS.json [--cores 1,2,4,…] [--storage GB/S] [--memory MB] [--xz]
+    model.py INPUTS.json [--cores 1,2,4,…] [--memory MB] [--storage GB/S] [--disk GB/S] [--xz]
 
 INPUTS.json has the sizes of everything that a build packs, what each stage costs, and how long
-builds took that were measured (`inputs.py` makes it). What is simulated is what a build does:
+builds took that were measured (`inputs.py` makes it). What is simulated is what a build without
+a cache does (`src/execute/`), with the same limits:
 
-* Contents are cut into blocks of 1 MiB. A block is packed by any worker: it is read, its CRC-32
-  and, when it is the whole member, its SHA-256 are computed, and it is deflated. The next block
-  comes from the output of which the most is left.
-* Each output has one writer: when a block is packed and all blocks before it are written, some
-  worker writes it, and hashes it first when it is only a part of its member. Writing goes before
-  packing.
-* With `--xz`, the archive in the devel package is packed in blocks of 24 MiB by xz instead.
-* A block counts as memory from when it is read until it is written: its content, and as much
-  again for what it is packed to. Nothing is read while that would exceed the limit.
-* With `--storage`, reading waits for storage that delivers so much to all workers together.
-* What is no such stage (starting, scanning, planning) takes the same time with any number of cores.
+* Contents are cut into blocks of 2 MiB, with `--xz` the archive in the devel package into blocks
+  of 24 MiB. Small blocks that follow each other go as one batch: at most 128, of at most 2 MiB.
+* Outputs have an order: the one whose packing costs most comes first. A free worker writes the
+  next batch of the first output that has it ready; else it finishes the first output of which all
+  is written; else it packs the next batch of the first output that has fewer than N being packed
+  or waiting to be written; else it waits. N is twice the workers and two, but at most 16.
+* To pack a block is to read it, to hash it when it is the whole member, and to deflate it.
+* An output has one writer at a time. To write a block is to hash it, when it is a part of its
+  member or xz (of which what is packed is hashed), and to write what is packed. To finish an
+  output is to hash all of it once more.
+* A batch holds memory from when it is read until it is written: a stored block its size, a
+  deflated one twice that, an xz one its encoder as well. `--memory` bounds what all hold; an output
+  whose next block is too much is passed over. `in flight` is what was held at most.
+* With `--storage`, reading waits for storage that delivers so much to all workers together. With
+  `--disk`, beside the workers, one after the other, the disk takes what an output has written
+  since the last time: after each 128 MiB of content, and when all is written. The build waits for it.
+* Before all that, edits are planned and files sampled, by all workers evenly; the rest (starting,
+  scanning, planning) takes the same time with any number of cores.
 
-Cores are taken to be equal, and not to slow each other down.
+What is simpler than it is: the stored members of an output come before its others, CRC-32 costs
+nothing beside the hash, every byte of an output deflates equally fast and equally well, and xz
+makes as much of it. Cores are taken to be equal, and not to slow each other down.
+
+`bounded by` names the largest of what the time cannot fall below: all work divided by the cores,
+the longest chain of writing all of one output and finishing it, one block, or what else was asked for.
 """
 
 from __future__ import annotations
@@ -25,29 +38,46 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import math
 import sys
-from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 MIB = 1 << 20
-BLOCK = MIB
+BLOCK = 2 * MIB
 XZ_BLOCK = 24 * MIB
+SMALL = 128
+"""Blocks in a batch, at most."""
+MOST = 16
+"""Batches of an output in flight, at most."""
+OFTEN = 128 * MIB
+"""Bytes of content of an output after which the disk is asked to take it."""
+WEIGHTS = {"store": 1, "deflate": 8, "xz": 100 + 70 * 6}
+"""What a byte costs for the order of outputs."""
+XZ_ENCODER = 94 * MIB + 2 * XZ_BLOCK
+"""Bytes that xz itself needs, at preset 6."""
+
+Task = tuple[float, Callable[[], None]]
+"""When a worker will have done something, and what is the case then."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds a byte of one core, by stage, and the seconds that no core shortens."""
+    """Seconds of one core for a byte, by stage, and what comes before the first block."""
 
     read: float
     hash: float
     deflate: float
     xz: float
     write: float
+    """For a packed byte."""
+    prepare: float
+    """Seconds that all cores share evenly before the first block."""
     fixed: float
-    packed: float
-    """Bytes that a deflated byte comes to."""
+    """Seconds that no core shortens."""
 
 
 @dataclass(frozen=True)
@@ -61,26 +91,34 @@ class Member:
 
 @dataclass(frozen=True)
 class Block:
-    """What one worker packs at a time."""
+    """A cut of a member."""
 
     size: int
     method: str
     whole: bool
 
+    def memory(self) -> int:
+        """Bytes that it needs until it is written."""
+        return {"store": self.size, "deflate": 2 * self.size, "xz": 2 * self.size + XZ_ENCODER}[self.method]
+
+    def packed(self, ratio: float) -> float:
+        """Bytes that it comes to."""
+        return self.size if self.method == "store" else self.size * ratio
+
     def packing(self, costs: Costs) -> float:
         """Seconds to pack it, but for reading."""
-        hashing = costs.hash if self.whole else 0.0
-        packing = {"deflate": costs.deflate, "xz": costs.xz, "store": 0.0}[self.method]
-        return self.size * (hashing + packing)
+        hashing = costs.hash if self.whole and self.method != "xz" else 0.0
+        return self.size * (hashing + {"deflate": costs.deflate, "xz": costs.xz, "store": 0.0}[self.method])
 
-    def writing(self, costs: Costs) -> float:
+    def writing(self, costs: Costs, ratio: float) -> float:
         """Seconds to write it."""
-        packed = 1.0 if self.method == "store" else costs.packed
-        return self.size * ((0.0 if self.whole else costs.hash) + packed * costs.write)
+        packed = self.packed(ratio)
+        hashed = packed if self.method == "xz" else 0.0 if self.whole else self.size
+        return hashed * costs.hash + packed * costs.write
 
 
 def blocks(members: list[Member]) -> list[Block]:
-    """The blocks of an output, in its order."""
+    """The blocks of an output, in its order. A member without bytes has one all the same."""
     cut = []
     for member in members:
         step = XZ_BLOCK if member.method == "xz" else BLOCK
@@ -89,177 +127,268 @@ def blocks(members: list[Member]) -> list[Block]:
     return cut
 
 
-@dataclass
+def together(cut: list[Block]) -> list[list[Block]]:
+    """The blocks that go as one."""
+    batches: list[list[Block]] = []
+    size = 0
+    for block in cut:
+        if not batches or size + block.size > BLOCK or len(batches[-1]) == SMALL:
+            batches.append([])
+            size = 0
+        batches[-1].append(block)
+        size += max(block.size, 1)
+    return batches
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one worker packs, or writes, at a time."""
+
+    size: int
+    packed: float
+    packing: float
+    writing: float
+    memory: int
+    first: int
+    """The memory that its first block needs, which alone is asked for."""
+
+
 class Output:
-    """An output while it is made."""
+    """An output: what there is to do for it, and how far that is."""
 
-    blocks: list[Block]
-    left: int = 0
-    packed: set[int] = field(default_factory=set)
-    next_pack: int = 0
-    next_write: int = 0
-    writing: bool = False
+    def __init__(self, name: str, members: list[Member], costs: Costs, ratio: float) -> None:
+        self.name = name
+        cut = blocks(members)
+        self.weight = sum(block.size * WEIGHTS[block.method] for block in cut)
+        self.batches = [
+            Batch(
+                size=sum(block.size for block in batch),
+                packed=sum(block.packed(ratio) for block in batch),
+                packing=sum(block.packing(costs) for block in batch),
+                writing=sum(block.writing(costs, ratio) for block in batch),
+                memory=sum(block.memory() for block in batch),
+                first=batch[0].memory(),
+            )
+            for batch in together(cut)
+        ]
+        self.packing = sum(batch.packing for batch in self.batches)
+        self.writing = sum(batch.writing for batch in self.batches)
+        self.finishing = sum(batch.packed for batch in self.batches) * costs.hash
+        self.restart()
 
-    def __post_init__(self) -> None:
-        self.left = sum(block.size for block in self.blocks)
+    def restart(self) -> None:
+        """Nothing of it is done."""
+        self.taken = self.written = 0
+        self.packed: set[int] = set()
+        self.busy = self.finished = False
+        self.content = 0
+        self.unsettled = 0.0
 
-    def can_write(self) -> bool:
-        """Whether a worker can write its next block now."""
-        return not self.writing and self.next_write in self.packed
+    @property
+    def chain(self) -> float:
+        """Seconds in which its bytes are written and it is finished, whatever the cores."""
+        return self.writing + self.finishing
 
 
 @dataclass
 class Result:
     """What a simulation found."""
 
-    seconds: float
-    busy: float
-    stalled: float
-    """Core-seconds in which nothing was read for want of memory."""
+    seconds: float = 0.0
+    busy: float = 0.0
+    memory: int = 0
+    """Bytes that were held, at most."""
+    starved: float = 0.0
+    """Core-seconds idle while there was something to pack and no memory for it."""
 
 
+@dataclass
+class Machine:
+    """What a build runs on."""
+
+    cores: int
+    memory: float = math.inf
+    storage: float = math.inf
+    disk: float = math.inf
+
+    def before(self, costs: Costs) -> float:
+        """Seconds before the first block."""
+        return costs.fixed + costs.prepare / self.cores
+
+
+@dataclass
 class Simulation:
-    """One build with so many cores."""
+    """One build on a machine."""
 
-    def __init__(self, outputs: list[list[Member]], costs: Costs, cores: int, memory: float, storage: float | None) -> None:
-        self.costs = costs
-        self.free = cores
-        self.memory = memory
-        self.storage = storage
-        self.outputs = [Output(blocks(members)) for members in outputs]
-        self.queue = [(-output.left, index) for index, output in enumerate(self.outputs) if output.blocks]
-        heapq.heapify(self.queue)
-        self.writable: deque[Output] = deque()
-        self.events: list[tuple[float, int, bool, Output, int]] = []
-        self.now = costs.fixed
-        self.storage_free = costs.fixed
-        self.in_flight = 0.0
-        self.count = 0
-        self.result = Result(0.0, 0.0, 0.0)
+    outputs: list[Output]
+    costs: Costs
+    machine: Machine
+    held: int = 0
+    starving: bool = False
+    count: int = 0
+    result: Result = field(default_factory=Result)
+    events: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
 
     def run(self) -> Result:
         """Simulates to the end."""
+        self.outputs = sorted(self.outputs, key=lambda output: -output.weight)
+        for output in self.outputs:
+            output.restart()
+        self.free = self.machine.cores
+        self.now = self.stored = self.settled = self.machine.before(self.costs)
+        self.result.busy = self.costs.fixed + self.costs.prepare
         self.start()
         while self.events:
-            time, _, packing, output, index = heapq.heappop(self.events)
-            if self.free and self.queue:
-                self.result.stalled += self.free * (time - self.now)
+            time, _, done = heapq.heappop(self.events)
+            if self.starving:
+                self.result.starved += self.free * (time - self.now)
             self.now = time
             self.free += 1
-            if packing:
-                output.packed.add(index)
-            else:
-                self.written(output)
-            if output.can_write():
-                output.writing = True
-                self.writable.append(output)
+            done()
             self.start()
-        self.result.seconds = self.now
+        self.result.seconds = max(self.now, self.settled)
         return self.result
 
     def start(self) -> None:
         """Gives every free core something to do, as far as there is something."""
-        while self.free and (self.writable or self.may_read()):
-            if self.writable:
-                output = self.writable.popleft()
-                index, packing = output.next_write, False
-                end = self.now + output.blocks[index].writing(self.costs)
-            else:
-                output, index = self.take()
-                packing = True
-                end = self.read(output.blocks[index]) + output.blocks[index].packing(self.costs)
+        self.starving = False
+        while self.free and (task := self.write() or self.finish() or self.pack()):
+            end, done = task
             self.count += 1
             self.free -= 1
             self.result.busy += end - self.now
-            heapq.heappush(self.events, (end, self.count, packing, output, index))
+            heapq.heappush(self.events, (end, self.count, done))
 
-    def may_read(self) -> bool:
-        """Whether there is a block to pack, and memory for it; one block is always possible."""
-        if not self.queue:
-            return False
-        output = self.outputs[self.queue[0][1]]
-        size = 2 * output.blocks[output.next_pack].size
-        return self.in_flight == 0 or self.in_flight + size <= self.memory
+    def write(self) -> Task | None:
+        """The next batch of the first output that has it, and has no writer."""
+        for output in self.outputs:
+            if not output.busy and output.written in output.packed:
+                batch = output.batches[output.written]
+                output.busy = True
+                output.written += 1
+                return self.now + batch.writing, partial(self.wrote, output, batch)
+        return None
 
-    def take(self) -> tuple[Output, int]:
-        """The next block, of the output of which the most is left."""
-        _, number = heapq.heappop(self.queue)
-        output = self.outputs[number]
-        index = output.next_pack
-        output.next_pack += 1
-        output.left -= output.blocks[index].size
-        self.in_flight += 2 * output.blocks[index].size
-        if output.next_pack < len(output.blocks):
-            heapq.heappush(self.queue, (-output.left, number))
-        return output, index
+    def wrote(self, output: Output, batch: Batch) -> None:
+        """A batch is in its file."""
+        output.busy = False
+        self.held -= batch.memory
+        output.content += batch.size
+        output.unsettled += batch.packed
+        if output.content >= OFTEN:
+            self.settle(output)
 
-    def read(self, block: Block) -> float:
-        """When a block that is asked for now has been read."""
-        done = self.now + block.size * self.costs.read
-        if self.storage is not None:
-            self.storage_free = max(self.storage_free, self.now) + block.size / self.storage
-            done = max(done, self.storage_free)
-        return done
+    def finish(self) -> Task | None:
+        """The first output of which all is written."""
+        for output in self.outputs:
+            if not output.busy and not output.finished and output.written == len(output.batches):
+                output.finished = True
+                self.settle(output)
+                return self.now + output.finishing, lambda: None
+        return None
 
-    def written(self, output: Output) -> None:
-        """A block is in its file."""
-        self.in_flight -= 2 * output.blocks[output.next_write].size
-        output.packed.discard(output.next_write)
-        output.next_write += 1
-        output.writing = False
+    def settle(self, output: Output) -> None:
+        """The disk takes what there is of an output, after what it was asked to take before."""
+        self.settled = max(self.settled, self.now) + output.unsettled / self.machine.disk
+        output.content, output.unsettled = 0, 0.0
+
+    def pack(self) -> Task | None:
+        """The next batch of the first output that may have one more in flight."""
+        most = min(2 * self.machine.cores + 2, MOST)
+        for output in self.outputs:
+            if output.taken == len(output.batches) or output.taken - output.written >= most:
+                continue
+            batch = output.batches[output.taken]
+            if self.held and self.held + batch.first > self.machine.memory:
+                self.starving = True
+                continue
+            done = partial(output.packed.add, output.taken)
+            output.taken += 1
+            self.held += batch.memory
+            self.result.memory = max(self.result.memory, self.held)
+            return self.read(batch) + batch.packing, done
+        return None
+
+    def read(self, batch: Batch) -> float:
+        """When a batch that is asked for now has been read."""
+        self.stored = max(self.stored, self.now) + batch.size / self.machine.storage
+        return max(self.now + batch.size * self.costs.read, self.stored)
 
 
-def bound(outputs: list[list[Member]], costs: Costs, cores: int, storage: float | None, result: Result) -> str:
+def work(outputs: list[Output], costs: Costs) -> float:
+    """Seconds that one core takes for everything after the first block was begun."""
+    packing = sum(batch.packing + batch.size * costs.read for output in outputs for batch in output.batches)
+    return packing + sum(output.chain for output in outputs)
+
+
+def longest(outputs: list[Output]) -> Output:
+    """The output whose bytes take longest to write and to hash one after the other."""
+    return max(outputs, key=lambda output: output.chain)
+
+
+def bound(outputs: list[Output], costs: Costs, machine: Machine, result: Result) -> str:
     """What keeps a build from being faster: the largest of what it cannot fall below."""
-    cut = [blocks(members) for members in outputs]
-    every = [block for output in cut for block in output]
-    size = sum(block.size for block in every)
-    work = sum(block.packing(costs) + block.writing(costs) + block.size * costs.read for block in every)
+    batches = [batch for output in outputs for batch in output.batches]
     floors = {
-        "cores": work / cores,
-        "one output's writer": max(sum(block.writing(costs) for block in output) for output in cut),
-        "one block": max(block.packing(costs) + block.writing(costs) for block in every),
-        "storage": size / storage if storage else 0.0,
-        "starting and planning": costs.fixed,
+        "work / cores": work(outputs, costs) / machine.cores,
+        f"{longest(outputs).name}'s chain": longest(outputs).chain,
+        "one block": max(batch.packing + batch.writing for batch in batches),
+        f"{MOST} batches of an output in flight": max(output.packing for output in outputs) / MOST,
+        "storage": sum(batch.size for batch in batches) / machine.storage,
+        "disk": sum(batch.packed for batch in batches) / machine.disk,
+        "starting and planning": machine.before(costs),
     }
     name = max(floors, key=lambda name: floors[name])
-    if name != "storage" and result.stalled > 0.05 * cores * result.seconds:
+    if name not in ("storage", "disk") and result.starved > 0.05 * machine.cores * result.seconds:
         return f"memory, then {name}"
     return name
 
 
-def load(data: dict[str, Any], xz: bool) -> tuple[list[list[Member]], Costs]:
+def load(data: dict[str, Any], xz: bool) -> tuple[list[Output], Costs]:
     """Outputs and costs out of an inputs file."""
+    costs = Costs(**data["costs"])
     outputs = []
     for output in data["outputs"]:
-        members = [Member(size, "deflate") for size in output["deflate"]]
-        members += [Member(size, "store") for size in output["store"]]
+        members = [Member(size, method) for method in ("store", "deflate") for size in output[method]]
         if output["archive"]:
             members.append(Member(output["archive"], "xz" if xz else "deflate"))
-        outputs.append(members)
-    return outputs, Costs(**data["costs"])
+        outputs.append(Output(output["name"], members, costs, output["packed"]))
+    return outputs, costs
 
 
-def table(data: dict[str, Any], cores: list[int], *, xz: bool, memory: float, storage: float | None) -> list[list[str]]:
-    """A line for each number of cores; the first has the heads."""
-    outputs, costs = load(data, xz)
-    lines = [["cores", "seconds", "speed-up", "cores busy", "measured", "bounded by"]]
-    first: float | None = None
-    for number in cores:
-        result = Simulation(outputs, costs, number, memory, storage).run()
-        first = first or result.seconds * number
-        measured = data["measured"].get(str(number)) if not xz and storage is None else None
+HEADS = ["cores", "seconds", "speed-up", "cores busy", "in flight", "work / cores", "measured", "bounded by"]
+
+
+def table(outputs: list[Output], costs: Costs, machines: list[Machine], measured: dict[str, float]) -> list[list[str]]:
+    """A line for each machine; the first has the heads."""
+    lines = [HEADS]
+    one = Simulation(outputs, costs, Machine(1)).run().seconds
+    for machine in machines:
+        result = Simulation(outputs, costs, machine).run()
+        took = measured.get(str(machine.cores))
         lines.append(
             [
-                str(number),
+                str(machine.cores),
                 f"{result.seconds:.2f}",
-                f"{first / result.seconds:.2f}",
-                f"{100 * result.busy / (number * result.seconds):.0f} %",
-                "" if measured is None else f"{measured:.2f}",
-                bound(outputs, costs, number, storage, result),
+                f"{one / result.seconds:.2f}",
+                f"{100 * result.busy / (machine.cores * result.seconds):.0f} %",
+                f"{result.memory / 1e6:.0f} MB",
+                f"{work(outputs, costs) / machine.cores:.2f}",
+                "" if took is None else f"{took:.2f}",
+                bound(outputs, costs, machine, result),
             ]
         )
     return lines
+
+
+def closing(outputs: list[Output], costs: Costs) -> str:
+    """What no number of cores shortens."""
+    slowest = longest(outputs)
+    return (
+        f"{slowest.name}'s chain: one writer takes {slowest.writing:.2f} s for its bytes, and hashing the whole {slowest.finishing:.2f} s;\n"
+        f"together {slowest.chain:.2f} s, which is more than work / cores from {math.floor(work(outputs, costs) / slowest.chain) + 1} cores on.\n"
+        f"Before the first block: {costs.fixed:.2f} s, and {costs.prepare:.2f} s / cores."
+    )
 
 
 def options() -> argparse.Namespace:
@@ -267,8 +396,9 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="how builds get faster with more cores")
     parser.add_argument("inputs", type=Path)
     parser.add_argument("--cores", default="1,2,4,8,16,32,64")
-    parser.add_argument("--storage", type=float, help="GB/s that storage delivers [what the page cache does]")
-    parser.add_argument("--memory", type=float, default=256.0, help="MB of blocks in flight [256]")
+    parser.add_argument("--memory", type=float, default=math.inf, help="MB of blocks in flight; the program's own limit is an eighth of the machine's [none]")
+    parser.add_argument("--storage", type=float, default=math.inf, help="GB/s that storage delivers [what the page cache does]")
+    parser.add_argument("--disk", type=float, default=math.inf, help="GB/s that the disk takes [any]")
     parser.add_argument("--xz", action="store_true", help="the devel archive as xz")
     return parser.parse_args()
 
@@ -276,15 +406,18 @@ def options() -> argparse.Namespace:
 def main() -> int:
     """Prints the table."""
     asked = options()
-    cores = [int(number) for number in asked.cores.split(",")]
-    storage = asked.storage * 1e9 if asked.storage else None
     data = json.loads(asked.inputs.read_text())
+    outputs, costs = load(data, asked.xz)
+    limits = (asked.memory * 1e6, asked.storage * 1e9, asked.disk * 1e9)
+    plain = not asked.xz and all(math.isinf(limit) for limit in limits)
+    machines = [Machine(int(number), *limits) for number in asked.cores.split(",")]
+    lines = table(outputs, costs, machines, data["measured"] if plain else {})
     print(data["about"] + "\n")
-    lines = table(data, cores, xz=asked.xz, memory=asked.memory * 1e6, storage=storage)
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADS))]
     for line in lines:
         aligned = [cell.rjust(width) for cell, width in zip(line[:-1], widths[:-1], strict=True)]
         print("  ".join([*aligned, line[-1]]).rstrip())
+    print("\n" + closing(outputs, costs))
     return 0
 
 
