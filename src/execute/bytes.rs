@@ -2,7 +2,10 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::num::NonZero;
 use std::path::PathBuf;
+
+use rustix::fs::{Advice, fadvise};
 
 use sha2::Digest as _;
 
@@ -68,6 +71,20 @@ impl Bytes {
         }
     }
 
+    /// Has the system read `len` bytes from `offset` on before they are needed. What goes wrong shows when they are.
+    pub fn read_ahead(&self, offset: u64, len: u64) {
+        match self {
+            Self::Memory(_) => {}
+            // An edit moves what it adds to the end, and the rest stays where it is.
+            Self::File { path, .. } | Self::Edited { path, .. } => {
+                if let Ok(file) = open(path) {
+                    read_ahead(&file, offset, len);
+                }
+            }
+            Self::Tar(image) => image.read_ahead(offset, len),
+        }
+    }
+
     /// Fills `buffer` from `offset` on.
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         match self {
@@ -77,6 +94,11 @@ impl Bytes {
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
     }
+}
+
+/// Asks the system to read some of a file before it is needed. It does not say how that went.
+pub(super) fn read_ahead(file: &fs_err::File, offset: u64, len: u64) {
+    let _ = fadvise(file, offset, NonZero::new(len), Advice::WillNeed);
 }
 
 fn open(path: &PathBuf) -> io::Result<fs_err::File> {

@@ -15,10 +15,17 @@ pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 /// How many small blocks go as one.
 const SMALL: usize = 128;
 
+/// Bytes of a wheel that the system reads before they are needed: enough to keep a disk busy.
+const AHEAD: u64 = 32 << 20;
+
 /// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
     blocks: Peekable<Blocks<'a>>,
+    /// The blocks that nobody has asked the system to read yet.
+    ahead: Blocks<'a>,
+    /// Bytes that the system was asked to read and that nobody has taken.
+    asked: u64,
     /// What the blocks that nobody has taken would cost.
     pub cost: u64,
     /// Batches handed out so far.
@@ -31,7 +38,8 @@ pub(super) struct Lane<'a> {
 impl<'a> Lane<'a> {
     pub fn new(entries: &'a [Entry<'a>]) -> Self {
         let cost = Blocks::of(entries).map(|block| block.cost()).sum();
-        Self { blocks: Blocks::of(entries).peekable(), cost, taken: 0, written: 0, ready: BTreeMap::new() }
+        let (blocks, ahead) = (Blocks::of(entries).peekable(), Blocks::of(entries));
+        Self { blocks, ahead, asked: 0, cost, taken: 0, written: 0, ready: BTreeMap::new() }
     }
 
     /// How many batches are packed or waiting to be written.
@@ -50,6 +58,7 @@ impl<'a> Lane<'a> {
         while let Some(block) = self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK) {
             bytes += block.len.max(1);
             self.cost -= block.cost();
+            self.asked = self.asked.saturating_sub(block.len as u64);
             batch.push(block);
             if batch.len() == SMALL {
                 break;
@@ -57,6 +66,19 @@ impl<'a> Lane<'a> {
         }
         self.taken += 1;
         (self.taken - 1, batch)
+    }
+
+    /// The blocks to have read now, so that there are enough when they are taken. For after [`Lane::take`].
+    pub fn ahead(&mut self) -> Batch<'a> {
+        let mut blocks = Vec::new();
+        while self.asked < AHEAD
+            && blocks.len() < 4 * SMALL
+            && let Some(block) = self.ahead.next()
+        {
+            self.asked += block.len as u64;
+            blocks.push(block);
+        }
+        blocks
     }
 
     /// Takes a packed batch, which holds so much memory, until those before it are written.
@@ -105,6 +127,25 @@ mod tests {
         }
         assert_eq!(batches, [(128, 1280), (72, 720), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
         assert_eq!((lane.cost, lane.in_flight()), (0, 6));
+    }
+
+    #[test]
+    fn every_block_is_asked_for_once_and_before_it_is_taken() {
+        let name: RelPath = "a".parse().unwrap();
+        let sizes = [vec![5; 3000], vec![50 * BLOCK, 0, 7]].concat();
+        let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
+        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let (mut lane, mut taken, mut asked, most) = (Lane::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
+        while lane.next_memory().is_some() {
+            taken += lane.take().1.iter().map(|block| block.len).sum::<usize>();
+            let before: usize = asked.iter().sum();
+            asked.extend(lane.ahead().iter().map(|block| block.len));
+            let now: usize = asked.iter().sum();
+            assert!(now >= taken && now <= before.max(taken) + most, "{taken} taken, {before} asked for, then {now}");
+        }
+        let blocks: Vec<usize> = Blocks::of(&entries).map(|block| block.len).collect();
+        assert!(asked == blocks && lane.ahead().is_empty());
     }
 
     #[test]

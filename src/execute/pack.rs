@@ -5,7 +5,7 @@ use std::io;
 use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
-use super::bytes::Bytes;
+use super::bytes::{Bytes, read_ahead};
 use super::recall::{Known, Recall};
 use super::timings::{Kind, Recorder};
 use crate::archive::checksum::Checksum;
@@ -204,6 +204,22 @@ pub(super) struct Packer<'a> {
 impl<'a> Packer<'a> {
     pub fn new(recall: Option<Recall<'a>>, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
         Self { encoders: Vec::new(), recall, buffers, recorder }
+    }
+
+    /// Has the system read blocks that come later.
+    pub fn read_ahead(&self, blocks: &[Block<'_>]) {
+        self.recorder.time(Kind::Read, 0, || blocks.iter().for_each(|block| self.ask_for(block)));
+    }
+
+    fn ask_for(&self, block: &Block<'_>) {
+        let (entry, len) = (block.entry, block.len as u64);
+        match (entry.packing, self.recall) {
+            (Packing::Cached(stream), Some(Recall(cache))) => {
+                let (file, start) = cache.file_of(&stream);
+                read_ahead(file, start + block.offset, len);
+            }
+            _ => entry.bytes.read_ahead(block.offset, len),
+        }
     }
 
     /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.

@@ -53,14 +53,28 @@ impl TarImage {
         self.len
     }
 
+    /// As [`Bytes::read_ahead`].
+    pub fn read_ahead(&self, offset: u64, len: u64) {
+        let end = offset.saturating_add(len);
+        for (start, bytes) in self.segments_from(offset).iter().take_while(|(start, _)| *start < end) {
+            let within = offset.saturating_sub(*start);
+            bytes.read_ahead(within, (end - start).min(bytes.len()) - within);
+        }
+    }
+
+    /// The segment that has the byte at `offset`, and those behind it.
+    fn segments_from(&self, offset: u64) -> &[(u64, Bytes)] {
+        let first = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= offset);
+        &self.segments[first..]
+    }
+
     /// Fills `buffer` from `offset` on.
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buffer.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let first = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= offset);
         let (mut offset, mut rest) = (offset, buffer);
-        for (start, bytes) in &self.segments[first..] {
+        for (start, bytes) in self.segments_from(offset) {
             if rest.is_empty() {
                 break;
             }

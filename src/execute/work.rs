@@ -92,7 +92,7 @@ struct State<'a, 'w, W: Writer<'a>> {
 /// What a thread does next.
 enum Task<'a, 'w, W> {
     Begin(usize, &'w mut W),
-    Pack { run: usize, number: u64, batch: Batch<'a>, memory: u64 },
+    Pack { run: usize, number: u64, batch: Batch<'a>, ahead: Batch<'a>, memory: u64 },
     Write { run: usize, writer: &'w mut W, batch: PackedBatch<'a>, memory: u64 },
     Finish(usize, &'w mut W),
 }
@@ -126,10 +126,10 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
                 run.begun = true;
                 return Some(Task::Begin(index, run.writer.take()?));
             }
-            let (number, batch) = run.lane.take();
+            let ((number, batch), ahead) = (run.lane.take(), run.lane.ahead());
             let memory = batch.iter().map(super::pack::Block::memory).sum();
             self.held += memory;
-            return Some(Task::Pack { run: index, number, batch, memory });
+            return Some(Task::Pack { run: index, number, batch, ahead, memory });
         }
         None
     }
@@ -175,7 +175,8 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
                 writer.begin();
                 self.lock().runs[run].writer = Some(writer);
             }
-            Task::Pack { run, number, batch, memory } => {
+            Task::Pack { run, number, batch, ahead, memory } => {
+                packer.read_ahead(&ahead);
                 let done: Result<PackedBatch<'a>, _> = batch.into_iter().map(|block| packer.pack(block)).collect();
                 let mut state = self.lock();
                 match done {
