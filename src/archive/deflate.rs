@@ -265,7 +265,10 @@ mod tests {
     fn what_others_make_opens_too() {
         // zlib-rs makes fixed, dynamic and stored blocks, and codes of every length.
         for level in [0, 1, 6, 9] {
-            for data in [text(300_000), noise(100_000), text(7), skewed(200_000), [text(70_000), noise(70_000)].concat()] {
+            // Codes of seven bits alone never lead a reader who began at a wrong bit to the right ones.
+            let seven = noise(300_000).iter().map(|byte| byte & 0x7f).collect();
+            let mixed = [text(70_000), noise(70_000), text(9), noise(200_000), skewed(70_000)].concat();
+            for data in [text(300_000), noise(100_000), text(7), skewed(200_000), seven, mixed] {
                 let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
                 std::io::Write::write_all(&mut encoder, &data).unwrap();
                 let mut opened = Vec::new();
@@ -281,6 +284,10 @@ mod tests {
         let whole = deflate(&text(50_000), Level::Default);
         for end in 0..whole.len() {
             assert!(last_block(&whole[..end]).is_none(), "cut at {end} of {}", whole.len());
+        }
+        let long = deflate(&skewed(400_000), Level::Default);
+        for end in (0..long.len()).step_by(997).chain(long.len() - 20..long.len()) {
+            assert!(last_block(&long[..end]).is_none(), "cut at {end} of {}", long.len());
         }
         assert!(last_block(&[7]).is_none(), "there is no third kind of block");
         assert!(last_block(&[1, 5, 0, 5, 0, 1, 2, 3, 4, 5]).is_none(), "the length's complement is wrong");

@@ -36,7 +36,7 @@ impl Huffman {
     }
 
     /// The symbol whose code `bits` begin with, and the code's length. `None` when there is none.
-    pub fn decode(&self, mut bits: u64) -> Option<(usize, u32)> {
+    pub fn decode(&self, mut bits: u64) -> Option<(usize, u16)> {
         let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
         for (length, &count) in (1..).zip(&self.counts[1..]) {
             code |= u32::from(bits & 1 != 0);
@@ -52,12 +52,20 @@ impl Huffman {
         None
     }
 
-    /// Calls `see` with each symbol, its code as a reader finds it (first bit lowest) and the code's length.
-    pub fn each(&self, mut see: impl FnMut(usize, usize, u32)) {
-        let (mut code, mut symbols) = (0_u16, self.symbols.iter());
+    /// Fills a table that the next bits of a stream are the index of, the first one lowest: at each index that begins
+    /// with a code `entry` of its symbol and length, elsewhere `none`. The size is a power of two.
+    pub fn fill(&self, table: &mut [u16], none: u16, entry: impl Fn(usize, u16) -> u16) {
+        // Codes of one length after the other, in a table of just so many bits, which is doubled in between.
+        let (mut code, mut symbols, mut size) = (0_u16, self.symbols.iter(), 1);
+        table[0] = none;
         for (length, &count) in (1..).zip(&self.counts[1..]) {
+            if size == table.len() {
+                return;
+            }
+            table.copy_within(..size, size);
+            size *= 2;
             for &symbol in symbols.by_ref().take(usize::from(count)) {
-                see(usize::from(symbol), usize::from(code.reverse_bits() >> (16 - length)), length);
+                table[usize::from(code.reverse_bits() >> (16 - length))] = entry(usize::from(symbol), length);
                 code = code.wrapping_add(1);
             }
             code <<= 1;
@@ -73,12 +81,27 @@ mod tests {
     fn codes_are_those_of_the_standard() {
         // The example of RFC 1951, section 3.2.2: symbols A to H.
         let huffman = Huffman::new(&[3, 3, 3, 3, 3, 2, 4, 4]).unwrap();
-        let mut codes = Vec::new();
-        huffman.each(|symbol, code, length| codes.push((symbol, format!("{code:0width$b}", width = length as usize))));
-        codes.sort();
-        let forward: Vec<String> = codes.iter().map(|(_, code)| code.chars().rev().collect()).collect();
-        assert_eq!(forward, ["010", "011", "100", "101", "110", "00", "1110", "1111"]);
-        huffman.each(|symbol, code, length| assert_eq!(huffman.decode(code as u64 | 1 << 40), Some((symbol, length))));
+        for (symbol, code) in ["010", "011", "100", "101", "110", "00", "1110", "1111"].into_iter().enumerate() {
+            let first_lowest: String = code.chars().rev().collect();
+            let bits = u64::from_str_radix(&first_lowest, 2).unwrap() | 1 << 40;
+            assert_eq!(huffman.decode(bits), Some((symbol, u16::try_from(code.len()).unwrap())));
+        }
+    }
+
+    #[test]
+    fn a_table_has_what_reading_finds() {
+        for lengths in [&[3, 3, 3, 3, 3, 2, 4, 4][..], &[0, 1], &[1, 2, 3, 4, 5, 6, 7, 7], &[]] {
+            let huffman = Huffman::new(lengths).unwrap();
+            for size in [1, 8, 64, 256] {
+                let (mut table, longest) = (vec![7; size], size.ilog2());
+                huffman.fill(&mut table, u16::MAX, |symbol, length| u16::try_from(symbol * 16).unwrap() | length);
+                for (index, entry) in table.into_iter().enumerate() {
+                    let read = huffman.decode(index as u64).filter(|(_, length)| u32::from(*length) <= longest);
+                    let found = (entry != u16::MAX).then_some((usize::from(entry / 16), entry % 16));
+                    assert_eq!(found, read, "{index} of {size}, {lengths:?}");
+                }
+            }
+        }
     }
 
     #[test]
