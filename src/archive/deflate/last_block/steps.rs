@@ -70,7 +70,7 @@ impl Steps {
         let (first, second) = self.table.split_at_mut(SIZE);
         self.literals.fill(first, SLOW, |symbol, length| match symbol {
             END => SLOW,
-            _ => length + length_bits(symbol) | due_after(symbol),
+            _ => (length + length_bits(symbol)) | due_after(symbol),
         });
         self.distances.fill(second, SLOW | DISTANCE, |symbol, length| length + distance_bits(symbol));
         Some(self)
