@@ -8,7 +8,8 @@ a cache does (`src/execute/`), with the same limits:
 
 * Contents are cut into blocks of 2 MiB, with `--xz` the archive in the devel package into blocks
   of 24 MiB. Small blocks that follow each other go as one batch: at most 128, of at most 2 MiB.
-* Outputs have an order: the one whose packing costs most comes first. A free worker writes the
+* Outputs have an order: first those of which a third or more is stored, then the one whose packing
+  costs most. A free worker writes the
   next batch of the first output that has it ready; else it finishes the first output of which all
   is written; else it packs the next batch of the first output that has fewer than N being packed
   or waiting to be written; else it waits. N is twice the workers and two, but at most 16.
@@ -159,7 +160,8 @@ class Output:
     def __init__(self, name: str, members: list[Member], costs: Costs, ratio: float) -> None:
         self.name = name
         cut = blocks(members)
-        self.weight = sum(block.size * WEIGHTS[block.method] for block in cut)
+        stored = sum(block.size for block in cut if block.method == "store")
+        self.rank = (0 < stored >= sum(block.size for block in cut) // 3, sum(block.size * WEIGHTS[block.method] for block in cut))
         self.batches = [
             Batch(
                 size=sum(block.size for block in batch),
@@ -231,7 +233,7 @@ class Simulation:
 
     def run(self) -> Result:
         """Simulates to the end."""
-        self.outputs = sorted(self.outputs, key=lambda output: -output.weight)
+        self.outputs = sorted(self.outputs, key=lambda output: output.rank, reverse=True)
         for output in self.outputs:
             output.restart()
         self.free = self.machine.cores

@@ -18,6 +18,31 @@ const SMALL: usize = 128;
 /// Bytes of a wheel that the system reads before they are needed: enough to keep a disk busy.
 const AHEAD: u64 = 32 << 20;
 
+/// Which wheels come first: the greater rank.
+///
+/// Of a wheel with much that is stored its one writer has the most to do, and other threads little. So it
+/// comes before those whose packing can fill all cores meanwhile. Among equals what costs most comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// Whether a third of its bytes, or more, are not compressed now.
+    stored: bool,
+    /// What packing all of it costs.
+    cost: u64,
+}
+
+impl Rank {
+    fn of(entries: &[Entry<'_>]) -> Self {
+        let (mut bytes, mut stored, mut cost) = (0, 0, 0);
+        for block in Blocks::of(entries) {
+            let len = block.len as u64;
+            bytes += len;
+            stored += if block.entry.packing.is_compressed_now() { 0 } else { len };
+            cost += block.cost();
+        }
+        Self { stored: stored > 0 && stored >= bytes / 3, cost }
+    }
+}
+
 /// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
@@ -26,8 +51,7 @@ pub(super) struct Lane<'a> {
     ahead: Blocks<'a>,
     /// Bytes that the system was asked to read and that nobody has taken.
     asked: u64,
-    /// What the blocks that nobody has taken would cost.
-    pub cost: u64,
+    rank: Rank,
     /// Batches handed out so far.
     taken: u64,
     /// Batches written so far.
@@ -37,9 +61,13 @@ pub(super) struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     pub fn new(entries: &'a [Entry<'a>]) -> Self {
-        let cost = Blocks::of(entries).map(|block| block.cost()).sum();
         let (blocks, ahead) = (Blocks::of(entries).peekable(), Blocks::of(entries));
-        Self { blocks, ahead, asked: 0, cost, taken: 0, written: 0, ready: BTreeMap::new() }
+        Self { blocks, ahead, asked: 0, rank: Rank::of(entries), taken: 0, written: 0, ready: BTreeMap::new() }
+    }
+
+    /// Where it comes among others.
+    pub fn rank(&self) -> Rank {
+        self.rank
     }
 
     /// How many batches are packed or waiting to be written.
@@ -57,7 +85,6 @@ impl<'a> Lane<'a> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while let Some(block) = self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK) {
             bytes += block.len.max(1);
-            self.cost -= block.cost();
             self.asked = self.asked.saturating_sub(block.len as u64);
             batch.push(block);
             if batch.len() == SMALL {
@@ -109,6 +136,7 @@ mod tests {
     use super::super::bytes::Bytes;
     use super::super::pack::Packing;
     use super::*;
+    use crate::archive::deflate::Level;
     use crate::names::RelPath;
 
     #[test]
@@ -126,7 +154,26 @@ mod tests {
             batches.push((batch.len(), batch.iter().map(|b| b.len).sum::<usize>()));
         }
         assert_eq!(batches, [(128, 1280), (72, 720), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
-        assert_eq!((lane.cost, lane.in_flight()), (0, 6));
+        assert_eq!(lane.in_flight(), 6);
+    }
+
+    #[test]
+    fn what_is_stored_comes_first_and_then_what_costs_most() {
+        let name: RelPath = "a".parse().unwrap();
+        let contents = [10, 20, 30].map(|size| Bytes::Memory(vec![0; size]));
+        let deflate = Packing::Deflate(Level::Default);
+        let rank = |packings: [Packing; 3]| {
+            let entries: Vec<Entry<'_>> = contents.iter().zip(packings).map(|(bytes, it)| Entry::new(&name, false, bytes, it)).collect();
+            Lane::new(&entries).rank()
+        };
+        let ranks = [
+            rank([Packing::Store, deflate, deflate]),
+            rank([deflate; 3]),
+            rank([Packing::Store; 3]),
+            rank([deflate, Packing::Store, deflate]),
+            Lane::new(&[]).rank(),
+        ];
+        assert!(ranks[4] < ranks[0] && ranks[0] < ranks[1] && ranks[1] < ranks[2] && ranks[2] < ranks[3], "{ranks:?}");
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl Packing {
         }
     }
 
+    /// Whether bytes become others in this build.
+    pub fn is_compressed_now(self) -> bool {
+        matches!(self, Self::Deflate(_) | Self::Xz(_))
+    }
+
     /// Bytes of content in one block. Fixed, so that the output does not depend on the machine.
     fn block(self) -> usize {
         match self {

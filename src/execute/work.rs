@@ -1,9 +1,9 @@
 //! The one place where a build works in parallel: all blocks of all wheels, in one pool.
 //!
 //! Every thread of the pool does whatever is the most urgent at the moment: write what is ready,
-//! else pack the next block of the most expensive wheel that may have one more in flight, else
-//! wait. Wheels are begun from the most expensive on, so that at the end there are small ones to
-//! fill the cores with. Each wheel has one writer at a time, and its blocks come in order, so that
+//! else pack the next block of the wheel of highest rank that may have one more in flight, else
+//! wait. Wheels with much for their writer and large ones rank high, so that at the end there are
+//! small ones to fill the cores with. Each wheel has one writer at a time, and its blocks come in order, so that
 //! the bytes are the same however the threads take turns.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ pub(super) fn run<'a, W: Writer<'a>>(
     for (index, run) in runs.iter_mut().enumerate() {
         run.index = index;
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.lane.cost));
+    runs.sort_by_key(|run| std::cmp::Reverse(run.lane.rank()));
     let most = in_flight(rayon::current_num_threads());
     let state = State { runs, most, held: 0, faults: Vec::new(), over: false };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
