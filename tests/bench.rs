@@ -59,7 +59,7 @@ fn what_cannot_be_computed_is_missed() {
 }
 
 #[test]
-fn overlapping_pieces_count_once() {
+fn pieces_of_all_workers_add_up() {
     let text = r#"{"traceEvents": [
         {"ph": "M", "name": "thread_name", "tid": 1, "args": {"name": "worker 1"}},
         {"ph": "X", "name": "deflate", "tid": 1, "ts": 0, "dur": 1000000, "args": {"bytes": 10}},
@@ -67,7 +67,6 @@ fn overlapping_pieces_count_once() {
         {"ph": "X", "name": "write", "tid": 1, "ts": 1000000, "dur": 250000},
         {"ph": "X", "name": "deflate", "tid": 2, "ts": 3000000, "dur": 500000}]}"#;
     let pieces = trace::pieces(text).unwrap();
-    assert!((trace::elapsed(&pieces, "deflate") - 2.0).abs() < 1e-9);
     assert_eq!(trace::totals(&pieces)["deflate"], (2.5, 30.0));
     assert_eq!(trace::totals(&pieces)["write"], (0.25, 0.0));
     assert!(trace::pieces("{}").is_none() && trace::pieces("no").is_none());

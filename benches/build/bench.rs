@@ -160,7 +160,9 @@ impl Bench {
         let stages: Vec<_> =
             stages.iter().map(|(name, (seconds, bytes))| format!("{name} {seconds:.2} s of {:.0} MB", bytes / 1e6)).collect();
         self.notes.insert(Subject::Jobs(jobs), format!("all workers of --jobs {jobs} together: {}", stages.join(", ")));
-        Ok(Outcome { deflating: Some(trace::elapsed(&pieces, "deflate")), ..outcome })
+        let workers = f64::from(u32::try_from(jobs).map_err(|e| e.to_string())?);
+        let deflating = trace::totals(&pieces).get("deflate").map(|(seconds, _)| seconds / workers);
+        Ok(Outcome { deflating, ..outcome })
     }
 
     /// The package that has an archive, and the archive's path.

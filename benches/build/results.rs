@@ -68,7 +68,7 @@ pub struct Outcome {
     pub measured: Measured,
     /// Bytes of its output, where it has one.
     pub size: u64,
-    /// Seconds during which at least one worker deflated, where a trace tells.
+    /// Seconds that each worker deflated, where a trace tells.
     pub deflating: Option<f64>,
 }
 

@@ -45,15 +45,3 @@ pub fn totals(pieces: &[Piece]) -> BTreeMap<String, (f64, f64)> {
     }
     totals
 }
-
-/// The seconds during which at least one worker did `name`.
-pub fn elapsed(pieces: &[Piece], name: &str) -> f64 {
-    let mut spans: Vec<_> = pieces.iter().filter(|p| p.name == name).map(|p| (p.start, p.start + p.length)).collect();
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut reached) = (0.0, f64::NEG_INFINITY);
-    for (start, end) in spans {
-        sum += (end - f64::max(start, reached)).max(0.0);
-        reached = reached.max(end);
-    }
-    sum / 1e6
-}
