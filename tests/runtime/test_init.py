@@ -120,6 +120,8 @@ class Init(unittest.TestCase):
         code = (
             "import os, signal, sys\n"
             "from rocm_sdk import _archive, __main__\n"
+            # Whoever runs the tests may ignore interrupts, as a shell does in the background.
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "def stop(*_): os.kill(os.getpid(), signal.SIGINT)\n"
             "_archive._write_all = stop\n"
             "sys.exit(__main__.main(['init', '--quiet']))\n"
