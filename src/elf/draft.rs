@@ -84,10 +84,17 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
         }
         if !rest.is_empty() {
             let start = index(offset + inside as u64 - self.info.file_len)?;
-            self.tail.resize(self.tail.len().max(start + rest.len()), 0);
-            self.tail[start..start + rest.len()].copy_from_slice(rest);
+            self.tail.resize(self.tail.len().max(start), 0);
+            let (over, behind) = rest.split_at(rest.len().min(self.tail.len() - start));
+            self.tail[start..start + over.len()].copy_from_slice(over);
+            self.tail.extend_from_slice(behind);
         }
         Ok(())
+    }
+
+    /// Makes room in memory for so many bytes more behind the file, which is worth it for many.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.tail.reserve_exact(bytes);
     }
 
     /// Makes the file end at `offset` at least, with zeros.

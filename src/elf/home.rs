@@ -252,8 +252,11 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
 
     fn move_strings(&mut self, home: Home, added: &[u8]) -> Result<(), ElfError> {
         let old = self.info.strings.as_ref().map_or(&[][..], |strings| &strings.bytes);
-        let place = self.append(home, &[old, added].concat())?;
-        self.set_strings(place);
+        // The old ones can be many megabytes, and are copied once.
+        self.reserve(old.len() + added.len() + usize::try_from(ALIGN + SLACK).unwrap_or_default());
+        let place = self.append(home, old)?;
+        self.write(self.end(), added)?;
+        self.set_strings(Place { size: place.size + added.len() as u64, ..place });
         self.steps.push("the string table moves there".to_owned());
         Ok(())
     }
