@@ -31,6 +31,7 @@ mod sdist;
 mod settle;
 mod tar_image;
 mod timings;
+mod trail;
 mod wheel;
 mod work;
 
@@ -42,6 +43,7 @@ use output::{Disk, Parts, WheelOutput};
 use pack::Packer;
 use recall::Recall;
 use timings::Recorder;
+use trail::Trail;
 use wheel::WriteError;
 
 pub use estimate::estimate;
@@ -244,23 +246,24 @@ impl Build<'_> {
             .map(|(contents, (_, distribution, built))| contents.entries(distribution, self.recall).map_err(|e| failed(&built.path, &e)));
         let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
         let (settler, requests) = settle::pair();
-        let mut outputs = Vec::new();
+        let (mut outputs, mut trails) = (Vec::new(), Vec::new());
         for (output, ((_, distribution, built), contents)) in wanted.iter().zip(&contents).enumerate() {
             let file = self.stage.create(&built.path)?;
-            let disk = file.twin().map(|file| Disk { output, file, settler: settler.clone(), since: 0 });
-            let disk = disk.map_err(|e| failed(&built.path, &e.into()))?;
+            let twin = || file.twin().map_err(|e| failed(&built.path, &e.into()));
+            let disk = Disk { output, file: twin()?, settler: settler.clone(), since: 0 };
+            trails.push(Trail::new(twin()?, self.recorder));
             let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
             let keeper = Keeper::new(self.recall.map(|Recall(cache)| cache.offer()));
             let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
-            let (bill, place) = (contents.bill.as_ref(), self.stage.path(&built.path));
-            let parts = Parts { joiner, bill, compression: distribution.compression, place, disk };
+            let parts = Parts { joiner, bill: contents.bill.as_ref(), compression: distribution.compression, disk };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
         drop(settler);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
         let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
-            let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(&mut outputs).collect();
+            let lanes = entries.iter().zip(&mut outputs).zip(trails);
+            let lanes = lanes.map(|((entries, output), trail)| (Lane::new(entries), output, trail)).collect();
             let done = work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder)).map_err(at);
             let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

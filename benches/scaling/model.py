@@ -10,13 +10,14 @@ a cache does (`src/execute/`), with the same limits:
   of 24 MiB. Small blocks that follow each other go as one batch: at most 128, of at most 2 MiB.
 * Outputs have an order: first those of which a third or more is stored, then the one whose packing
   costs most. A free worker writes the
-  next batch of the first output that has it ready; else it finishes the first output of which all
-  is written; else it packs the next batch of the first output that has fewer than N being packed
+  next batch of the first output that has it ready; else it follows the first output that has
+  something to follow; else it packs the next batch of the first output that has fewer than N being packed
   or waiting to be written; else it waits. N is twice the workers and two, but at most 16.
 * To pack a block is to read it, to hash it when it is the whole member, and to deflate it.
 * An output has one writer at a time. To write a block is to hash it, when it is a part of its
-  member or xz (of which what is packed is hashed), and to write what is packed. To finish an
-  output is to hash all of it once more.
+  member or xz (of which what is packed is hashed), and to write what is packed.
+* All of an output is hashed once more while it grows, up to the last member that is complete, by one
+  worker at a time, which follows for 16 MiB at a time, or for what is left when all is written.
 * A batch holds memory from when it is read until it is written: a stored block its size, a
   deflated one twice that, an xz one its encoder as well. `--memory` bounds what all hold; an output
   whose next block is too much is passed over. `in flight` is what was held at most.
@@ -31,7 +32,7 @@ nothing beside the hash, every byte of an output deflates equally fast and equal
 makes as much of it. Cores are taken to be equal, and not to slow each other down.
 
 `bounded by` names the largest of what the time cannot fall below: all work divided by the cores,
-the longest chain of writing all of one output and finishing it, one block, or what else was asked for.
+the longest chain of writing one output and following it to its end, one block, or what else was asked for.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ SMALL = 128
 """Blocks in a batch, at most."""
 MOST = 16
 """Batches of an output in flight, at most."""
+STRETCH = 16 * MIB
+"""Bytes of an output that are followed at a time."""
 OFTEN = 128 * MIB
 """Bytes of content of an output after which the disk is asked to take it."""
 WEIGHTS = {"store": 1, "deflate": 8, "xz": 100 + 70 * 6}
@@ -97,6 +100,8 @@ class Block:
     size: int
     method: str
     whole: bool
+    last: bool
+    """Of its member."""
 
     def memory(self) -> int:
         """Bytes that it needs until it is written."""
@@ -123,8 +128,8 @@ def blocks(members: list[Member]) -> list[Block]:
     cut = []
     for member in members:
         step = XZ_BLOCK if member.method == "xz" else BLOCK
-        whole = member.size <= step
-        cut += [Block(min(step, member.size - at), member.method, whole) for at in range(0, max(member.size, 1), step)]
+        for at in range(0, max(member.size, 1), step):
+            cut.append(Block(min(step, member.size - at), member.method, member.size <= step, at + step >= member.size))
     return cut
 
 
@@ -152,6 +157,30 @@ class Batch:
     memory: int
     first: int
     """The memory that its first block needs, which alone is asked for."""
+    solid: float
+    """Bytes of the output that stay as they are when it is written."""
+
+
+def gathered(batches: list[list[Block]], costs: Costs, ratio: float) -> list[Batch]:
+    """What there is to do for each, and what is complete then."""
+    made: list[Batch] = []
+    written = solid = 0.0
+    for batch in batches:
+        for block in batch:
+            written += block.packed(ratio)
+            solid = written if block.last else solid
+        made.append(
+            Batch(
+                size=sum(block.size for block in batch),
+                packed=sum(block.packed(ratio) for block in batch),
+                packing=sum(block.packing(costs) for block in batch),
+                writing=sum(block.writing(costs, ratio) for block in batch),
+                memory=sum(block.memory() for block in batch),
+                first=batch[0].memory(),
+                solid=solid,
+            )
+        )
+    return made
 
 
 class Output:
@@ -162,34 +191,34 @@ class Output:
         cut = blocks(members)
         stored = sum(block.size for block in cut if block.method == "store")
         self.rank = (0 < stored >= sum(block.size for block in cut) // 3, sum(block.size * WEIGHTS[block.method] for block in cut))
-        self.batches = [
-            Batch(
-                size=sum(block.size for block in batch),
-                packed=sum(block.packed(ratio) for block in batch),
-                packing=sum(block.packing(costs) for block in batch),
-                writing=sum(block.writing(costs, ratio) for block in batch),
-                memory=sum(block.memory() for block in batch),
-                first=batch[0].memory(),
-            )
-            for batch in together(cut)
-        ]
+        self.batches = gathered(together(cut), costs, ratio)
         self.packing = sum(batch.packing for batch in self.batches)
         self.writing = sum(batch.writing for batch in self.batches)
-        self.finishing = sum(batch.packed for batch in self.batches) * costs.hash
+        self.size = self.batches[-1].solid if self.batches else 0.0
+        self.following = self.size * costs.hash
+        self.chain = self.longest(costs)
         self.restart()
 
     def restart(self) -> None:
         """Nothing of it is done."""
         self.taken = self.written = 0
         self.packed: set[int] = set()
-        self.busy = self.finished = False
+        self.busy = self.followed_now = self.ended = False
+        self.solid = self.followed = 0.0
         self.content = 0
         self.unsettled = 0.0
 
-    @property
-    def chain(self) -> float:
-        """Seconds in which its bytes are written and it is finished, whatever the cores."""
-        return self.writing + self.finishing
+    def longest(self, costs: Costs) -> float:
+        """Seconds in which it is written and followed, whatever the cores.
+
+        Nothing behind what was complete before a batch is followed until that batch is written.
+        """
+        chain, writing, solid = self.following, 0.0, 0.0
+        for batch in self.batches:
+            writing += batch.writing
+            chain = max(chain, writing + (self.size - solid) * costs.hash)
+            solid = batch.solid
+        return chain
 
 
 @dataclass
@@ -254,7 +283,7 @@ class Simulation:
     def start(self) -> None:
         """Gives every free core something to do, as far as there is something."""
         self.starving = False
-        while self.free and (task := self.write() or self.finish() or self.pack()):
+        while self.free and (task := self.write() or self.follow() or self.pack()):
             end, done = task
             self.count += 1
             self.free -= 1
@@ -274,20 +303,28 @@ class Simulation:
     def wrote(self, output: Output, batch: Batch) -> None:
         """A batch is in its file."""
         output.busy = False
+        output.solid = batch.solid
         self.held -= batch.memory
         output.content += batch.size
         output.unsettled += batch.packed
-        if output.content >= OFTEN:
+        output.ended = output.written == len(output.batches)
+        if output.ended or output.content >= OFTEN:
             self.settle(output)
 
-    def finish(self) -> Task | None:
-        """The first output of which all is written."""
+    def follow(self) -> Task | None:
+        """The next stretch of the first output that has one."""
         for output in self.outputs:
-            if not output.busy and not output.finished and output.written == len(output.batches):
-                output.finished = True
-                self.settle(output)
-                return self.now + output.finishing, lambda: None
+            ahead = output.solid - output.followed
+            if not output.followed_now and ahead >= (1 if output.ended else STRETCH):
+                output.followed_now = True
+                stretch = min(ahead, STRETCH)
+                return self.now + stretch * self.costs.hash, partial(self.did_follow, output, stretch)
         return None
+
+    def did_follow(self, output: Output, stretch: float) -> None:
+        """A stretch is hashed."""
+        output.followed_now = False
+        output.followed += stretch
 
     def settle(self, output: Output) -> None:
         """The disk takes what there is of an output, after what it was asked to take before."""
@@ -320,11 +357,11 @@ class Simulation:
 def work(outputs: list[Output], costs: Costs) -> float:
     """Seconds that one core takes for everything after the first block was begun."""
     packing = sum(batch.packing + batch.size * costs.read for output in outputs for batch in output.batches)
-    return packing + sum(output.chain for output in outputs)
+    return packing + sum(output.writing + output.following for output in outputs)
 
 
 def longest(outputs: list[Output]) -> Output:
-    """The output whose bytes take longest to write and to hash one after the other."""
+    """The output that takes longest to be written and followed."""
     return max(outputs, key=lambda output: output.chain)
 
 
@@ -387,7 +424,7 @@ def closing(outputs: list[Output], costs: Costs) -> str:
     """What no number of cores shortens."""
     slowest = longest(outputs)
     return (
-        f"{slowest.name}'s chain: one writer takes {slowest.writing:.2f} s for its bytes, and hashing the whole {slowest.finishing:.2f} s;\n"
+        f"{slowest.name}'s chain: one writer takes {slowest.writing:.2f} s for its bytes, and hashing the whole {slowest.following:.2f} s, which follows;\n"
         f"together {slowest.chain:.2f} s, which is more than work / cores from {math.floor(work(outputs, costs) / slowest.chain) + 1} cores on.\n"
         f"Before the first block: {costs.fixed:.2f} s, and {costs.prepare:.2f} s / cores."
     )

@@ -57,7 +57,7 @@ class Simulated(unittest.TestCase):
 
     def test_one_core_does_all_work_one_after_the_other(self) -> None:
         cost = costs(read=0.001, hash=0.002, write=0.004, prepare=0.25, fixed=0.5)
-        # 64 blocks: read, deflated, hashed as parts of a member; half of them written, and hashed in the end.
+        # 64 blocks: read, deflated, hashed as parts of a member; half of them written, and hashed once more.
         self.assertAlmostEqual(seconds(self.large, cost, 1), 0.75 + 64 * (0.001 + 0.01 + 0.002 + 0.002 + 0.001))
 
     def test_equal_blocks_are_shared(self) -> None:
@@ -85,9 +85,19 @@ class Simulated(unittest.TestCase):
 
     def test_whole_members_are_hashed_by_any_worker(self) -> None:
         cost = costs(hash=0.1)
-        # Stored, so that hashing the whole in the end takes as long again.
+        # Stored, so that hashing the whole takes as long again.
         self.assertAlmostEqual(seconds([[model.Member(BLOCK, "store")] * 8], cost, 8), 0.1 + 0.8)
         self.assertAlmostEqual(seconds([[model.Member(8 * BLOCK, "store")]], cost, 8), 0.8 + 0.8)
+
+    def test_an_output_is_followed_while_it_grows(self) -> None:
+        cost = costs(hash=0.1)
+        # Eight blocks are a stretch: the second member is hashed by its writer while the first one is followed.
+        self.assertAlmostEqual(seconds([[model.Member(8 * BLOCK, "store")] * 2], cost, 8), 0.8 + 0.8 + 0.8)
+        # Of a member that is not complete nothing is.
+        self.assertAlmostEqual(seconds([[model.Member(16 * BLOCK, "store")]], cost, 8), 1.6 + 1.6)
+        self.assertAlmostEqual(wheels([[model.Member(8 * BLOCK, "store")] * 2], cost)[0].chain, 2.4)
+        # Members of one block are hashed by many, so that following takes longest.
+        self.assertAlmostEqual(wheels([[model.Member(BLOCK, "store")] * 64], cost)[0].chain, 6.4)
 
     def test_one_writer_an_output(self) -> None:
         cost = costs(deflate=0.0, write=0.02, hash=0.001)
@@ -103,16 +113,16 @@ class Simulated(unittest.TestCase):
         order: list[str] = []
 
         class Watched(model.Simulation):
-            def finish(self) -> model.Task | None:
-                task = super().finish()
-                order.extend(output.name for output in self.outputs if output.finished and output.name not in order)
+            def follow(self) -> model.Task | None:
+                task = super().follow()
+                order.extend(output.name for output in self.outputs if output.ended and output.name not in order)
                 return task
 
         cost = costs()
         Watched(wheels(contents, cost), cost, model.Machine(1)).run()
         self.assertEqual(order, ["2", "1", "0"])
 
-    def test_writing_goes_before_finishing_and_that_before_packing(self) -> None:
+    def test_writing_goes_before_following_and_that_before_packing(self) -> None:
         done: list[str] = []
 
         class Watched(model.Simulation):
@@ -123,15 +133,15 @@ class Simulated(unittest.TestCase):
             def write(self) -> model.Task | None:
                 return self.note("write", super().write())
 
-            def finish(self) -> model.Task | None:
-                return self.note("finish", super().finish())
+            def follow(self) -> model.Task | None:
+                return self.note("follow", super().follow())
 
             def pack(self) -> model.Task | None:
                 return self.note("pack", super().pack())
 
         cost = costs()
         Watched(wheels([[model.Member(BLOCK, "deflate")]] * 2, cost), cost, model.Machine(1)).run()
-        self.assertEqual(done, ["pack", "write", "finish"] * 2)
+        self.assertEqual(done, ["pack", "write", "follow"] * 2)
 
     def test_memory_holds_readers_back(self) -> None:
         # Two deflated blocks fit, each counted twice; one is always possible.
@@ -166,7 +176,7 @@ class Simulated(unittest.TestCase):
         cost = costs(hash=0.001)
         text = model.closing(wheels([*self.large, *self.four], cost), cost)
         # 128 blocks of 11.5 ms against 64 of 1.5 ms.
-        self.assertIn("0's chain: one writer takes 0.06 s for its bytes, and hashing the whole 0.03 s;", text)
+        self.assertIn("0's chain: one writer takes 0.06 s for its bytes, and hashing the whole 0.03 s, which follows;", text)
         self.assertIn("together 0.10 s, which is more than work / cores from 16 cores on.", text)
 
 
@@ -182,7 +192,8 @@ class Program(unittest.TestCase):
             "execute/work.rs": [
                 f"const MOST: u64 = {model.MOST};",
                 "(2 * threads as u64 + 2).min(MOST)",
-                "self.write().or_else(|| self.finish()).or_else(|| self.pack(limit))",
+                f"const STRETCH: u64 = {model.STRETCH >> 20} << 20;",
+                "self.write().or_else(|| self.end()).or_else(|| self.follow()).or_else(|| self.finish()).or_else(|| self.pack(limit))",
                 "runs.sort_by_key(|run| std::cmp::Reverse(run.lane.rank()))",
             ],
             "execute/pack.rs": ["Self::Store | Self::Cached(_) => 1,", "Self::Deflate(Level::Default) => 8,", "100 + 70 * u64::from(preset.number())"],

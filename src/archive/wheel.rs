@@ -111,6 +111,16 @@ impl<W: Write + Seek> WheelWriter<W> {
         self.zip.position()
     }
 
+    /// See [`ZipWriter::complete`].
+    pub fn complete(&self) -> u64 {
+        self.zip.complete()
+    }
+
+    /// Where it is written to.
+    pub fn sink(&self) -> &W {
+        self.zip.sink()
+    }
+
     /// Writes a member that is ready. Does not seek.
     ///
     /// # Errors

@@ -73,6 +73,8 @@ impl ZipError {
 pub struct ZipWriter<W> {
     sink: W,
     position: u64,
+    /// Where the last member ends that is complete.
+    complete: u64,
     time: Timestamp,
     members: IndexMap<RelPath, Header>,
     /// The member that was begun and has not ended.
@@ -82,12 +84,22 @@ pub struct ZipWriter<W> {
 impl<W: Write + Seek> ZipWriter<W> {
     /// An archive whose members all bear `time`.
     pub fn new(sink: W, time: Timestamp) -> Self {
-        Self { sink, position: 0, time, members: IndexMap::new(), open: None }
+        Self { sink, position: 0, complete: 0, time, members: IndexMap::new(), open: None }
     }
 
     /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
     pub fn position(&self) -> u64 {
         self.position
+    }
+
+    /// So many bytes at its start no later call changes: those of members that are complete.
+    pub fn complete(&self) -> u64 {
+        self.complete
+    }
+
+    /// Where it is written to.
+    pub fn sink(&self) -> &W {
+        &self.sink
     }
 
     /// Writes a whole member: its content has `size` bytes and this `crc` and is `bytes` when
@@ -227,6 +239,7 @@ impl<W: Write + Seek> ZipWriter<W> {
 
     fn close(&mut self, name: RelPath, header: Header) {
         self.open = None;
+        self.complete = self.position;
         self.members.insert(name, header);
     }
 

@@ -58,6 +58,12 @@ impl<'a> Joiner<'a> {
         (self.wheel, self.keeper)
     }
 
+    /// Bytes of the wheel that are in its file and stay as they are.
+    pub fn solid(&self) -> u64 {
+        let buffered = self.wheel.sink().buffer().len() as u64;
+        self.wheel.complete().min(self.wheel.position() - buffered)
+    }
+
     /// Writes one block.
     pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
         let Packed { block, body } = packed;

@@ -1,7 +1,6 @@
 //! Writing one wheel from its packed blocks, and saying what came of it.
 
 use std::io;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Built;
@@ -10,11 +9,11 @@ use super::lane::PackedBatch;
 use super::sbom::Bill;
 use super::settle::Settler;
 use super::timings::{Kind, Recorder};
+use super::trail::Trail;
 use super::wheel::{self, WriteError};
 use super::work::Writer;
 use crate::archive::stage::StagedFile;
 use crate::cache;
-use crate::catalog::sha256_of_file;
 use crate::event::{Event, Reporter};
 use crate::names::Compression;
 
@@ -27,8 +26,6 @@ pub(super) struct WheelOutput<'a> {
     joiner: Option<Joiner<'a>>,
     bill: Option<&'a Bill<'a>>,
     compression: Compression,
-    /// Where it grows.
-    place: PathBuf,
     disk: Disk,
     start: Instant,
     recorder: &'a Recorder,
@@ -43,8 +40,6 @@ pub(super) struct Parts<'a> {
     pub bill: Option<&'a Bill<'a>>,
     /// How that is compressed.
     pub compression: Compression,
-    /// Where it grows.
-    pub place: PathBuf,
     /// How its bytes get to the disk.
     pub disk: Disk,
 }
@@ -82,18 +77,14 @@ impl Disk {
 
 impl<'a> WheelOutput<'a> {
     pub fn new(built: Built, parts: Parts<'a>, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
-        let Parts { joiner, bill, compression, place, disk } = parts;
-        Self { built, offer: None, joiner: Some(joiner), bill, compression, place, disk, start: Instant::now(), recorder, reporter }
-    }
-
-    /// Headers are completed after their members, so a hash over all can only be taken at the end.
-    fn hash(&self) -> io::Result<String> {
-        self.recorder.time(Kind::Hash, self.built.size, || sha256_of_file(&self.place))
+        let Parts { joiner, bill, compression, disk } = parts;
+        Self { built, offer: None, joiner: Some(joiner), bill, compression, disk, start: Instant::now(), recorder, reporter }
     }
 }
 
 impl<'a> Writer<'a> for WheelOutput<'a> {
     type Error = WriteError;
+    type Follower = Trail<'a>;
 
     fn begin(&mut self) {
         self.start = Instant::now();
@@ -111,7 +102,7 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), WriteError> {
+    fn end(&mut self) -> Result<(), WriteError> {
         let Some(joiner) = self.joiner.take() else { return Ok(()) };
         let (mut wheel, keeper) = joiner.into_parts();
         self.offer = keeper.into_offer();
@@ -119,11 +110,17 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
             wheel::end(wheel)
         })?;
-        self.disk.settle()?;
-        self.built.sha256 = self.hash()?;
+        Ok(self.disk.settle()?)
+    }
+
+    fn solid(&self) -> u64 {
+        self.joiner.as_ref().map_or(self.built.size, Joiner::solid)
+    }
+
+    fn finish(&mut self, trail: Trail<'a>) {
+        self.built.sha256 = trail.sha256().to_string();
         self.built.took = self.start.elapsed();
         let Built { path, files, size, took, .. } = self.built.clone();
         self.reporter.report(Event::OutputFinished { path, files, size, took });
-        Ok(())
     }
 }

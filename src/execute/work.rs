@@ -1,7 +1,7 @@
 //! The one place where a build works in parallel: all blocks of all wheels, in one pool.
 //!
 //! Every thread of the pool does whatever is the most urgent at the moment: write what is ready,
-//! else pack the next block of the wheel of highest rank that may have one more in flight, else
+//! else hash what was written, else pack the next block of the wheel of highest rank that may have one more in flight, else
 //! wait. Wheels with much for their writer and large ones rank high, so that at the end there are
 //! small ones to fill the cores with. Each wheel has one writer at a time, and its blocks come in order, so that
 //! the bytes are the same however the threads take turns.
@@ -15,14 +15,32 @@ use super::pack::{PackError, Packer};
 pub(super) trait Writer<'a>: Send {
     /// What can go wrong.
     type Error: From<PackError> + Send;
+    /// Goes over what is written.
+    type Follower: Follower<Error = Self::Error>;
 
     /// The first block was taken.
     fn begin(&mut self);
     /// The next blocks, in order.
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
     /// All blocks were written.
-    fn finish(&mut self) -> Result<(), Self::Error>;
+    fn end(&mut self) -> Result<(), Self::Error>;
+    /// So many bytes are in the file and stay as they are: after the end, all of them.
+    fn solid(&self) -> u64;
+    /// The follower has seen every byte.
+    fn finish(&mut self, follower: Self::Follower);
 }
+
+/// Sees the bytes of one wheel once more while it grows, in order.
+pub(super) trait Follower: Send {
+    /// What can go wrong.
+    type Error;
+
+    /// Goes on to byte `end` of the wheel.
+    fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
+}
+
+/// How many bytes are worth a follower's while, as long as more come: so few that at the end little is left.
+const STRETCH: u64 = 16 << 20;
 
 /// How many batches of one wheel may be packed or wait to be written, at most: as many as its one writer keeps up with.
 const MOST: u64 = 16;
@@ -39,11 +57,11 @@ fn in_flight(threads: usize) -> u64 {
 /// # Errors
 /// The first in the order of the lanes among those that came up, with its lane; the others stop then.
 pub(super) fn run<'a, W: Writer<'a>>(
-    lanes: Vec<(Lane<'a>, &mut W)>,
+    lanes: Vec<(Lane<'a>, &mut W, W::Follower)>,
     memory: u64,
     packer: impl Fn() -> Packer<'a> + Sync,
 ) -> Result<(), (usize, W::Error)> {
-    let mut runs: Vec<Run<'a, '_, W>> = lanes.into_iter().map(|(lane, writer)| Run::new(lane, writer)).collect();
+    let mut runs: Vec<Run<'a, '_, W>> = lanes.into_iter().map(|(lane, writer, follower)| Run::new(lane, writer, follower)).collect();
     for (index, run) in runs.iter_mut().enumerate() {
         run.index = index;
     }
@@ -63,18 +81,42 @@ pub(super) fn run<'a, W: Writer<'a>>(
     faults.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// A wheel, and its writer when nobody writes.
-struct Run<'a, 'w, W> {
+/// A wheel, its writer when nobody writes, and its follower when nobody follows.
+struct Run<'a, 'w, W: Writer<'a>> {
     lane: Lane<'a>,
     writer: Option<&'w mut W>,
-    begun: bool,
-    finished: bool,
+    follower: Option<W::Follower>,
+    /// Bytes that stay as they are.
+    solid: u64,
+    /// Bytes that the follower has seen.
+    followed: u64,
+    stage: Stage,
     index: usize,
 }
 
-impl<'a, 'w, W> Run<'a, 'w, W> {
-    fn new(lane: Lane<'a>, writer: &'w mut W) -> Self {
-        Self { lane, writer: Some(writer), begun: false, finished: false, index: 0 }
+/// How far a wheel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Waiting,
+    Begun,
+    Ended,
+    Finished,
+}
+
+impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
+    fn new(lane: Lane<'a>, writer: &'w mut W, follower: W::Follower) -> Self {
+        Self { lane, writer: Some(writer), follower: Some(follower), solid: 0, followed: 0, stage: Stage::Waiting, index: 0 }
+    }
+
+    /// Where the follower can go on to, when that is worth its while.
+    fn ahead(&self) -> Option<u64> {
+        let (bytes, least) = (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
+        (bytes >= least && self.follower.is_some()).then_some(self.followed + bytes.min(STRETCH))
+    }
+
+    /// Whether all is written, and what it came to is known.
+    fn is_complete(&self) -> bool {
+        self.stage == Stage::Ended && self.writer.is_some() && self.followed == self.solid
     }
 }
 
@@ -90,17 +132,19 @@ struct State<'a, 'w, W: Writer<'a>> {
 }
 
 /// What a thread does next.
-enum Task<'a, 'w, W> {
+enum Task<'a, 'w, W: Writer<'a>> {
     Begin(usize, &'w mut W),
     Pack { run: usize, number: u64, batch: Batch<'a>, ahead: Batch<'a>, memory: u64 },
     Write { run: usize, writer: &'w mut W, batch: PackedBatch<'a>, memory: u64 },
-    Finish(usize, &'w mut W),
+    End(usize, &'w mut W),
+    Follow { run: usize, follower: W::Follower, end: u64 },
+    Finish(&'w mut W, W::Follower),
 }
 
 impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     /// The most urgent task, if there is one at the moment.
     fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
-        self.write().or_else(|| self.finish()).or_else(|| self.pack(limit))
+        self.write().or_else(|| self.end()).or_else(|| self.follow()).or_else(|| self.finish()).or_else(|| self.pack(limit))
     }
 
     fn write(&mut self) -> Option<Task<'a, 'w, W>> {
@@ -109,11 +153,28 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
         Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
     }
 
+    /// The first run for which this holds, with its number.
+    fn find(&mut self, holds: impl Fn(&mut Run<'a, 'w, W>) -> bool) -> Option<(usize, &mut Run<'a, 'w, W>)> {
+        self.runs.iter_mut().enumerate().find_map(|(index, run)| holds(run).then_some((index, run)))
+    }
+
+    fn end(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (index, run) = self.find(|run| run.stage < Stage::Ended && run.writer.is_some() && run.lane.is_over())?;
+        run.stage = Stage::Ended;
+        // What it comes to is known when the end is written, and until then nothing is complete.
+        Some(Task::End(index, run.writer.take()?))
+    }
+
+    fn follow(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (index, run) = self.find(|run| run.ahead().is_some())?;
+        let end = run.ahead()?;
+        Some(Task::Follow { run: index, end, follower: run.follower.take()? })
+    }
+
     fn finish(&mut self) -> Option<Task<'a, 'w, W>> {
-        let ready = |run: &mut Run<'a, 'w, W>| !run.finished && run.writer.is_some() && run.lane.is_over();
-        let (index, run) = self.runs.iter_mut().enumerate().find_map(|(index, run)| ready(run).then_some((index, run)))?;
-        run.finished = true;
-        Some(Task::Finish(index, run.writer.take()?))
+        let (_, run) = self.find(|run| run.is_complete())?;
+        run.stage = Stage::Finished;
+        Some(Task::Finish(run.writer.take()?, run.follower.take()?))
     }
 
     fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
@@ -122,8 +183,8 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             if self.held > 0 && self.held + memory > limit {
                 continue;
             }
-            if !run.begun {
-                run.begun = true;
+            if run.stage == Stage::Waiting {
+                run.stage = Stage::Begun;
                 return Some(Task::Begin(index, run.writer.take()?));
             }
             let ((number, batch), ahead) = (run.lane.take(), run.lane.ahead());
@@ -135,7 +196,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn is_over(&self) -> bool {
-        self.over || self.runs.iter().all(|run| run.finished)
+        self.over || self.runs.iter().all(|run| run.stage == Stage::Finished)
     }
 
     fn fail(&mut self, run: usize, fault: W::Error) {
@@ -188,10 +249,19 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
                 let written = writer.write(batch);
                 self.give_back(run, writer, written, memory);
             }
-            Task::Finish(run, writer) => {
-                let finished = writer.finish();
-                self.give_back(run, writer, finished, 0);
+            Task::End(run, writer) => {
+                let ended = writer.end();
+                self.give_back(run, writer, ended, 0);
             }
+            Task::Follow { run, mut follower, end } => {
+                let followed = follower.follow(end);
+                let mut state = self.lock();
+                (state.runs[run].follower, state.runs[run].followed) = (Some(follower), end);
+                if let Err(fault) = followed {
+                    state.fail(run, fault);
+                }
+            }
+            Task::Finish(writer, follower) => writer.finish(follower),
         }
         self.changed.notify_all();
     }
@@ -199,6 +269,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
     fn give_back(&self, run: usize, writer: &'w mut W, done: Result<(), W::Error>, memory: u64) {
         let mut state = self.lock();
         state.held -= memory;
+        state.runs[run].solid = writer.solid();
         state.runs[run].writer = Some(writer);
         if let Err(fault) = done {
             state.fail(run, fault);
@@ -230,6 +301,20 @@ mod tests {
     use crate::archive::deflate::BLOCK;
     use crate::names::RelPath;
 
+    /// Remembers how far it was let.
+    #[derive(Default)]
+    struct Eyes(u64);
+
+    impl Follower for Eyes {
+        type Error = Fault;
+
+        fn follow(&mut self, end: u64) -> Result<(), Fault> {
+            assert!(self.0 < end && end - self.0 <= STRETCH, "from {} to {end}", self.0);
+            self.0 = end;
+            Ok(())
+        }
+    }
+
     /// Remembers what it was given.
     #[derive(Default)]
     struct Seen {
@@ -252,6 +337,7 @@ mod tests {
 
     impl<'a> Writer<'a> for Seen {
         type Error = Fault;
+        type Follower = Eyes;
 
         fn begin(&mut self) {
             self.begun += 1;
@@ -270,11 +356,23 @@ mod tests {
             Ok(())
         }
 
-        fn finish(&mut self) -> Result<(), Fault> {
-            self.finished += 1;
+        fn end(&mut self) -> Result<(), Fault> {
+            self.content.extend(END);
             Ok(())
         }
+
+        fn solid(&self) -> u64 {
+            self.content.len() as u64
+        }
+
+        fn finish(&mut self, Eyes(seen): Eyes) {
+            assert_eq!(seen, self.content.len() as u64, "what was followed");
+            self.finished += 1;
+        }
     }
+
+    /// What is behind all members.
+    const END: &[u8] = b"end";
 
     /// Wheels whose members have these sizes, each filled with what tells it from the others.
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
@@ -289,7 +387,12 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
-            let lanes = entries.iter().map(|entries| Lane::new(entries)).zip(writers).collect();
+            let lanes = entries
+                .iter()
+                .map(|entries| Lane::new(entries))
+                .zip(writers)
+                .map(|(lane, writer)| (lane, writer, Eyes::default()))
+                .collect();
             run(lanes, memory, || Packer::new(None, &buffers, &recorder))
         })
     }
@@ -305,7 +408,7 @@ mod tests {
             for (seen, wheel) in writers.iter().zip(&contents) {
                 let whole: Vec<u8> =
                     wheel.iter().flat_map(|b| if let Bytes::Memory(bytes) = b { bytes.clone() } else { Vec::new() }).collect();
-                assert!(seen.content == whole, "{threads} threads, {memory} bytes");
+                assert!(seen.content == [&whole, END].concat(), "{threads} threads, {memory} bytes");
                 assert_eq!((seen.begun, seen.finished), (usize::from(!wheel.is_empty()), 1));
             }
         }

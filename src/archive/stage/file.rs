@@ -1,6 +1,7 @@
 //! An output that has not its final name yet.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -48,6 +49,14 @@ impl StagedFile {
     pub fn twin(&self) -> io::Result<Self> {
         let file = self.file.try_clone().map_err(|e| self.explain("open", e))?;
         Ok(Self { file, shown: self.shown.clone() })
+    }
+
+    /// Fills `out` with the bytes from `offset` on, wherever the place in it is.
+    ///
+    /// # Errors
+    /// When there are not so many, or they cannot be read.
+    pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.file().read_exact_at(out, offset).map_err(|e| self.explain("read", e))
     }
 
     /// Waits until the bytes written so far are on the disk.

@@ -233,3 +233,24 @@ fn content_that_might_outgrow_32_bits_when_deflated_gets_zip64_in_its_local_head
     let mut archive = ::zip::ZipArchive::new(sink).unwrap();
     assert_eq!(archive.by_index_raw(0).unwrap().compressed_size(), 7);
 }
+
+#[test]
+fn what_is_complete_stays_as_it_is() {
+    let mut zip = writer();
+    let mut seen = Vec::new();
+    let mut look = |zip: &ZipWriter<Cursor<Vec<u8>>>| {
+        let now = &zip.sink().get_ref()[..usize::try_from(zip.complete()).unwrap()];
+        assert!(now.starts_with(&seen));
+        seen = now.to_vec();
+        seen.len()
+    };
+    assert_eq!(look(&zip), 0);
+    put(&mut zip, "a", b"first").unwrap();
+    let first = look(&zip);
+    assert_eq!(first as u64, zip.position());
+    let mut open = zip.start(&path("b"), false, Method::Store, 6).unwrap();
+    zip.append(&mut open, b"second").unwrap();
+    assert_eq!(look(&zip), first, "its header is not complete");
+    zip.end(open, Checksum::of(b"second").value()).unwrap();
+    assert_eq!(look(&zip) as u64, zip.position());
+}
