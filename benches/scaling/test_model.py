@@ -186,7 +186,7 @@ class Program(unittest.TestCase):
     def test_the_scheduler_is_the_one_that_is_modelled(self) -> None:
         said = {
             "archive/deflate.rs": [f"const BLOCK: usize = {BLOCK >> 20} << 20;"],
-            "archive/tarball/xz.rs": [f"const XZ_BLOCK: usize = {model.XZ_BLOCK >> 20} << 20;", "[3, 9, 17, 32, 48, 94, 94]"],
+            "archive/tarball/xz.rs": [f"const LARGEST: usize = {model.XZ_BLOCK >> 20} << 20;", "[3, 9, 17, 32, 48, 94, 94]"],
             "execute/lane.rs": [f"const SMALL: usize = {model.SMALL};", "bytes == 0 || bytes + block.len <= BLOCK", "stored >= bytes / 3"],
             "execute/output.rs": [f"const OFTEN: u64 = {model.OFTEN >> 20} << 20;"],
             "execute/work.rs": [

@@ -9,7 +9,7 @@ use crate::names::RelPath;
 
 mod xz;
 
-pub use xz::{Preset, XZ_BLOCK, XZ_ENCODER, XzBlock, XzError, XzStream, xz_block, xz_worst_case};
+pub use xz::{Preset, XZ_ENCODER, XzBlock, XzError, XzStream, xz_block, xz_worst_case};
 
 /// Why a tarball could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use super::recall::{Known, Recall};
 use super::timings::{Kind, Recorder};
 use crate::archive::checksum::Checksum;
 use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
-use crate::archive::tarball::{Preset, XZ_BLOCK, XzBlock, XzError, xz_block};
+use crate::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 use crate::cache;
 use crate::names::RelPath;
 
@@ -74,7 +74,7 @@ impl Packing {
     fn block(self) -> usize {
         match self {
             Self::Store | Self::Deflate(_) | Self::Cached(_) => BLOCK,
-            Self::Xz(_) => XZ_BLOCK,
+            Self::Xz(preset) => preset.block(),
         }
     }
 
@@ -263,7 +263,7 @@ impl<'a> Packer<'a> {
 
     fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
         let entry = block.entry;
-        let unread = self.recall.and_then(|recall| recall.unread_block(entry.bytes, block.offset, entry.packing));
+        let unread = self.recall.and_then(|recall| recall.unread_block(entry.bytes, block.offset, block.len, entry.packing));
         if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
             return Ok(Body::Xz { made, news: None, kept: true });
         }

@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::pack::Packing;
 use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{BLOCK, ENCODER};
-use crate::archive::tarball::{XZ_BLOCK, XZ_ENCODER};
+use crate::archive::tarball::XZ_ENCODER;
 use crate::cache::{self, Cache, Content, Fingerprint, Fingerprinter, Key};
 
 /// What is known of bytes before they are packed.
@@ -42,14 +42,14 @@ impl Recall<'_> {
 
     /// The same for a block of a larger whole, whose bytes `content` are.
     pub fn block(self, whole: &Bytes, offset: u64, packing: Packing, content: &[u8]) -> (Option<cache::Entry>, Known) {
-        let content = Content(Sha256::of(content));
-        let known = Known { fingerprint: fingerprint_of_block(whole, offset), content: Some(content), remembered: false };
+        let (fingerprint, content) = (fingerprint_of_block(whole, offset, content.len()), Content(Sha256::of(content)));
+        let known = Known { fingerprint, content: Some(content), remembered: false };
         (self.find(content, packing), known)
     }
 
     /// As [`Recall::block`], for a block whose files are known, so that it need not be read.
-    pub fn unread_block(self, whole: &Bytes, offset: u64, packing: Packing) -> Option<cache::Entry> {
-        self.find(self.content_of(fingerprint_of_block(whole, offset))?, packing)
+    pub fn unread_block(self, whole: &Bytes, offset: u64, len: usize, packing: Packing) -> Option<cache::Entry> {
+        self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, packing)
     }
 
     fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
@@ -61,11 +61,12 @@ impl Recall<'_> {
     }
 }
 
-/// Stands for the block of `whole` that begins at `offset`.
-fn fingerprint_of_block(whole: &Bytes, offset: u64) -> Option<Fingerprint> {
+/// Stands for the `len` bytes of `whole` that begin at `offset`.
+fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
     let mut fingerprint = Fingerprinter::new();
     whole.identify(&mut fingerprint);
     fingerprint.bytes(&offset.to_le_bytes());
+    fingerprint.bytes(&(len as u64).to_le_bytes());
     fingerprint.finish()
 }
 
@@ -79,6 +80,6 @@ fn settings(packing: Packing) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) => "store".to_owned(),
         Packing::Deflate(level) => format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}"),
-        Packing::Xz(preset) => format!("a block of xz -{}, {XZ_ENCODER}, blocks of {XZ_BLOCK}", preset.number()),
+        Packing::Xz(preset) => format!("a block of xz -{}, {XZ_ENCODER}, blocks of {}", preset.number(), preset.block()),
     }
 }

@@ -7,9 +7,8 @@ use std::num::NonZero;
 
 use liblzma::stream::{Action, Check, MtStreamBuilder, Status};
 
-/// Bytes of input that make one xz block: three times the dictionary of [`Preset::DEFAULT`],
-/// as liblzma recommends. Fixed, so that the bytes don't depend on liblzma's choice.
-pub const XZ_BLOCK: usize = 24 << 20;
+/// Bytes of input that make a block, at most: three times the largest dictionary, as liblzma recommends.
+const LARGEST: usize = 24 << 20;
 
 /// What makes the blocks, for those who keep them: another version may make other bytes.
 pub const XZ_ENCODER: &str = "liblzma-sys 0.4.9";
@@ -34,11 +33,19 @@ impl Preset {
         self.0
     }
 
+    /// Bytes of input that make one block: eight dictionaries (xz(1), the table of presets), which costs half a percent of
+    /// size, so that a fast preset is not done by some cores long before the others. Fixed, so that the bytes don't
+    /// depend on liblzma's choice.
+    pub fn block(self) -> usize {
+        const DICTIONARY: [usize; 7] = [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
+        (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
+    }
+
     /// About how many bytes of memory compressing one block takes: the encoder (`xz --info-memory`, the table
     /// of presets in xz(1)), its copy of the input, and the output.
     pub fn memory(self) -> u64 {
         const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
-        (ENCODER[usize::from(self.0)] << 20) + 2 * XZ_BLOCK as u64
+        (ENCODER[usize::from(self.0)] << 20) + 2 * self.block() as u64
     }
 }
 
@@ -51,7 +58,8 @@ impl Default for Preset {
 /// More than `size` bytes can come to: what xz cannot compress it stores in chunks with a few
 /// bytes each, and every block has a header, padding and an index entry.
 pub fn xz_worst_case(size: u64) -> u64 {
-    size.saturating_add(size / 1024).saturating_add((size / XZ_BLOCK as u64 + 1) * 256 + 1024)
+    let smallest = Preset(0).block() as u64;
+    size.saturating_add(size / 1024).saturating_add((size / smallest + 1) * 256 + 1024)
 }
 
 /// Why xz could not compress.
@@ -107,14 +115,14 @@ const FRAME: usize = 12;
 /// Where the footer says how long the index is, counted in units of four bytes and one less.
 const BACKWARD: std::ops::Range<usize> = 4..8;
 
-/// Compresses `content`, at most [`XZ_BLOCK`] bytes and not empty, to one block that says its sizes itself.
+/// Compresses `content`, at most [`Preset::block`] bytes and not empty, to one block that says its sizes itself.
 ///
 /// # Errors
 /// When liblzma has not enough memory.
 pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
     // Its encoder for threads is the one whose blocks say their sizes, so that they can be read in parallel.
     let mut stream = MtStreamBuilder::new();
-    stream.threads(NonZero::<u32>::MIN.get()).block_size(XZ_BLOCK as u64).preset(preset.0.into()).check(Check::Crc64);
+    stream.threads(NonZero::<u32>::MIN.get()).block_size(preset.block() as u64).preset(preset.0.into()).check(Check::Crc64);
     let mut stream = stream.encoder()?;
     let most = usize::try_from(xz_worst_case(content.len() as u64)).map_err(|_| XzError::Layout)?;
     let mut out = Vec::with_capacity(most);
@@ -215,9 +223,9 @@ mod tests {
     }
 
     fn compress(data: &[u8], preset: u8) -> Vec<u8> {
-        let (mut out, mut stream) = (XzStream::START.to_vec(), XzStream::default());
-        for content in data.chunks(XZ_BLOCK) {
-            let block = xz_block(content, Preset::new(preset).unwrap()).unwrap();
+        let (mut out, mut stream, preset) = (XzStream::START.to_vec(), XzStream::default(), Preset::new(preset).unwrap());
+        for content in data.chunks(preset.block()) {
+            let block = xz_block(content, preset).unwrap();
             stream.add(&block);
             out.extend(block.bytes);
         }
@@ -226,8 +234,9 @@ mod tests {
     }
 
     /// The same through liblzma's own threads.
-    fn by_liblzma(data: &[u8], preset: u32) -> Vec<u8> {
-        let stream = MtStreamBuilder::new().threads(2).block_size(XZ_BLOCK as u64).preset(preset).check(Check::Crc64).encoder().unwrap();
+    fn by_liblzma(data: &[u8], preset: u8) -> Vec<u8> {
+        let block = Preset::new(preset).unwrap().block() as u64;
+        let stream = MtStreamBuilder::new().threads(2).block_size(block).preset(preset.into()).check(Check::Crc64).encoder().unwrap();
         let mut out = Vec::new();
         liblzma::read::XzEncoder::new_stream(data, stream).read_to_end(&mut out).unwrap();
         out
@@ -243,9 +252,9 @@ mod tests {
     #[test]
     fn blocks_make_the_stream_that_liblzma_makes() {
         let data = data();
-        assert!(data.len() > 2 * XZ_BLOCK);
-        for preset in [0, 2] {
-            assert!(compress(&data, preset) == by_liblzma(&data, preset.into()), "preset {preset}");
+        assert!(data.len() > 2 * LARGEST);
+        for preset in [0, 3] {
+            assert!(compress(&data, preset) == by_liblzma(&data, preset), "preset {preset}");
         }
         assert!(compress(b"short", 6) == by_liblzma(b"short", 6));
     }
@@ -268,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_block_can_be_kept() {
-        for content in [b"to be kept".to_vec(), vec![7; 300], data()[..XZ_BLOCK].to_vec()] {
+        for content in [b"to be kept".to_vec(), vec![7; 300], data()[..1 << 20].to_vec()] {
             let block = xz_block(&content, Preset::new(0).unwrap()).unwrap();
             let kept = XzBlock::kept(block.bytes.clone()).unwrap();
             assert_eq!((&kept.bytes, kept.record), (&block.bytes, block.record));
@@ -302,5 +311,7 @@ mod tests {
     #[test]
     fn presets_are_0_to_6() {
         assert_eq!((Preset::new(6), Preset::new(7)), (Some(Preset::DEFAULT), None));
+        let blocks: Vec<usize> = (0..=6).filter_map(Preset::new).map(|preset| preset.block() >> 20).collect();
+        assert_eq!(blocks, [2, 8, 16, 24, 24, 24, 24]);
     }
 }
