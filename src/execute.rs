@@ -25,6 +25,7 @@ mod output;
 mod pack;
 mod prepare;
 mod recall;
+mod repeats;
 mod sample;
 mod sbom;
 mod sdist;

@@ -26,6 +26,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+BLOCK = 2 << 20
 STAGES = ("read", "hash", "deflate", "xz", "write")
 
 
@@ -61,17 +62,31 @@ def preparing(trace: Any) -> float:
     return min((float(piece["ts"]) for piece in pieces(trace) if piece["name"] == "read"), default=0.0) / 1e6
 
 
+def repeats(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Large members with the content of an earlier one, which are packed once (`execute/repeats.rs`)."""
+    seen: set[tuple[int, int]] = set()
+    found = []
+    for member in members:
+        content = (member.CRC, member.file_size)
+        if member.file_size > BLOCK and content in seen:
+            found.append(member)
+        seen.add(content)
+    return found
+
+
 def output(wheel: Path) -> dict[str, Any]:
     """The sizes of a wheel's members, by how they are packed, and what a deflated byte comes to."""
     with zipfile.ZipFile(wheel) as archive:
         members = archive.infolist()
     deflated = [member for member in members if member.compress_type == zipfile.ZIP_DEFLATED]
     before = sum(member.file_size for member in deflated)
+    repeated = repeats(deflated)
     inner = [member for member in deflated if member.filename.endswith("/_devel.tar")]
     return {
         "name": wheel.name.split("-")[0].replace("_", "-"),
-        "deflate": [member.file_size for member in deflated if member not in inner],
+        "deflate": [member.file_size for member in deflated if member not in inner and member not in repeated],
         "store": [member.file_size for member in members if member.compress_type == zipfile.ZIP_STORED],
+        "repeat": [member.compress_size for member in repeated],
         "archive": sum(member.file_size for member in inner),
         "packed": round(sum(member.compress_size for member in deflated) / before, 4) if before else 1.0,
     }

@@ -13,7 +13,8 @@ a cache does (`src/execute/`), with the same limits:
   next batch of the first output that has it ready; else it follows the first output that has
   something to follow; else it packs the next batch of the first output that has fewer than N being packed
   or waiting to be written; else it waits. N is twice the workers and two, but at most 16.
-* To pack a block is to read it, to hash it when it is the whole member, and to deflate it.
+* To pack a block is to read it, to hash it when it is the whole member, and to deflate it. A large member
+  that has the content of an earlier one in its output is not packed, only written.
 * An output has one writer at a time. To write a block is to hash it, when it is a part of its
   member or xz (of which what is packed is hashed), and to write what is packed.
 * All of an output is hashed once more while it grows, up to the last member that is complete, by one
@@ -59,7 +60,7 @@ STRETCH = 16 * MIB
 """Bytes of an output that are followed at a time."""
 OFTEN = 128 * MIB
 """Bytes of content of an output after which the disk is asked to take it."""
-WEIGHTS = {"store": 1, "deflate": 8, "xz": 100 + 70 * 6}
+WEIGHTS = {"store": 1, "deflate": 8, "xz": 100 + 70 * 6, "repeat": 0}
 """What a byte costs for the order of outputs."""
 XZ_ENCODER = 94 * MIB + 2 * XZ_BLOCK
 """Bytes that xz itself needs, at preset 6."""
@@ -90,7 +91,7 @@ class Member:
 
     size: int
     method: str
-    """`deflate`, `store` or `xz`."""
+    """`deflate`, `store` or `xz`; or `repeat`, and then the size is that of the packed bytes."""
 
 
 @dataclass(frozen=True)
@@ -102,19 +103,21 @@ class Block:
     whole: bool
     last: bool
     """Of its member."""
+    copied: int = 0
+    """Packed bytes that another member has."""
 
     def memory(self) -> int:
         """Bytes that it needs until it is written."""
-        return {"store": self.size, "deflate": 2 * self.size, "xz": 2 * self.size + XZ_ENCODER}[self.method]
+        return {"store": self.size, "deflate": 2 * self.size, "xz": 2 * self.size + XZ_ENCODER, "repeat": 0}[self.method]
 
     def packed(self, ratio: float) -> float:
         """Bytes that it comes to."""
-        return self.size if self.method == "store" else self.size * ratio
+        return self.copied + (self.size if self.method == "store" else self.size * ratio)
 
     def packing(self, costs: Costs) -> float:
         """Seconds to pack it, but for reading."""
         hashing = costs.hash if self.whole and self.method != "xz" else 0.0
-        return self.size * (hashing + {"deflate": costs.deflate, "xz": costs.xz, "store": 0.0}[self.method])
+        return self.size * (hashing + {"deflate": costs.deflate, "xz": costs.xz}.get(self.method, 0.0))
 
     def writing(self, costs: Costs, ratio: float) -> float:
         """Seconds to write it."""
@@ -127,6 +130,9 @@ def blocks(members: list[Member]) -> list[Block]:
     """The blocks of an output, in its order. A member without bytes has one all the same."""
     cut = []
     for member in members:
+        if member.method == "repeat":
+            cut.append(Block(0, member.method, True, True, member.size))
+            continue
         step = XZ_BLOCK if member.method == "xz" else BLOCK
         for at in range(0, max(member.size, 1), step):
             cut.append(Block(min(step, member.size - at), member.method, member.size <= step, at + step >= member.size))
@@ -388,7 +394,7 @@ def load(data: dict[str, Any], xz: bool) -> tuple[list[Output], Costs]:
     costs = Costs(**data["costs"])
     outputs = []
     for output in data["outputs"]:
-        members = [Member(size, method) for method in ("store", "deflate") for size in output[method]]
+        members = [Member(size, method) for method in ("store", "deflate", "repeat") for size in output[method]]
         if output["archive"]:
             members.append(Member(output["archive"], "xz" if xz else "deflate"))
         outputs.append(Output(output["name"], members, costs, output["packed"]))

@@ -168,6 +168,16 @@ class Simulated(unittest.TestCase):
         twice = [[model.Member(128 * BLOCK, "deflate")]]
         self.assertAlmostEqual(build(twice, costs(), model.Machine(1, disk=disk)).seconds, 0.64 + 2 * 0.64)
 
+    def test_what_repeats_another_is_only_written(self) -> None:
+        once, repeat = model.Member(64 * BLOCK, "deflate"), model.Member(BLOCK, "repeat")
+        cost = costs(write=0.25, hash=0.5)
+        packed, copied = (wheels([members], cost)[0] for members in ([once], [once, repeat]))
+        self.assertAlmostEqual(copied.packing, packed.packing)
+        # Its bytes are followed like all others.
+        self.assertAlmostEqual(copied.writing - packed.writing, BLOCK * cost.write)
+        self.assertAlmostEqual(copied.following - packed.following, BLOCK * cost.hash)
+        self.assertEqual(copied.batches[-1].memory, packed.batches[-1].memory)
+
     def test_xz_has_larger_blocks(self) -> None:
         sizes = [block.size // model.MIB for block in model.blocks([model.Member(50 * model.MIB, "xz")])]
         self.assertEqual(sizes, [24, 24, 2])
@@ -188,6 +198,7 @@ class Program(unittest.TestCase):
             "archive/deflate.rs": [f"const BLOCK: usize = {BLOCK >> 20} << 20;"],
             "archive/tarball/xz.rs": [f"const LARGEST: usize = {model.XZ_BLOCK >> 20} << 20;", "[3, 9, 17, 32, 48, 94, 94]"],
             "execute/lane.rs": [f"const SMALL: usize = {model.SMALL};", "bytes == 0 || bytes + block.len <= BLOCK", "stored >= bytes / 3"],
+            "execute/repeats.rs": ["const SMALLEST: u64 = BLOCK as u64;", "len() > SMALLEST && matches!(entry.packing, Packing::Deflate(_))"],
             "execute/output.rs": [f"const OFTEN: u64 = {model.OFTEN >> 20} << 20;"],
             "execute/work.rs": [
                 f"const MOST: u64 = {model.MOST};",
@@ -262,9 +273,14 @@ class Inputs(unittest.TestCase):
                 archive.writestr("d/a", bytes(700))
                 archive.writestr("d/b", bytes(70), zipfile.ZIP_STORED)
                 archive.writestr("d/_devel.tar", bytes(10240))
+                archive.writestr("d/large", bytes(BLOCK + 1))
+                archive.writestr("d/like-large", bytes(BLOCK + 1))
+                archive.writestr("d/like-a", bytes(700))
+                repeated = archive.getinfo("d/like-large").compress_size
             found = inputs.output(wheel)
         self.assertLess(found.pop("packed"), 0.02)
-        self.assertEqual(found, {"name": "rocm-sdk-devel", "deflate": [700], "store": [70], "archive": 10240})
+        expected = {"deflate": [700, BLOCK + 1, 700], "store": [70], "repeat": [repeated], "archive": 10240}
+        self.assertEqual(found, {"name": "rocm-sdk-devel", **expected})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! Wheels: a zip whose last member, RECORD, lists the others (binary distribution format; PEP 427, PEP 376).
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::{Seek, Write};
+use std::io::{Read, Seek, Write};
+use std::ops::Range;
 
 use super::Timestamp;
 use super::checksum::{Digest, Sha256};
@@ -132,6 +133,28 @@ impl<W: Write + Seek> WheelWriter<W> {
         self.zip.entry(name, executable, *method, digest.size, digest.crc, bytes)?;
         self.record.add(name, digest);
         Ok(())
+    }
+
+    /// Where in the sink the bytes of a complete member lie; none of them is buffered any more.
+    ///
+    /// # Errors
+    /// When there is no such member, and when the sink fails.
+    pub fn settled(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
+        self.zip.flush()?;
+        self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
+    }
+
+    /// Writes a member with the content of an earlier one, `first`, whose bytes `source` has: those at
+    /// [`WheelWriter::settled`]. Gives the content's digest.
+    ///
+    /// # Errors
+    /// As [`WheelWriter::member`], and when there is no such member, or `source` cannot be read.
+    pub fn repeat(&mut self, name: &RelPath, executable: bool, first: &RelPath, source: &mut impl Read) -> Result<Digest, WheelError> {
+        self.place(name)?;
+        let digest = self.record.digest(first).ok_or_else(|| WheelError::Missing { name: first.clone() })?;
+        self.zip.repeat(name, executable, first, source)?;
+        self.record.add(name, &digest);
+        Ok(digest)
     }
 
     /// Begins a member whose content has `size` bytes. Its bytes, as stored by `method`, come
@@ -309,5 +332,18 @@ mod tests {
         let error = wheel.end(member, &Digest::of(b"four")).unwrap_err();
         assert_eq!(error.to_string(), "`a` was announced with 3 bytes, and its digest is of 4");
         assert!(matches!(put(&mut wheel, "b", ""), Err(WheelError::Zip(ZipError::Torn { .. }))));
+    }
+
+    #[test]
+    fn a_member_repeats_one_that_is_there() {
+        let mut wheel = writer();
+        put(&mut wheel, "a", "text text text").unwrap();
+        let place = wheel.settled(&path("a")).unwrap();
+        let bytes = wheel.sink().get_ref()[usize::try_from(place.start).unwrap()..].to_vec();
+        assert_eq!(wheel.repeat(&path("b"), true, &path("a"), &mut bytes.as_slice()).unwrap(), Digest::of(b"text text text"));
+        let short = wheel.repeat(&path("c"), false, &path("a"), &mut &bytes[1..]).unwrap_err();
+        assert!(matches!(short, WheelError::Zip(ZipError::Size { .. })), "{short}");
+        let unknown = writer().repeat(&path("b"), false, &path("a"), &mut bytes.as_slice()).unwrap_err();
+        assert_eq!((unknown.to_string(), writer().settled(&path("a")).is_err()), ("the wheel has no `a`".to_owned(), true));
     }
 }

@@ -5,6 +5,7 @@
 //! the directory. Members and archives may have any size, an archive any number of members.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
@@ -25,6 +26,12 @@ pub enum ZipError {
     #[error("the archive already has a member `{name}`")]
     Duplicate {
         /// The name of both.
+        name: RelPath,
+    },
+    /// No member of a name that was asked for.
+    #[error("the archive has no member `{name}`")]
+    Missing {
+        /// The name.
         name: RelPath,
     },
     /// A name that the 16 bits of its length cannot count.
@@ -102,6 +109,21 @@ impl<W: Write + Seek> ZipWriter<W> {
         &self.sink
     }
 
+    /// Where the bytes of a complete member lie.
+    pub fn place(&self, name: &RelPath) -> Option<Range<u64>> {
+        let header = self.members.get(name)?;
+        let start = header.offset + header.local(name.as_str()).len() as u64;
+        Some(start..start + header.compressed)
+    }
+
+    /// Brings what is buffered to where it is written to.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn flush(&mut self) -> Result<(), ZipError> {
+        self.sink.flush().map_err(ZipError::writing("what is buffered"))
+    }
+
     /// Writes a whole member: its content has `size` bytes and this `crc` and is `bytes` when
     /// stored by `method`. Does not seek.
     ///
@@ -120,7 +142,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Writes a member as another archive has it: `source` has its bytes, compressed as they are there.
+    /// Writes a member as an archive has it already: `source` has its bytes, compressed as they are there.
     ///
     /// # Errors
     /// On a second member of this name, when `source` cannot be read or has not the bytes that were
@@ -139,6 +161,18 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.position += written;
         self.close(name.clone(), header);
         Ok(())
+    }
+
+    /// Writes a member with the content of a complete one, `first`, whose bytes `source` has.
+    ///
+    /// # Errors
+    /// As [`ZipWriter::copy`], and when there is no `first`.
+    pub fn repeat(&mut self, name: &RelPath, executable: bool, first: &RelPath, source: &mut impl Read) -> Result<(), ZipError> {
+        let Some(&Header { method, crc, size, compressed, .. }) = self.members.get(first) else {
+            return Err(ZipError::Missing { name: first.clone() });
+        };
+        let (mode, time) = (header::regular(executable), self.time.dos());
+        self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
     /// Begins a member whose content has `size` bytes. Its bytes come through [`ZipWriter::append`],
@@ -257,7 +291,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 }
 
-/// What another archive says of a member.
+/// What an archive says of a member.
 #[derive(Debug, Clone, Copy)]
 pub struct CopiedMember {
     /// `st_mode`, type and permissions.

@@ -98,7 +98,9 @@ impl Bytes {
 
 /// Asks the system to read some of a file before it is needed. It does not say how that went.
 pub(super) fn read_ahead(file: &fs_err::File, offset: u64, len: u64) {
-    let _ = fadvise(file, offset, NonZero::new(len), Advice::WillNeed);
+    if let Some(len) = NonZero::new(len) {
+        let _ = fadvise(file, offset, Some(len), Advice::WillNeed);
+    }
 }
 
 fn open(path: &PathBuf) -> io::Result<fs_err::File> {

@@ -102,6 +102,7 @@ impl<'a> Joiner<'a> {
                 Ok(())
             }
             Body::Cached(packed) => self.cached(block, packed),
+            Body::Repeat => self.repeat(entry),
         }
     }
 
@@ -131,6 +132,17 @@ impl<'a> Joiner<'a> {
             return Ok(self.wheel.end(member, &stream.digest)?);
         }
         self.cached = Some(member);
+        Ok(())
+    }
+
+    /// Writes a member that has the bytes of an earlier one.
+    fn repeat(&mut self, entry: &Entry<'_>) -> Result<(), WriteError> {
+        let Some(first) = entry.repeats else { return Ok(()) };
+        let place = self.wheel.settled(first)?;
+        let mut source = self.wheel.sink().get_ref().part(place.clone())?;
+        let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
+        let digest = self.recorder.time(Kind::Write, place.end - place.start, copy)?;
+        self.keeper.remember(&entry.known, Content(digest.sha256));
         Ok(())
     }
 
@@ -166,5 +178,44 @@ impl<'a> Joiner<'a> {
         self.append_xz(&mut open, &end)?;
         self.wheel.end(open.member, &open.hasher.finish())?;
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytes::Bytes;
+    use super::super::pack::{Blocks, Packer};
+    use super::*;
+    use crate::archive::deflate::{BLOCK, Level};
+    use crate::archive::{Stage, Timestamp};
+    use crate::names::RelPath;
+
+    /// A wheel whose member `b` is said to repeat `a`, or not.
+    fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
+        let (dir, buffers, recorder) = (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));
+        let stage = Stage::open(dir.path()).unwrap();
+        let sink = BufWriter::with_capacity(1 << 20, stage.create(&"a.whl".parse().unwrap()).unwrap());
+        let wheel = WheelWriter::new(sink, &"d".parse().unwrap(), &"1".parse().unwrap(), Timestamp::EARLIEST).unwrap();
+        let mut joiner = Joiner::new(wheel, Keeper::new(None), &buffers, &recorder);
+        let entry = |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
+        let mut entries: Vec<Entry<'_>> = contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
+        entries[1].repeats = repeats.then_some(&contents[0].0);
+        entries[1].executable = true;
+        let mut packer = Packer::new(None, &buffers, &recorder);
+        for block in Blocks::of(&entries) {
+            joiner.write(packer.pack(block).unwrap()).unwrap();
+            assert!(joiner.solid() <= joiner.wheel.position());
+        }
+        joiner.into_parts().0.finish().unwrap();
+        fs_err::read(stage.path(&"a.whl".parse().unwrap())).unwrap()
+    }
+
+    #[test]
+    fn a_member_that_repeats_another_is_as_if_it_was_packed() {
+        let content: Vec<u8> = (0..2 * BLOCK + 9).map(|at| (at / 7 % 251).to_le_bytes()[0]).collect();
+        let members = ["a", "b", "c", "d-1.dist-info/METADATA", "d-1.dist-info/WHEEL"].map(|name| name.parse::<RelPath>().unwrap());
+        let contents = [content.clone(), content, vec![1; BLOCK + 1], vec![2], vec![3]].map(Bytes::Memory);
+        let contents: Vec<(RelPath, Bytes)> = members.into_iter().zip(contents).collect();
+        assert!(wheel(&contents, true) == wheel(&contents, false));
     }
 }

@@ -33,11 +33,11 @@ pub(super) struct Rank {
 impl Rank {
     fn of(entries: &[Entry<'_>]) -> Self {
         let (mut bytes, mut stored, mut cost) = (0, 0, 0);
-        for block in Blocks::of(entries) {
-            let len = block.len as u64;
+        for entry in entries {
+            let len = entry.extent();
             bytes += len;
-            stored += if block.entry.packing.is_compressed_now() { 0 } else { len };
-            cost += block.cost();
+            stored += if entry.packing.is_compressed_now() { 0 } else { len };
+            cost += len * entry.packing.weight();
         }
         Self { stored: stored > 0 && stored >= bytes / 3, cost }
     }

@@ -25,17 +25,21 @@ pub(super) struct Entry<'a> {
     pub asked: Packing,
     /// What is known of them.
     pub known: Known,
+    /// The member before it that has the same bytes, packed alike.
+    pub repeats: Option<&'a RelPath>,
 }
 
 impl<'a> Entry<'a> {
     /// One that nothing is known of.
     pub fn new(name: &'a RelPath, executable: bool, bytes: &'a Bytes, packing: Packing) -> Self {
-        Self { name, executable, bytes, packing, asked: packing, known: Known::default() }
+        Self { name, executable, bytes, packing, asked: packing, known: Known::default(), repeats: None }
     }
 
     /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
-    fn extent(&self) -> u64 {
+    /// What repeats another has none to pack.
+    pub fn extent(&self) -> u64 {
         match self.packing {
+            _ if self.repeats.is_some() => 0,
             Packing::Cached(stream) => stream.packed_len,
             Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.bytes.len(),
         }
@@ -79,7 +83,7 @@ impl Packing {
     }
 
     /// About how long a byte takes, against the fastest deflate: measured on libraries.
-    fn weight(self) -> u64 {
+    pub fn weight(self) -> u64 {
         match self {
             Self::Store | Self::Cached(_) => 1,
             Self::Deflate(Level::Fast) => 4,
@@ -123,6 +127,7 @@ impl Block<'_> {
     /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
     pub fn progress(&self) -> u64 {
         match self.entry.packing {
+            _ if self.entry.repeats.is_some() => self.entry.bytes.len(),
             Packing::Cached(_) if self.first() => self.entry.bytes.len(),
             Packing::Cached(_) => 0,
             Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.len as u64,
@@ -137,11 +142,6 @@ impl Block<'_> {
             Packing::Deflate(_) => 2 * len,
             Packing::Xz(preset) => 2 * len + preset.memory(),
         }
-    }
-
-    /// About how long it takes, against other blocks.
-    pub fn cost(&self) -> u64 {
-        self.len as u64 * self.entry.packing.weight()
     }
 }
 
@@ -196,6 +196,8 @@ pub(super) enum Body {
     Xz { made: XzBlock, news: Option<Known>, kept: bool },
     /// Some of a stream that the cache has.
     Cached(Vec<u8>),
+    /// What another member has.
+    Repeat,
 }
 
 /// What a worker keeps from one block to the next.
@@ -230,6 +232,7 @@ impl<'a> Packer<'a> {
     /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
         let body = match block.entry.packing {
+            _ if block.entry.repeats.is_some() => Body::Repeat,
             Packing::Store => {
                 let content = self.read(block)?;
                 self.checked(block, content, None)

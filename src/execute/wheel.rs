@@ -9,6 +9,7 @@ use super::joiner::Sink;
 use super::pack::{Entry, PackError, Packing};
 use super::prepare::{Content, Output, Ready, core_metadata};
 use super::recall::Recall;
+use super::repeats;
 use super::sample::shrinks;
 use super::sbom::Bill;
 use super::tar_image::TarImage;
@@ -89,6 +90,7 @@ impl<'a> Contents<'a> {
         let rest = packing(distribution.compression);
         all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), recall)?);
         all.extend(entries(&self.info, |_| rest, recall)?);
+        repeats::mark(&mut all)?;
         Ok(all)
     }
 }

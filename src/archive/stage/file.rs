@@ -1,6 +1,7 @@
 //! An output that has not its final name yet.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,14 @@ impl StagedFile {
         self.file.file().read_exact_at(out, offset).map_err(|e| self.explain("read", e))
     }
 
+    /// Some bytes of it, to be read wherever the place in it is.
+    ///
+    /// # Errors
+    /// When there are too many open files.
+    pub fn part(&self, place: Range<u64>) -> io::Result<impl Read + use<>> {
+        Ok(Part { file: self.twin()?, rest: place })
+    }
+
     /// Waits until the bytes written so far are on the disk.
     ///
     /// # Errors
@@ -77,6 +86,22 @@ impl StagedFile {
                 _ => FileError::Other { doing, path, source },
             },
         )
+    }
+}
+
+/// Bytes of a file that are still to be read.
+struct Part {
+    file: StagedFile,
+    rest: Range<u64>,
+}
+
+impl Read for Part {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let rest = self.rest.end - self.rest.start;
+        let len = usize::try_from(rest).unwrap_or(out.len()).min(out.len());
+        self.file.read_exact_at(self.rest.start, &mut out[..len])?;
+        self.rest.start += len as u64;
+        Ok(len)
     }
 }
 

@@ -17,6 +17,11 @@ impl Record {
         self.0.push((name.clone(), *digest));
     }
 
+    /// What is said of a member.
+    pub(super) fn digest(&self, name: &RelPath) -> Option<Digest> {
+        self.0.iter().find_map(|(listed, digest)| (listed == name).then_some(*digest))
+    }
+
     /// The hash of every member so far, by name. To be looked up in: it has no order.
     pub(super) fn hashes(&self) -> HashMap<&RelPath, Sha256> {
         self.0.iter().map(|(name, digest)| (name, digest.sha256)).collect()
