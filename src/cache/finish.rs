@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fs_err::File;
+use tempfile::NamedTempFile;
 
 use super::directory::Lock;
 use super::offer::{Archive, Offer};
@@ -86,9 +87,9 @@ impl Cache {
         for Archive { path, offer: Offer { rows, memos: more, .. } } in archives {
             memos.extend(more);
             match self.adopt(&path, &rows, budget) {
-                Some(segment) => {
-                    budget -= segment.table.length;
-                    sealed.push(Sealed { table: Table { rows, ..segment.table }, ..segment });
+                Some((file, length)) => {
+                    budget -= length;
+                    sealed.push(Sealed { file, table: Table { length, rows, ..Table::default() } });
                 }
                 None => rest.push((path, rows)),
             }
@@ -99,16 +100,15 @@ impl Cache {
         (sealed, memos)
     }
 
-    /// An archive as a segment, without a second copy of its bytes, where that can be and no more
-    /// than two thirds of them are in vain.
-    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<Sealed> {
+    /// An archive as the bytes of a segment, without a second copy of them, and its length: where that can be,
+    /// and no more than two thirds of them are in vain.
+    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(NamedTempFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
         if packed == 0 || packed < length / 3 || length > budget {
             return None;
         }
-        let file = self.directory.adopt(archive)?;
-        Some(Sealed { file, table: Table { length, ..Table::default() } })
+        Some((self.directory.adopt(archive)?, length))
     }
 
     /// Copies streams out of archives.

@@ -12,7 +12,7 @@ use crate::archive::checksum::{Checksum, Digest, Hasher};
 use crate::archive::deflate::Method;
 
 /// How much is read at a time.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 
 thread_local! {
     /// What packed bytes are read into, by each thread.

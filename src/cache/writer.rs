@@ -6,14 +6,12 @@ use fs_err::File;
 use tempfile::NamedTempFile;
 
 use super::directory::Directory;
-use super::read::PackedBytes;
+use super::read::{PIECE, PackedBytes};
 use super::table::{Row, Table};
 use crate::archive::checksum::Checksum;
 
 /// Small streams are written together.
 const BUFFER: usize = 256 << 10;
-/// How much is read at a time.
-const PIECE: usize = 1 << 20;
 
 /// Copies streams, one after the other, into segments of its own.
 ///
