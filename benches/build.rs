@@ -17,15 +17,15 @@
 //! | `--rockpack FILE` | another program in place of the one built with the bench |
 //!
 //! All columns are of one run. In each round, what is compared is measured one after the other;
-//! what takes minutes (today's flow, xz, max) or is a size is measured in the first round only.
+//! what takes minutes (today's flow, xz above preset 3, max) or is a size is measured in the first round only.
 //! Before each program starts, what others left to be written has been (`sync`), and the
 //! artifacts are in the page cache. Rows 1 to 6 have the devel archive as plain tar.
 //!
 //! * today: `today/today.py`, which is in Python with setuptools and patchelf, as the flow in
 //!   use is. It is refused when it does not make the members that rockpack makes.
 //! * floor: the artifacts' files that go into packages, read, hashed, written, on all cores.
-//! * deflate in memory: what rockpack's wheels have deflated, on all cores, with its own encoder,
-//!   level and block size; nothing else is done.
+//! * deflate in memory: all bytes that go into packages, on all cores, with rockpack's own encoder,
+//!   level and block size; nothing else is done. Of what it deflates: without those that its wheels store.
 //! * zlib -6: the size of the wheels if zlib had compressed each member at level 6.
 //! * one library: rebuilt with another one throughout its code, of at most 120 MB; its own work
 //!   is to read, hash and deflate it on all cores.

@@ -110,8 +110,12 @@ pub fn deflate(members: &[Vec<u8>], compression: Compression) -> Measured {
         Compression::Default | Compression::Store => Level::Default,
     };
     let blocks: Vec<_> = members.iter().flat_map(|bytes| blocks(bytes)).collect();
-    let pack = |encoder: &mut Encoder, (bytes, last): &(&[u8], bool)| _ = std::hint::black_box(encoder.block(bytes, *last));
-    Measured::of(|| on_all_cores(&blocks, || Encoder::new(level), pack))
+    let pack = |(encoder, packed): &mut (Encoder, Vec<u8>), (bytes, last): &(&[u8], bool)| {
+        packed.clear();
+        encoder.append_block(bytes, *last, packed);
+        std::hint::black_box(&packed);
+    };
+    Measured::of(|| on_all_cores(&blocks, || (Encoder::new(level), Vec::new()), pack))
 }
 
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {

@@ -54,10 +54,11 @@ pub enum Subject {
 impl Subject {
     /// Whether once is enough: what takes minutes, or does not vary.
     pub fn once(self) -> bool {
-        matches!(
-            self,
-            Self::Today | Self::Zlib | Self::OneXz(_) | Self::Xz(_) | Self::Build(Compression::Max) | Self::Deflate(Compression::Max)
-        )
+        match self {
+            Self::Today | Self::Zlib | Self::Build(Compression::Max) | Self::Deflate(Compression::Max) => true,
+            Self::OneXz(preset) | Self::Xz(preset) => preset > 3,
+            _ => false,
+        }
     }
 }
 
