@@ -26,7 +26,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-BLOCK = 2 << 20
+from model import BLOCK
+
 STAGES = ("read", "hash", "deflate", "xz", "write")
 
 

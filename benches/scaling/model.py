@@ -117,7 +117,7 @@ class Block:
     def packing(self, costs: Costs) -> float:
         """Seconds to pack it, but for reading."""
         hashing = costs.hash if self.whole and self.method != "xz" else 0.0
-        return self.size * (hashing + {"deflate": costs.deflate, "xz": costs.xz}.get(self.method, 0.0))
+        return self.size * (hashing + {"deflate": costs.deflate, "xz": costs.xz, "store": 0.0, "repeat": 0.0}[self.method])
 
     def writing(self, costs: Costs, ratio: float) -> float:
         """Seconds to write it."""

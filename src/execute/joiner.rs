@@ -138,7 +138,7 @@ impl<'a> Joiner<'a> {
     /// Writes a member that has the bytes of an earlier one. The cache does not learn what the file came to:
     /// it was compared and not hashed, and the other one may have changed since.
     fn repeat(&mut self, entry: &Entry<'_>) -> Result<(), WriteError> {
-        let Some(first) = entry.repeats else { return Ok(()) };
+        let Packing::Repeat(first) = entry.packing else { return Ok(()) };
         let place = self.wheel.settled(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
         let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
@@ -198,7 +198,9 @@ mod tests {
         let mut joiner = Joiner::new(wheel, Keeper::new(None), &buffers, &recorder);
         let entry = |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
         let mut entries: Vec<Entry<'_>> = contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
-        entries[1].repeats = repeats.then_some(&contents[0].0);
+        if repeats {
+            entries[1].packing = Packing::Repeat(&contents[0].0);
+        }
         entries[1].executable = true;
         let mut packer = Packer::new(None, &buffers, &recorder);
         for block in Blocks::of(&entries) {

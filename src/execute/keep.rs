@@ -36,7 +36,7 @@ impl Keeper {
 
     /// The bytes of a member begin, at `offset` in the wheel. What is stored is not kept: it is read as
     /// quickly from where it is.
-    pub fn begin(&mut self, packing: Packing, offset: u64) {
+    pub fn begin(&mut self, packing: Packing<'_>, offset: u64) {
         if let (Some(_), Packing::Deflate(_)) = (&self.offer, packing) {
             self.stream = Some(Stream { offset, len: 0, crc: Checksum::default() });
         }
@@ -61,7 +61,7 @@ impl Keeper {
     }
 
     /// A block of an xz archive, `made` at this offset unless the cache has it.
-    pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing, news: &Known) {
+    pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing<'_>, news: &Known) {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
         if let Some((XzBlock { bytes, .. }, offset)) = made {
             let digest = Digest::of(bytes);

@@ -20,26 +20,24 @@ pub(super) struct Entry<'a> {
     pub name: &'a RelPath,
     pub executable: bool,
     pub bytes: &'a Bytes,
-    pub packing: Packing,
+    pub packing: Packing<'a>,
     /// How they were meant to be packed, which is what they are kept under.
-    pub asked: Packing,
+    pub asked: Packing<'a>,
     /// What is known of them.
     pub known: Known,
-    /// The member before it that has the same bytes, packed alike.
-    pub repeats: Option<&'a RelPath>,
 }
 
 impl<'a> Entry<'a> {
     /// One that nothing is known of.
-    pub fn new(name: &'a RelPath, executable: bool, bytes: &'a Bytes, packing: Packing) -> Self {
-        Self { name, executable, bytes, packing, asked: packing, known: Known::default(), repeats: None }
+    pub fn new(name: &'a RelPath, executable: bool, bytes: &'a Bytes, packing: Packing<'a>) -> Self {
+        Self { name, executable, bytes, packing, asked: packing, known: Known::default() }
     }
 
     /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
     /// What repeats another has none to pack.
     pub fn extent(&self) -> u64 {
         match self.packing {
-            _ if self.repeats.is_some() => 0,
+            Packing::Repeat(_) => 0,
             Packing::Cached(stream) => stream.packed_len,
             Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.bytes.len(),
         }
@@ -48,7 +46,7 @@ impl<'a> Entry<'a> {
 
 /// How a member's bytes come into the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packing {
+pub(super) enum Packing<'a> {
     /// As they are.
     Store,
     /// Deflated.
@@ -57,14 +55,16 @@ pub(super) enum Packing {
     Xz(Preset),
     /// As the cache has them.
     Cached(cache::Entry),
+    /// As the member before it has them that has this name: its bytes are the same, and deflated.
+    Repeat(&'a RelPath),
 }
 
-impl Packing {
+impl Packing<'_> {
     /// How the zip says it.
     pub fn method(self) -> Method {
         match self {
             Self::Store | Self::Xz(_) => Method::Store,
-            Self::Deflate(_) => Method::Deflate,
+            Self::Deflate(_) | Self::Repeat(_) => Method::Deflate,
             Self::Cached(stream) => stream.method,
         }
     }
@@ -77,7 +77,7 @@ impl Packing {
     /// Bytes of content in one block. Fixed, so that the output does not depend on the machine.
     fn block(self) -> usize {
         match self {
-            Self::Store | Self::Deflate(_) | Self::Cached(_) => BLOCK,
+            Self::Store | Self::Deflate(_) | Self::Cached(_) | Self::Repeat(_) => BLOCK,
             Self::Xz(preset) => preset.block(),
         }
     }
@@ -85,6 +85,7 @@ impl Packing {
     /// About how long a byte takes, against the fastest deflate: measured on libraries.
     pub fn weight(self) -> u64 {
         match self {
+            Self::Repeat(_) => 0,
             Self::Store | Self::Cached(_) => 1,
             Self::Deflate(Level::Fast) => 4,
             Self::Deflate(Level::Default) => 8,
@@ -127,7 +128,7 @@ impl Block<'_> {
     /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
     pub fn progress(&self) -> u64 {
         match self.entry.packing {
-            _ if self.entry.repeats.is_some() => self.entry.bytes.len(),
+            Packing::Repeat(_) => self.entry.bytes.len(),
             Packing::Cached(_) if self.first() => self.entry.bytes.len(),
             Packing::Cached(_) => 0,
             Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.len as u64,
@@ -138,7 +139,7 @@ impl Block<'_> {
     pub fn memory(&self) -> u64 {
         let len = self.len as u64;
         match self.entry.packing {
-            Packing::Store | Packing::Cached(_) => len,
+            Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => len,
             Packing::Deflate(_) => 2 * len,
             Packing::Xz(preset) => 2 * len + preset.memory(),
         }
@@ -225,6 +226,7 @@ impl<'a> Packer<'a> {
                 let (file, start) = cache.file_of(&stream);
                 read_ahead(file, start + block.offset, len);
             }
+            (Packing::Repeat(_), _) => {}
             _ => entry.bytes.read_ahead(block.offset, len),
         }
     }
@@ -232,7 +234,6 @@ impl<'a> Packer<'a> {
     /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
         let body = match block.entry.packing {
-            _ if block.entry.repeats.is_some() => Body::Repeat,
             Packing::Store => {
                 let content = self.read(block)?;
                 self.checked(block, content, None)
@@ -244,6 +245,7 @@ impl<'a> Packer<'a> {
             }
             Packing::Xz(preset) => self.xz(block, preset)?,
             Packing::Cached(stream) => Body::Cached(self.kept(block, &stream, block.offset, block.len)?),
+            Packing::Repeat(_) => Body::Repeat,
         };
         Ok(Packed { block, body })
     }

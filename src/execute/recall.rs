@@ -28,7 +28,7 @@ impl Recall<'_> {
     /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
     ///
     /// They are read only where the cache cannot know them otherwise, and has something that they could be.
-    pub fn stream(self, bytes: &Bytes, packing: Packing) -> io::Result<(Option<cache::Entry>, Known)> {
+    pub fn stream(self, bytes: &Bytes, packing: Packing<'_>) -> io::Result<(Option<cache::Entry>, Known)> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
         let fingerprint = fingerprint.finish();
@@ -41,14 +41,14 @@ impl Recall<'_> {
     }
 
     /// The same for a block of a larger whole, whose bytes `content` are.
-    pub fn block(self, whole: &Bytes, offset: u64, packing: Packing, content: &[u8]) -> (Option<cache::Entry>, Known) {
+    pub fn block(self, whole: &Bytes, offset: u64, packing: Packing<'_>, content: &[u8]) -> (Option<cache::Entry>, Known) {
         let (fingerprint, content) = (fingerprint_of_block(whole, offset, content.len()), Content(Sha256::of(content)));
         let known = Known { fingerprint, content: Some(content), remembered: false };
         (self.find(content, packing), known)
     }
 
     /// As [`Recall::block`], for a block whose files are known, so that it need not be read.
-    pub fn unread_block(self, whole: &Bytes, offset: u64, len: usize, packing: Packing) -> Option<cache::Entry> {
+    pub fn unread_block(self, whole: &Bytes, offset: u64, len: usize, packing: Packing<'_>) -> Option<cache::Entry> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, packing)
     }
 
@@ -56,7 +56,7 @@ impl Recall<'_> {
         self.0.content_of(&fingerprint?)
     }
 
-    fn find(self, content: Content, packing: Packing) -> Option<cache::Entry> {
+    fn find(self, content: Content, packing: Packing<'_>) -> Option<cache::Entry> {
         self.0.find(&key(content, packing)).copied().filter(|entry| self.0.check(entry))
     }
 }
@@ -71,14 +71,14 @@ fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Finger
 }
 
 /// The key of what packing a content makes.
-pub(super) fn key(content: Content, packing: Packing) -> Key {
+pub(super) fn key(content: Content, packing: Packing<'_>) -> Key {
     Key::new(content, &settings(packing))
 }
 
 /// Everything that decides about the packed bytes, besides the content.
-fn settings(packing: Packing) -> String {
+fn settings(packing: Packing<'_>) -> String {
     match packing {
-        Packing::Store | Packing::Cached(_) => "store".to_owned(),
+        Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
         Packing::Deflate(level) => format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}"),
         Packing::Xz(preset) => format!("a block of xz -{}, {XZ_ENCODER}, blocks of {}", preset.number(), preset.block()),
     }

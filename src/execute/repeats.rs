@@ -18,7 +18,7 @@ const PIECE: u64 = 1 << 20;
 /// Marks the entries that repeat one before them. Only those of equal size are read, and no further than they are equal.
 pub(super) fn mark(entries: &mut [Entry<'_>]) -> Result<(), WriteError> {
     for (index, first) in repeats(entries)? {
-        entries[index].repeats = Some(first);
+        entries[index].packing = Packing::Repeat(first);
     }
     Ok(())
 }
@@ -93,7 +93,8 @@ mod tests {
             members.into_iter().map(|(name, content, packing)| (name.parse().unwrap(), Bytes::Memory(content), packing)).collect();
         let mut entries: Vec<Entry<'_>> = members.iter().map(|(name, bytes, packing)| Entry::new(name, false, bytes, *packing)).collect();
         mark(&mut entries).unwrap();
-        let marked: Vec<(&str, &str)> = entries.iter().filter_map(|entry| Some((entry.name.as_str(), entry.repeats?.as_str()))).collect();
-        assert_eq!(marked, [("b", "a"), ("other-end-too", "other-end"), ("c", "a")]);
+        let first = |entry: &Entry<'_>| if let Packing::Repeat(first) = entry.packing { Some(first.to_string()) } else { None };
+        let marked: Vec<(&str, String)> = entries.iter().filter_map(|entry| Some((entry.name.as_str(), first(entry)?))).collect();
+        assert_eq!(marked, [("b", "a"), ("other-end-too", "other-end"), ("c", "a")].map(|(name, first)| (name, first.to_owned())));
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Contents<'a> {
 }
 
 /// How bytes are packed at a level of compression.
-pub(super) fn packing(compression: Compression) -> Packing {
+pub(super) fn packing(compression: Compression) -> Packing<'static> {
     match compression {
         Compression::Store => Packing::Store,
         Compression::Fast => Packing::Deflate(Level::Fast),
@@ -106,14 +106,14 @@ pub(super) fn packing(compression: Compression) -> Packing {
 }
 
 /// How an archive is packed with a preset of xz.
-pub(super) fn preset(number: u8) -> Packing {
+pub(super) fn preset(number: u8) -> Packing<'static> {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
 
 /// Files with the way in which each is packed, as far as the cache has not got them.
 pub(super) fn entries<'a>(
     members: &'a [Ready],
-    packing: impl Fn(&RelPath) -> Packing + Sync,
+    packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
     recall: Option<Recall<'_>>,
 ) -> Result<Vec<Entry<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
@@ -124,7 +124,7 @@ pub(super) fn entries<'a>(
 }
 
 /// A member: as the cache has it, else packed as it shall be, but stored where deflating it would be in vain.
-fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing, recall: Option<Recall<'_>>) -> Result<Entry<'a>, WriteError> {
+fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing<'a>, recall: Option<Recall<'_>>) -> Result<Entry<'a>, WriteError> {
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
     let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
     if let (Some(recall), Packing::Deflate(_)) = (recall, packing) {

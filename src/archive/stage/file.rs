@@ -63,9 +63,12 @@ impl StagedFile {
     /// Some bytes of it, to be read wherever the place in it is.
     ///
     /// # Errors
-    /// When there are too many open files.
-    pub fn part(&self, place: Range<u64>) -> io::Result<impl Read + use<>> {
-        Ok(Part { file: self.twin()?, rest: place })
+    /// When it cannot be opened once more.
+    pub fn part(&self, place: Range<u64>) -> io::Result<io::Take<Self>> {
+        let file = fs::File::open(self.file.path()).map_err(|e| self.explain("open", e))?;
+        let mut part = Self { file, shown: self.shown.clone() };
+        part.seek(SeekFrom::Start(place.start))?;
+        Ok(part.take(place.end - place.start))
     }
 
     /// Waits until the bytes written so far are on the disk.
@@ -86,22 +89,6 @@ impl StagedFile {
                 _ => FileError::Other { doing, path, source },
             },
         )
-    }
-}
-
-/// Bytes of a file that are still to be read.
-struct Part {
-    file: StagedFile,
-    rest: Range<u64>,
-}
-
-impl Read for Part {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let rest = self.rest.end - self.rest.start;
-        let len = usize::try_from(rest).unwrap_or(out.len()).min(out.len());
-        self.file.read_exact_at(self.rest.start, &mut out[..len])?;
-        self.rest.start += len as u64;
-        Ok(len)
     }
 }
 
