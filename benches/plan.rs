@@ -47,7 +47,12 @@ const SIZES: [usize; 3] = [20_000, 200_000, 2_000_000];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let value = |name: &str| arguments.iter().position(|a| a == name).map(|at| arguments.get(at + 1).expect("a value").as_str());
+    let value = |name: &str| {
+        arguments
+            .iter()
+            .position(|a| a == name)
+            .map(|at| arguments.get(at + 1).expect("a value").as_str())
+    };
     if let Some(size) = value("--measure") {
         measure(size.parse().unwrap());
     } else if !arguments.iter().any(|a| a == "--bench") {
@@ -77,17 +82,46 @@ struct Measured {
 
 impl Measured {
     fn line(&self) -> String {
-        let times = [self.check, self.plan, self.files, self.json, self.read, self.diff, self.floor];
-        let all = [self.entries, self.members].into_iter().chain(times).chain([self.catalog_memory, self.plan_memory]);
+        let times =
+            [self.check, self.plan, self.files, self.json, self.read, self.diff, self.floor];
+        let all = [self.entries, self.members]
+            .into_iter()
+            .chain(times)
+            .chain([self.catalog_memory, self.plan_memory]);
         all.map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
     }
 
     fn parse(line: &str) -> Self {
         let numbers: Vec<f64> = line.split_whitespace().map(|n| n.parse().unwrap()).collect();
-        let [entries, members, check, plan, files, json, read, diff, floor, catalog_memory, plan_memory] = numbers[..] else {
+        let [
+            entries,
+            members,
+            check,
+            plan,
+            files,
+            json,
+            read,
+            diff,
+            floor,
+            catalog_memory,
+            plan_memory,
+        ] = numbers[..]
+        else {
             panic!("{line}")
         };
-        Self { entries, members, check, plan, files, json, read, diff, floor, catalog_memory, plan_memory }
+        Self {
+            entries,
+            members,
+            check,
+            plan,
+            files,
+            json,
+            read,
+            diff,
+            floor,
+            catalog_memory,
+            plan_memory,
+        }
     }
 
     fn row(&self) -> String {
@@ -112,8 +146,8 @@ impl Measured {
 }
 
 const HEADS: [&str; 14] = [
-    "entries", "members", "check", "plan", "an entry", "× floor", "--files", "--json", "read", "diff", "catalog", "at most", "an entry",
-    "floor",
+    "entries", "members", "check", "plan", "an entry", "× floor", "--files", "--json", "read",
+    "diff", "catalog", "at most", "an entry", "floor",
 ];
 
 fn aligned(cells: [String; 14]) -> String {
@@ -144,7 +178,10 @@ fn measure(size: usize) {
     drop(text);
     let changed = resolve(&manifest, &synthetic::later(&catalog));
     let (diff, text) = timed(|| diff_text(&plan, &changed));
-    assert!(text.contains("/grids/"), "the difference tells which directory has another name:\n{text}");
+    assert!(
+        text.contains("/grids/"),
+        "the difference tells which directory has another name:\n{text}"
+    );
     drop((plan, changed));
     let again = || timed(|| resolve(&manifest, &catalog)).0;
     let plan = median([first, again(), again()]);
@@ -167,29 +204,46 @@ fn measure(size: usize) {
 }
 
 fn manifest(isas: usize) -> Manifest {
-    let read = |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let read =
+        |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
     let families = synthetic::families(&read("families.kdl"), isas);
-    decoded(Manifest::decode(&Source::new("packages.kdl", read("packages.kdl")), &Source::new("families.kdl", families)))
+    decoded(Manifest::decode(
+        &Source::new("packages.kdl", read("packages.kdl")),
+        &Source::new("families.kdl", families),
+    ))
 }
 
 fn resolve(manifest: &Manifest, catalog: &Catalog) -> Plan {
-    decoded(plan::resolve(manifest, catalog, &templates(), &Request { version: Some("7.2.0".to_owned()), ..Request::default() })).0
+    decoded(plan::resolve(
+        manifest,
+        catalog,
+        &templates(),
+        &Request { version: "7.2.0".parse().ok(), ..Request::default() },
+    ))
+    .0
 }
 
 fn decoded<T>(result: Result<T, Problems>) -> T {
-    result.unwrap_or_else(|problems| panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+    result.unwrap_or_else(|problems| {
+        panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    })
 }
 
 /// What a reviewer reads of two plans.
 fn diff_text(old: &Plan, new: &Plan) -> String {
-    diff::text(&diff::diff(&Contents::of_plan("before", old), &Contents::of_plan("after", new)), false)
+    diff::text(
+        &diff::diff(&Contents::of_plan("before", old), &Contents::of_plan("after", new)),
+        false,
+    )
 }
 
 /// The runtime's sources; their text is the same whatever the catalog.
 fn templates() -> Templates {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
     let mut templates = Templates::new();
-    for found in WalkDir::new(&root).min_depth(2).sort_by_file_name().into_iter().map(Result::unwrap) {
+    for found in
+        WalkDir::new(&root).min_depth(2).sort_by_file_name().into_iter().map(Result::unwrap)
+    {
         let path = found.path().strip_prefix(&root).unwrap().to_str().unwrap();
         let (template, below) = path.split_once('/').unwrap();
         if let (true, Ok(text)) = (found.file_type().is_file(), fs::read_to_string(found.path())) {
@@ -200,7 +254,8 @@ fn templates() -> Templates {
 }
 
 fn cloned_and_sorted(catalog: &Catalog) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = catalog.artifacts.iter().flat_map(|a| a.entries.iter().cloned()).collect();
+    let mut entries: Vec<Entry> =
+        catalog.artifacts.iter().flat_map(|a| a.entries.iter().cloned()).collect();
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     entries
 }
@@ -244,13 +299,24 @@ fn peak_memory() -> f64 {
 /// A plan of a real tree, against walking the tree and reading the headers of its ELF files.
 fn bench_tree(dir: &Path) {
     let (walk, files) = (0..3).map(|_| elapsed(|| walk::walk(dir))).min().unwrap();
-    let (scan, catalog) = (0..3).map(|_| elapsed(|| decoded(catalog::scan(dir)).0)).min_by_key(|(time, _)| *time).unwrap();
-    let (plan, _) = (0..3).map(|_| elapsed(|| resolve(&manifest(0), &catalog))).min_by_key(|(time, _)| *time).unwrap();
+    let (scan, catalog) = (0..3)
+        .map(|_| elapsed(|| decoded(catalog::scan(dir)).0))
+        .min_by_key(|(time, _)| *time)
+        .unwrap();
+    let (plan, _) = (0..3)
+        .map(|_| elapsed(|| resolve(&manifest(0), &catalog)))
+        .min_by_key(|(time, _)| *time)
+        .unwrap();
     println!("{files} files below {} on {} threads", dir.display(), rayon::current_num_threads());
     println!("{:>9}  walk, and read the ELF headers", seconds(walk.as_secs_f64()));
     let whole = scan + plan;
-    for (time, what) in [(scan, "scan"), (plan, "check and plan"), (whole, "scan, check and plan")] {
-        println!("{:>9}  {what}: {:.2} × the walk", seconds(time.as_secs_f64()), time.as_secs_f64() / walk.as_secs_f64());
+    for (time, what) in [(scan, "scan"), (plan, "check and plan"), (whole, "scan, check and plan")]
+    {
+        println!(
+            "{:>9}  {what}: {:.2} × the walk",
+            seconds(time.as_secs_f64()),
+            time.as_secs_f64() / walk.as_secs_f64()
+        );
     }
 }
 

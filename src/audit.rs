@@ -69,7 +69,9 @@ pub enum AuditError {
         source: Mixed,
     },
     /// It is for another system.
-    #[error("cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no ELF file")]
+    #[error(
+        "cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no ELF file"
+    )]
     OtherSystem {
         /// The wheel's file name.
         wheel: String,
@@ -77,7 +79,9 @@ pub enum AuditError {
         platform: String,
     },
     /// It is for another machine.
-    #[error("cannot audit {wheel}: `{file}` is {machine}, and there are policies for x86_64 and aarch64 only")]
+    #[error(
+        "cannot audit {wheel}: `{file}` is {machine}, and there are policies for x86_64 and aarch64 only"
+    )]
     OtherMachine {
         /// The wheel's file name.
         wheel: String,
@@ -93,7 +97,8 @@ pub enum AuditError {
 /// # Errors
 /// When one cannot be read, is not for Linux on x86-64 or aarch64, or is for both.
 pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
-    let contents: Vec<Contents> = wheels.iter().map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
+    let contents: Vec<Contents> =
+        wheels.iter().map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
     let mut shipped = Shipped::default();
     for file in contents.iter().flat_map(|wheel| &wheel.files) {
         shipped.add(file.name(), &file.facts);
@@ -110,7 +115,8 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
     let subjects: Vec<Subject<'_>> = wheel.files.iter().map(contents::File::subject).collect();
     let hint = libc_of(&wheel.name);
     let file = wheel.file;
-    let needs = Needs::of(&subjects, shipped, hint).map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
+    let needs = Needs::of(&subjects, shipped, hint)
+        .map_err(|source| AuditError::Mixed { wheel: file.clone(), source })?;
     let mut audit = Audit {
         file,
         tag: "any".to_owned(),
@@ -141,7 +147,10 @@ impl Audit {
     fn decide(&mut self, hint: Option<Libc>) {
         let Some(needs) = &self.needs else { return };
         let Verdict { tag, also, older } = needs.verdict(hint);
-        let other = needs.other_libc.iter().map(|file| Ignored { file: file.clone(), reason: "linked with another C library".to_owned() });
+        let other = needs.other_libc.iter().map(|file| Ignored {
+            file: file.clone(),
+            reason: "linked with another C library".to_owned(),
+        });
         self.ignored.extend(other);
         self.elf_files -= needs.other_libc.len();
         self.wrong = needs.contradiction(&self.named);
@@ -158,8 +167,15 @@ impl Audit {
         if let Some((file, machine)) = foreign {
             return Err(AuditError::OtherMachine { wheel, file, machine });
         }
-        let linux = |tag: &str| tag == "any" || ["linux_", "manylinux", "musllinux"].iter().any(|start| tag.starts_with(start));
-        if self.named.split('.').any(linux) { Ok(()) } else { Err(AuditError::OtherSystem { wheel, platform: self.named.clone() }) }
+        let linux = |tag: &str| {
+            tag == "any"
+                || ["linux_", "manylinux", "musllinux"].iter().any(|start| tag.starts_with(start))
+        };
+        if self.named.split('.').any(linux) {
+            Ok(())
+        } else {
+            Err(AuditError::OtherSystem { wheel, platform: self.named.clone() })
+        }
     }
 }
 

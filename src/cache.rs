@@ -25,6 +25,7 @@ use fs_err::File;
 
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::Method;
+use crate::cleanup::Registration;
 
 mod directory;
 mod error;
@@ -32,6 +33,7 @@ mod finish;
 mod key;
 mod merge;
 mod offer;
+mod own;
 mod prune;
 mod read;
 mod stats;
@@ -133,6 +135,8 @@ pub struct Cache {
     /// Segments that could not be read and may be fine.
     unreadable: Vec<io::Error>,
     counts: Counts,
+    /// Keeps temporary files from staying when the process is told to end.
+    _registration: Option<Registration>,
 }
 
 impl Cache {
@@ -145,7 +149,9 @@ impl Cache {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
         created.map_err(CacheError::at("open", dir))?;
-        let cache = Self::load(dir, directory, limit)?;
+        let registration = own::registered(&directory);
+        let cache =
+            Self { _registration: Some(registration), ..Self::load(dir, directory, limit)? };
         // What cannot be removed is ignored all the same.
         cache.broken.iter().for_each(|(id, _)| drop(cache.directory.remove(id)));
         Ok(cache)
@@ -157,6 +163,7 @@ impl Cache {
     /// When the directory cannot be read.
     pub fn look(dir: &Path) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
+        directory.check().map_err(CacheError::at("read", dir))?;
         let limit = directory.remembered_limit().unwrap_or(DEFAULT_LIMIT);
         Self::load(dir, directory, limit)
     }
@@ -175,6 +182,7 @@ impl Cache {
             broken: Vec::new(),
             unreadable: Vec::new(),
             counts: Counts::default(),
+            _registration: None,
         };
         // The segment used last comes last and wins: what was packed anew is newer than what was damaged.
         let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;
@@ -208,14 +216,31 @@ impl Cache {
             }
         }
         let (used, touched) = (AtomicU64::new(0), AtomicBool::new(false));
-        self.segments.push(Segment { id, file: loaded.file, length: loaded.table.length, used, touched });
+        self.segments.push(Segment {
+            id,
+            file: loaded.file,
+            length: loaded.table.length,
+            used,
+            touched,
+        });
     }
 
     fn add(&mut self, row: &Row, segment: usize) {
         let Row { key, digest, method, packed_len, packed_crc, offset } = *row;
         let slot = self.slots.len();
-        let entry = Entry { digest, method, packed_len, packed_crc, place: Place { segment, offset, slot } };
-        self.slots.push(Slot { key, entry, found: AtomicU64::new(0), damaged: AtomicBool::new(false) });
+        let entry = Entry {
+            digest,
+            method,
+            packed_len,
+            packed_crc,
+            place: Place { segment, offset, slot },
+        };
+        self.slots.push(Slot {
+            key,
+            entry,
+            found: AtomicU64::new(0),
+            damaged: AtomicBool::new(false),
+        });
         self.keys.insert(key, slot);
         self.sizes.push(digest.size);
     }
@@ -251,7 +276,11 @@ impl Cache {
     /// The stream of this key. Its bytes have to be compared with their checksum before they are
     /// used or while they are copied: see [`Cache::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<&Entry> {
-        let slot = self.keys.get(key).map(|slot| &self.slots[*slot]).filter(|slot| !slot.damaged.load(Ordering::Relaxed));
+        let slot = self
+            .keys
+            .get(key)
+            .map(|slot| &self.slots[*slot])
+            .filter(|slot| !slot.damaged.load(Ordering::Relaxed));
         let Some(Slot { entry, found, .. }) = slot else {
             self.counts.misses.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -269,7 +298,10 @@ impl Cache {
     /// Says that a stream is not what it should be: it is not found again, counts as a miss, and
     /// goes when the build ends.
     pub fn reject(&self, entry: &Entry) {
-        let Some(slot) = self.slots.get(entry.place.slot).filter(|slot| slot.entry == *entry) else { return };
+        let Some(slot) = self.slots.get(entry.place.slot).filter(|slot| slot.entry == *entry)
+        else {
+            return;
+        };
         if slot.damaged.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -293,7 +325,9 @@ impl Cache {
 
     /// The file that a stream is in, for telling people.
     pub fn segment_of(&self, entry: &Entry) -> PathBuf {
-        self.segments.get(entry.place.segment).map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
+        self.segments
+            .get(entry.place.segment)
+            .map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
     }
 
     /// The segments that are broken as a whole: path and reason.

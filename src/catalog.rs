@@ -17,6 +17,7 @@ mod layout;
 mod saved;
 mod scan;
 mod tree;
+mod unpacked;
 
 pub use digest::sha256_of_file;
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
@@ -39,7 +40,8 @@ impl Catalog {
     /// The catalog with everything in its order; one that was put together by other means than
     /// [`scan`] may need sorting.
     pub fn in_order(&self) -> Cow<'_, Self> {
-        let sorted = self.artifacts.is_sorted_by_key(|a| &a.id) && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(Entry::order));
+        let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
+            && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(Entry::order));
         if sorted && self.ignored.is_sorted_by_key(|i| &i.name) {
             return Cow::Borrowed(self);
         }

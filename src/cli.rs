@@ -1,17 +1,22 @@
 //! The command line: raw arguments and what they ask for.
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod assemble;
 mod audit;
 mod build;
 mod cache;
 mod check;
 mod completions;
+mod demo;
 mod diff;
 mod elf;
 mod explain;
+mod given;
 mod help;
 mod index;
 mod plan;
@@ -22,11 +27,15 @@ mod set;
 mod size;
 mod verify;
 
+pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
 pub use build::BuildArgs;
-pub use cache::{CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache};
+pub use cache::{
+    CacheArgs, CacheCommand, CacheCommandArgs, PruneArgs, StatsArgs, VerifyCacheArgs, WhichCache,
+};
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
+pub use demo::DemoArgs;
 pub use diff::DiffArgs;
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use explain::ExplainArgs;
@@ -39,12 +48,16 @@ pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
 pub use verify::VerifyPackagesArgs;
 
+/// The value of `--manifest` that stands for the manifest that the program carries. A directory of
+/// that name is `./built-in`.
+pub const BUILT_IN: &str = "built-in";
+
 /// Builds the Python packages of ROCm out of a build's artifacts.
 ///
 /// packages.kdl says which package ships what; `rockpack plan` shows what comes of it, and
 /// `rockpack build` makes exactly that.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = false, max_term_width = 100, disable_help_subcommand = true, after_help = AFTER)]
+#[command(version = env!("ROCKPACK_VERSION"), propagate_version = false, max_term_width = 100, disable_help_subcommand = true, after_help = AFTER)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -60,14 +73,43 @@ pub struct Cli {
     /// github and sarif name files by their path in the repository: below `GITHUB_WORKSPACE`,
     /// else below the directory that has `.git`. With json and sarif, standard error has nothing
     /// else, unless the command line itself cannot be read.
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Messages")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t,
+        env = "ROCKPACK_MESSAGE_FORMAT",
+        hide_env_values = true,
+        help_heading = "Messages"
+    )]
     pub message_format: MessageFormat,
+
+    /// Print results and errors only: no warnings, no notes, no progress
+    #[arg(short, long, global = true, help_heading = "Messages")]
+    pub quiet: bool,
+}
+
+impl Cli {
+    /// Reads a command line. An option or a variable that is empty counts as not given.
+    ///
+    /// # Errors
+    /// When it cannot be read, or help or the version was asked for.
+    pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let command = given::without_empty_variables(Self::command());
+        let line = given::given(&command, line);
+        let matches = command.try_get_matches_from(line)?;
+        Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
+    }
 }
 
 const AFTER: &str = "\
+An option with an empty value counts as not given: --version \"\" is the default version.
+
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the manifest, the artifacts or a
 file, 2 something is wrong with the command line or the environment.
 
+Options with [env: NAME] are taken from that variable where the command line does not have them.
 `rockpack help manifest` explains what can stand in packages.kdl and families.kdl.";
 
 #[derive(Debug, Subcommand)]
@@ -77,6 +119,7 @@ pub enum Command {
     Plan(PlanArgs),
     Explain(ExplainArgs),
     Build(BuildArgs),
+    Assemble(AssembleArgs),
     Diff(DiffArgs),
     Audit(AuditArgs),
     Retag(RetagArgs),
@@ -85,6 +128,7 @@ pub enum Command {
     Verify(VerifyPackagesArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
+    Demo(DemoArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Help(HelpArgs),
@@ -104,7 +148,10 @@ mod tests {
     fn commands() -> Vec<Clap> {
         fn below(command: &Clap, all: &mut Vec<Clap>) {
             all.push(command.clone());
-            command.get_subcommands().filter(|sub| sub.get_name() != "help").for_each(|sub| below(sub, all));
+            command
+                .get_subcommands()
+                .filter(|sub| sub.get_name() != "help")
+                .for_each(|sub| below(sub, all));
         }
         let mut root = Cli::command();
         root.build();
@@ -119,7 +166,16 @@ mod tests {
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("rockpack "));
         lines
-            .filter_map(|line| line.split(" > ").next()?.split(" >> ").next()?.split(" 2> ").next()?.split(" | ").next())
+            .filter_map(|line| {
+                line.split(" > ")
+                    .next()?
+                    .split(" >> ")
+                    .next()?
+                    .split(" 2> ")
+                    .next()?
+                    .split(" | ")
+                    .next()
+            })
             .map(words)
             .collect()
     }
@@ -147,10 +203,16 @@ mod tests {
             let examples = examples(&text);
             assert_eq!(examples.is_empty(), !text.contains("Examples:"), "{text}");
             // Others may stand beside it, with what goes before or comes after.
-            let named = |example: &Vec<String>| example.iter().any(|word| word == command.get_name());
-            assert!(examples.is_empty() || examples.iter().any(named), "{examples:?} are examples of {}", command.get_name());
+            let named =
+                |example: &Vec<String>| example.iter().any(|word| word == command.get_name());
+            assert!(
+                examples.is_empty() || examples.iter().any(named),
+                "{examples:?} are examples of {}",
+                command.get_name()
+            );
             for example in examples {
-                Cli::try_parse_from(&example).unwrap_or_else(|error| panic!("{example:?}: {error}"));
+                Cli::try_parse_from(&example)
+                    .unwrap_or_else(|error| panic!("{example:?}: {error}"));
                 seen += 1;
             }
         }
@@ -160,7 +222,9 @@ mod tests {
     /// One line says what each thing is, in the same manner everywhere.
     #[test]
     fn everything_is_said_in_the_same_manner() {
-        let plain = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+        let plain = |text: Option<&clap::builder::StyledStr>| {
+            text.map(ToString::to_string).unwrap_or_default()
+        };
         let fine = |text: &str| text.starts_with(char::is_uppercase) && !text.ends_with('.');
         for command in commands() {
             let about = plain(command.get_about());
@@ -169,7 +233,9 @@ mod tests {
                 let help = plain(argument.get_help());
                 assert!(fine(&help), "{} {}: {help:?}", command.get_name(), argument.get_id());
                 let names = argument.get_value_names().unwrap_or_default();
-                let loud = names.iter().all(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '=' || c == '_'));
+                let loud = names.iter().all(|name| {
+                    name.chars().all(|c| c.is_ascii_uppercase() || c == '=' || c == '_')
+                });
                 assert!(loud, "{} {}: {names:?}", command.get_name(), argument.get_id());
             }
         }

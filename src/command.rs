@@ -1,16 +1,22 @@
 //! What each command does: one module a command, arguments in, text and an exit status out.
 
+use std::io;
+use std::path::Path;
+
+use rockpack::archive::stage;
 use rockpack::execute::ExecuteError;
-use rockpack::source::{Code, Problem, Problems};
+use rockpack::source::{Code, Problem, Problems, with_causes};
 
 use crate::cli::Command;
 use crate::ui;
 
+mod assemble;
 mod audit;
 mod build;
 mod cache;
 mod check;
 mod completions;
+mod demo;
 mod diff;
 mod elf;
 mod explain;
@@ -20,8 +26,13 @@ mod man;
 mod plan;
 mod retag;
 mod scan;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(not(feature = "serve"))]
+#[path = "command/serverless.rs"]
 mod serve;
 mod verify;
+mod wheels;
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
 pub enum Failure {
@@ -53,6 +64,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),
+        Command::Assemble(args) => assemble::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Retag(args) => retag::run(args),
@@ -61,15 +73,39 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Verify(args) => verify::run(args),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
+        Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args.shell),
         Command::Man(_) => man::run(),
         Command::Help(args) => help::run(args),
     }
 }
 
-/// Writes a result to standard output.
+/// Undoes a change of a destination that was interrupted, where `path` is in one, and says so.
+fn repaired(path: &Path) -> Result<(), Failure> {
+    // Packages are at most two directories below a destination.
+    let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
+    for dest in path.ancestors().take(4) {
+        if stage::repair(dest).map_err(|e| environment(with_causes(&e)))? {
+            let what = format!("a build was stopped while it changed {}", dest.display());
+            let note = Problem::note(Code::Environment, what);
+            ui::show_problems(&note.help("what was there before is restored").into());
+        }
+    }
+    Ok(())
+}
+
+/// Writes a result that people read to standard output: names in it can do nothing to a terminal.
 fn print(text: &str) -> Result<(), Failure> {
-    ui::print(text).map_err(|error| environment(format!("cannot print the result: {error}")))
+    ui::print(text).map_err(|error| not_printed(&error))
+}
+
+/// Writes a result as it is: what machines read, or what we style.
+fn print_exact(text: &str) -> Result<(), Failure> {
+    ui::print_exact(text).map_err(|error| not_printed(&error))
+}
+
+fn not_printed(error: &io::Error) -> Failure {
+    environment(format!("cannot print the result: {error}"))
 }
 
 /// The command line or the machine is at fault (2).
@@ -80,7 +116,16 @@ fn environment(message: impl Into<String>) -> Failure {
 /// The artifacts are at fault, or else the machine.
 fn not_executed(error: &ExecuteError) -> Failure {
     match error {
-        ExecuteError::Files(_) => Failure::Problems(Problem::error(Code::BuildFailed, error.to_string()).into()),
-        ExecuteError::Stage(_) | ExecuteError::Full { .. } | ExecuteError::Output { .. } => environment(error.to_string()),
+        ExecuteError::Files(files) => {
+            let mut problems = Problems::new();
+            for file in files {
+                problems.push(Problem::error(Code::BuildFailed, file));
+            }
+            Failure::Problems(problems)
+        }
+        ExecuteError::Stage(_)
+        | ExecuteError::Full { .. }
+        | ExecuteError::Earlier(_)
+        | ExecuteError::Output { .. } => environment(with_causes(error)),
     }
 }

@@ -18,9 +18,13 @@ pub enum Event {
     OutputStarted {
         /// Its path below the destination.
         path: RelPath,
+        /// Bytes of input that go into it.
+        bytes: u64,
     },
     /// Bytes of input were dealt with since the last of these events.
     Progress {
+        /// The output that they are of.
+        path: RelPath,
         /// How many.
         bytes: u64,
     },

@@ -14,6 +14,7 @@ use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
 use crate::plan::{Distribution, Document, Form, Plan};
 use crate::provenance::{self, Inputs, Package};
+use crate::recorded::{Combined, Recorded};
 
 mod buffers;
 mod bytes;
@@ -43,12 +44,14 @@ use lane::Lane;
 use output::{Disk, Parts, WheelOutput};
 use pack::Packer;
 use recall::Recall;
-use timings::Recorder;
+use timings::{Recorder, Subject};
 use trail::Trail;
 use wheel::WriteError;
 
 pub use estimate::estimate;
+pub use prepare::check;
 pub use timings::{Kind, Span, Timings, Track};
+pub use wheel::least_memory;
 
 /// One file that was written.
 #[derive(Debug, Clone)]
@@ -83,12 +86,21 @@ pub struct Papers {
 pub struct Outcome {
     /// The packages that were written, in the plan's order; checksums and provenance are beside them.
     pub built: Vec<Built>,
-    /// Packages of earlier builds that were removed.
-    pub removed: Vec<RelPath>,
+    /// What became of packages of earlier builds.
+    pub earlier: Earlier,
     /// Where the time went.
     pub timings: Timings,
     /// What the cache did, where there was one.
     pub cache: Option<cache::Summary>,
+}
+
+/// What became of packages that earlier builds left in the destination.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// Those that were removed.
+    pub removed: Vec<RelPath>,
+    /// Those that somebody changed: left as they are, and no longer listed.
+    pub changed: Vec<RelPath>,
 }
 
 /// Why a build stopped. Nothing it wrote is left behind.
@@ -108,6 +120,9 @@ pub enum ExecuteError {
         /// What was being written, below the destination.
         output: RelPath,
     },
+    /// A package of an earlier build could not be read, so that nothing can be said of it.
+    #[error("cannot read what an earlier build left")]
+    Earlier(#[source] io::Error),
     /// An output could not be written.
     #[error("cannot write {output}: {reason}")]
     Output {
@@ -131,8 +146,8 @@ pub struct Settings {
 
 /// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
 ///
-/// `is_ours` tells files of earlier builds, which are removed, from files of others, which
-/// stay. Runs on the current rayon pool.
+/// Packages of earlier builds that `goes` holds for are removed; others stay, and are listed with those
+/// that are made. Files of others stay as they are. Runs on the current rayon pool.
 ///
 /// # Errors
 /// On the first output, in the plan's order, of those that turned out not to be possible. `dest` is
@@ -142,7 +157,7 @@ pub fn execute(
     papers: &Papers,
     tree: &Tree,
     dest: &Path,
-    is_ours: impl Fn(&RelPath) -> bool,
+    goes: impl Fn(&RelPath) -> bool,
     settings: Settings,
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
@@ -152,41 +167,65 @@ pub fn execute(
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
     let recall = settings.cache.as_ref().map(Recall);
-    let making = Build { plan, papers, stage: &stage, recorder: &recorder, reporter, memory: settings.memory, recall };
+    let making = Build {
+        plan,
+        papers,
+        stage: &stage,
+        recorder: &recorder,
+        reporter,
+        memory: settings.memory,
+        recall,
+    };
     let (built, offers) = making.all(outputs)?;
-    let mut paths: Vec<RelPath> = built.iter().map(|b| b.path.clone()).collect();
-    paths.extend(write_papers(plan, papers, &packages(&built), &stage)?);
-    let removed = recorder.time(Kind::Write, 0, || stage.commit(&paths, is_ours))?;
-    let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive { path: dest.join(path.as_str()), offer };
+    let earlier = recorder.time(Kind::Write, 0, Subject::whole(DIST), || {
+        conclude(stage, plan, papers, &packages(&built), &[], goes)
+    })?;
+    let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
+        path: dest.join(path.as_str()),
+        offer,
+    };
     let archives = offers.into_iter().map(archive).collect();
-    let cache = settings.cache.map(|cache| recorder.time(Kind::Write, 0, || cache.finish(archives)));
-    Ok(Outcome { built, removed, timings: recorder.finish(), cache })
+    let cache = settings.cache.map(|cache| {
+        recorder.time(Kind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
+    });
+    Ok(Outcome { built, earlier, timings: recorder.finish(), cache })
 }
 
-/// Writes checksums and provenance of all packages in `dest` anew, when others came to those that were built.
+/// Puts the packages of `stage` in place, with checksums and provenance of all that is there then.
+///
+/// Earlier packages that `goes` holds for are removed. The hashes of those in `known` were taken just now.
 ///
 /// # Errors
-/// When they cannot be written; those that are there stay.
-pub fn rewrite_papers(plan: &Plan, papers: &Papers, packages: &[Package<'_>], dest: &Path) -> Result<(), ExecuteError> {
-    let stage = Stage::open(dest)?;
-    let paths = write_papers(plan, papers, packages, &stage)?;
-    Ok(stage.replace(&paths, &[])?)
+/// When an earlier package cannot be read, or something not be put in place; the destination is then as
+/// it was.
+pub fn conclude(
+    stage: Stage,
+    plan: &Plan,
+    papers: &Papers,
+    made: &[Package<'_>],
+    known: &[Package<'_>],
+    goes: impl Fn(&RelPath) -> bool,
+) -> Result<Earlier, ExecuteError> {
+    let statement = provenance::statement(plan, &papers.inputs, made);
+    let combined = Recorded::read(stage.dest())
+        .and_then(|recorded| recorded.combine(stage.dest(), made, known, vec![statement], goes));
+    let Combined { texts, removed, obsolete, changed } = combined.map_err(ExecuteError::Earlier)?;
+    for (path, text) in &texts {
+        let written = stage.create(path)?.write_all(text.as_bytes());
+        written.map_err(|e| failed(stage.dest(), path, &e))?;
+    }
+    let made = made.iter().map(|package| package.path.clone());
+    let outputs: Vec<RelPath> = made.chain(texts.into_iter().map(|(path, _)| path)).collect();
+    stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
+    Ok(Earlier { removed, changed })
 }
+
+/// What work on all packages is said to be on.
+const DIST: &str = "dist";
 
 /// What was built, as the papers name it.
 pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
-}
-
-/// Writes what is beside the packages, and tells where it is.
-fn write_papers(plan: &Plan, papers: &Papers, packages: &[Package<'_>], stage: &Stage) -> Result<Vec<RelPath>, ExecuteError> {
-    let texts = [provenance::sha256sums(packages), provenance::statement(plan, &papers.inputs, packages)];
-    let paths = provenance::paths().map_err(|e| ExecuteError::Files(vec![e.to_string()]))?;
-    for (path, text) in paths.iter().zip(&texts) {
-        let written = stage.create(path)?.write_all(text.as_bytes());
-        written.map_err(|e| failed(stage.dest(), path, &e))?;
-    }
-    Ok(paths.into())
 }
 
 /// What writing outputs takes.
@@ -205,7 +244,9 @@ impl Build<'_> {
     /// Writes all outputs; what was made of them, in the plan's order, and what they offer the cache.
     fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
-        for (index, (distribution, output)) in self.plan.distributions.iter().zip(outputs).enumerate() {
+        for (index, (distribution, output)) in
+            self.plan.distributions.iter().zip(outputs).enumerate()
+        {
             let entry = entry(distribution, &output);
             match distribution.form {
                 Form::Sdist => built.push((index, self.sdist(distribution, output, entry)?)),
@@ -219,44 +260,73 @@ impl Build<'_> {
     }
 
     /// An sdist is small: it is made in one go.
-    fn sdist(self, distribution: &Distribution, output: prepare::Output, built: Built) -> Result<Built, ExecuteError> {
+    fn sdist(
+        self,
+        distribution: &Distribution,
+        output: prepare::Output,
+        built: Built,
+    ) -> Result<Built, ExecuteError> {
         let (path, start) = (built.path.clone(), Instant::now());
         let failed = |e: &(dyn std::error::Error + 'static)| failed(self.stage.dest(), &path, e);
-        self.reporter.report(Event::OutputStarted { path: path.clone() });
+        let bytes = built.installed;
+        self.reporter.report(Event::OutputStarted { path: path.clone(), bytes });
         let file = self.stage.create(&path)?;
-        let size = self.recorder.time(Kind::Write, built.installed, || sdist::write(self.plan, distribution, output, file, self.reporter));
+        let subject = Subject::whole(path.as_str());
+        let size = self.recorder.time(Kind::Write, built.installed, subject, || {
+            sdist::write(self.plan, distribution, output, file, self.reporter)
+        });
         let size = size.map_err(|e| failed(&e))?;
         let sha256 = sha256_of_file(&self.stage.path(&path)).map_err(|e| failed(&e))?;
         let took = start.elapsed();
-        self.reporter.report(Event::OutputFinished { path: path.clone(), files: built.files, size, took });
+        self.reporter.report(Event::OutputFinished {
+            path: path.clone(),
+            files: built.files,
+            size,
+            took,
+        });
         Ok(Built { size, sha256, took, ..built })
     }
 
     /// All wheels at once, each in its lane.
-    fn wheels(self, wheels: Vec<(usize, &Distribution, Built, prepare::Output)>) -> Result<Wheels, ExecuteError> {
+    fn wheels(
+        self,
+        wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
+    ) -> Result<Wheels, ExecuteError> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
         let (mut contents, mut wanted) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
             let sbom = self.papers.sboms.get(index).and_then(Option::as_ref);
-            contents.push(wheel::Contents::of(self.plan, distribution, sbom, output).map_err(|e| failed(&built.path, &e))?);
+            contents.push(
+                wheel::Contents::of(self.plan, distribution, sbom, output)
+                    .map_err(|e| failed(&built.path, &e))?,
+            );
             wanted.push((index, distribution, built));
         }
-        let entries = contents
-            .iter()
-            .zip(&wanted)
-            .map(|(contents, (_, distribution, built))| contents.entries(distribution, self.recall).map_err(|e| failed(&built.path, &e)));
+        let entries = contents.iter().zip(&wanted).map(|(contents, (_, distribution, built))| {
+            contents
+                .entries(distribution, built.path.as_str(), self.recall)
+                .map_err(|e| failed(&built.path, &e))
+        });
         let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
         let (settler, requests) = settle::pair();
         let (mut outputs, mut trails) = (Vec::new(), Vec::new());
-        for (output, ((_, distribution, built), contents)) in wanted.iter().zip(&contents).enumerate() {
+        for (output, ((_, distribution, built), contents)) in
+            wanted.iter().zip(&contents).enumerate()
+        {
             let file = self.stage.create(&built.path)?;
             let twin = || file.twin().map_err(|e| failed(&built.path, &e.into()));
             let disk = Disk { output, file: twin()?, settler: settler.clone(), since: 0 };
-            trails.push(Trail::new(twin()?, self.recorder));
-            let wheel = wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
+            trails.push(Trail::new(twin()?, built.path.as_str(), self.recorder));
+            let wheel =
+                wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
             let keeper = Keeper::new(self.recall.map(|Recall(cache)| cache.offer()));
             let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
-            let parts = Parts { joiner, bill: contents.bill.as_ref(), compression: distribution.compression, disk };
+            let parts = Parts {
+                joiner,
+                bill: contents.bill.as_ref(),
+                compression: distribution.compression,
+                disk,
+            };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
         drop(settler);
@@ -264,13 +334,21 @@ impl Build<'_> {
         let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
             let lanes = entries.iter().zip(&mut outputs).zip(trails);
-            let lanes = lanes.map(|((entries, output), trail)| (Lane::new(entries), output, trail)).collect();
-            let done = work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder)).map_err(at);
+            let lanes = lanes
+                .map(|((entries, output), trail)| (Lane::new(entries), output, trail))
+                .collect();
+            let done =
+                work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder))
+                    .map_err(at);
             let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)
         })?;
-        let offers = built.iter().zip(offers).filter_map(|(built, offer)| Some((built.path.clone(), offer?))).collect();
+        let offers = built
+            .iter()
+            .zip(offers)
+            .filter_map(|(built, offer)| Some((built.path.clone(), offer?)))
+            .collect();
         let indexes = wanted.iter().map(|(index, ..)| *index);
         Ok((indexes.zip(built).collect(), offers))
     }
@@ -295,7 +373,11 @@ fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
     }
 }
 
-fn failed(dest: &Path, output: &RelPath, error: &(dyn std::error::Error + 'static)) -> ExecuteError {
+fn failed(
+    dest: &Path,
+    output: &RelPath,
+    error: &(dyn std::error::Error + 'static),
+) -> ExecuteError {
     if is_full(error) {
         return ExecuteError::Full { dest: dest.to_owned(), output: output.clone() };
     }
@@ -304,7 +386,8 @@ fn failed(dest: &Path, output: &RelPath, error: &(dyn std::error::Error + 'stati
 
 /// Whether the disk is at fault, wherever among the causes that is said.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    let kind = |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);
+    let kind =
+        |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);
     let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
     std::iter::successors(Some(error), |e| e.source()).filter_map(kind).any(full)
 }

@@ -121,7 +121,9 @@ pub enum IndexError {
         source: PackageError,
     },
     /// One file name, two contents, one index.
-    #[error("`{first}` and `{second}` are different packages of one file name, which one index cannot tell apart")]
+    #[error(
+        "`{first}` and `{second}` are different packages of one file name, which one index cannot tell apart"
+    )]
     Clash {
         /// One of them.
         first: RelPath,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::archive::directory::DirectoryError;
 use crate::names::{DistName, NameError, PathError, RelPath};
 use crate::plan::diff::{Area, Bytes, Content, Contents, File, Package};
 use crate::plan::{Form, Metadata};
@@ -97,7 +98,7 @@ pub enum InspectError {
 pub enum PackageError {
     /// The zip.
     #[error(transparent)]
-    Zip(#[from] zip::result::ZipError),
+    Zip(#[from] DirectoryError),
     /// A member could not be read.
     #[error("`{name}` cannot be read")]
     Member {
@@ -149,6 +150,7 @@ pub fn contents(label: impl Into<String>, built: &[Built]) -> Contents<'_> {
         packages: built.iter().map(package).collect(),
         unowned: None,
         notes: None,
+        warnings: None,
     }
 }
 

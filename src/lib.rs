@@ -7,39 +7,52 @@
 //! artifact directory ─────────catalog───► Catalog ──┴─plan─► Plan ──execute──► Built
 //! ```
 //!
+//! * [`kdl`] reads and formats KDL, the language of the manifest.
 //! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
 //! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
+//! * [`recorded`] reads both back: what of a destination earlier builds made.
+//! * [`assemble`] unites what several builds made of one plan.
 //! * [`project`] builds the Python projects that a plan has besides, and takes finished wheels.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //! * [`audit`] says which platform tag is true of a wheel, and what forces it.
-//! * [`index`] writes the pages that installers find packages by, [`serve`] shows them on loopback.
+//! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
+//!   them on loopback.
+//! * [`demo`] makes a small artifact directory to try all of it on.
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
 //! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
-//! anything of packaging ROCm. What happens on the way is reported as [`event::Event`]s.
+//! anything of packaging ROCm. [`regular`] opens input files, and [`cleanup`] knows what has to go when
+//! the process is told to end. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
+pub mod assemble;
 pub mod audit;
 pub mod cache;
 pub mod catalog;
+pub mod cleanup;
+pub mod demo;
 pub mod elf;
 pub mod event;
 pub mod execute;
 pub mod index;
 pub mod inspect;
+pub mod kdl;
 pub mod manifest;
 pub mod names;
 pub mod plan;
 pub mod project;
 pub mod provenance;
+pub mod recorded;
+pub mod regular;
 #[cfg(test)]
 mod schema {
     mod tests;
 }
+#[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
 pub mod verify;

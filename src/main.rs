@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use rockpack::source::Problems;
 
 mod builtin;
 mod cli;
 mod command;
 mod inputs;
+mod signals;
 mod ui;
 
-use cli::Cli;
+use cli::{Cli, Command};
 use command::Failure;
 
 /// A plan is hundreds of thousands of small pieces, and edits of large libraries come and go in megabytes: a plan takes
@@ -20,9 +20,15 @@ use command::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    ui::speak(cli.message_format);
-    let (problems, status) = match command::run(&cli.command) {
+    let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
+    ui::speak(cli.message_format, cli.quiet);
+    if !matches!(cli.command, Command::Serve(_)) {
+        // A system that does not let us wait for signals ends us by them, which is how it was meant.
+        let _ = signals::watch();
+    }
+    let done = command::run(&cli.command);
+    signals::wait_if_ending();
+    let (problems, status) = match done {
         Ok(()) => (Problems::new(), 0),
         Err(Failure::Problems(problems)) => {
             let status = if problems.blame_usage() { 2 } else { 1 };

@@ -80,6 +80,11 @@ impl Manifest {
         decode::manifest(packages, families, Some(&templates.into_iter().collect::<Vec<_>>()))
     }
 
+    /// Packages that nothing installs but their own name: a warning for each.
+    pub fn unoffered(&self) -> Problems {
+        warnings::unoffered(self)
+    }
+
     /// What is doubtful in it, though it can be meant.
     pub fn warnings(&self) -> Problems {
         warnings::of(self)
@@ -160,9 +165,14 @@ impl Package {
 
     /// How many lines say what goes into it and what it relies on.
     pub fn rule_count(&self) -> usize {
-        let names = self.requires.len() + self.artifacts_of.len() + self.without_artifacts.len() + self.keep_links.len();
-        let paths = self.includes.len() + self.excludes.len() + self.rpaths.len() + self.aliases.len();
-        let offers = self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
+        let names = self.requires.len()
+            + self.artifacts_of.len()
+            + self.without_artifacts.len()
+            + self.keep_links.len();
+        let paths =
+            self.includes.len() + self.excludes.len() + self.rpaths.len() + self.aliases.len();
+        let offers =
+            self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
         self.artifacts.len() + self.without_components.len() + names + paths + offers
     }
 }
@@ -224,13 +234,17 @@ pub enum Pick {
     All,
 }
 
-/// `artifact "base" "lib" "run" optional="…" mode="…"`.
+/// `artifact "base" "lib" "run" repeats="…" apart="…" optional="…" mode="…"`.
 #[derive(Debug, Clone)]
 pub struct ArtifactRule {
     /// The artifact.
     pub name: Spanned<ArtifactName>,
     /// The components taken; empty in a devel package, which takes all.
     pub components: Vec<Spanned<Component>>,
+    /// Why another package can ship the same files too (runtime packages only).
+    pub repeats: Option<String>,
+    /// Why libraries of it can be apart from what belongs to them (runtime packages only).
+    pub apart: Option<String>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
     /// Counts in this mode only.
@@ -303,17 +317,19 @@ pub struct Library {
     pub optional: Option<String>,
 }
 
-/// `script "hipcc" program="bin/hipcc" expand-devel=#true on="linux"`.
+/// `script "hipcc" program="bin/hipcc" expand-devel=#true on="linux" optional="…"`.
 #[derive(Debug, Clone)]
 pub struct Script {
     /// The command's name.
     pub name: Spanned<String>,
-    /// What it starts.
-    pub target: ScriptTarget,
+    /// What it starts, and where that is said.
+    pub target: Spanned<ScriptTarget>,
     /// Starts the program of the devel tree, expanding it first where it is installed.
     pub expand_devel: bool,
     /// Exists on this system only.
     pub on: Option<System>,
+    /// Why its program can be absent; the command is then not registered.
+    pub optional: Option<String>,
 }
 
 /// What a console script starts.
@@ -334,11 +350,13 @@ pub struct Environment {
     pub directories: Vec<RpathRule>,
 }
 
-/// `drop "**" component="test" artifact="…" mode="…" reason="…"`.
+/// `drop "**" component="test" artifact="…" mode="…" everywhere=#true reason="…"`.
 #[derive(Debug, Clone)]
 pub struct DropRule {
     /// Paths.
     pub glob: Spanned<Glob>,
+    /// It counts before what packages take, rather than for what none takes.
+    pub everywhere: bool,
     /// Of this artifact only.
     pub artifact: Option<ArtifactName>,
     /// Of this component only.
@@ -374,15 +392,19 @@ pub struct IsaFacts {
 impl Families {
     /// The ISAs that `name` (a family or an ISA) stands for, smallest first; empty when nobody knows it.
     pub fn expand(&self, name: &str) -> Vec<Isa> {
-        let named = |(isa, facts): &(&Isa, &IsaFacts)| isa.as_str() == name || facts.families.iter().any(|f| f == name);
-        let mut isas: Vec<Isa> = self.isas.iter().filter(named).map(|(isa, _)| isa.clone()).collect();
+        let named = |(isa, facts): &(&Isa, &IsaFacts)| {
+            isa.as_str() == name || facts.families.iter().any(|f| f == name)
+        };
+        let mut isas: Vec<Isa> =
+            self.isas.iter().filter(named).map(|(isa, _)| isa.clone()).collect();
         isas.sort();
         isas
     }
 
     /// Every name that [`Self::expand`] knows.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let families = self.isas.values().flat_map(|facts| facts.families.iter().map(String::as_str));
+        let families =
+            self.isas.values().flat_map(|facts| facts.families.iter().map(String::as_str));
         self.isas.keys().map(Isa::as_str).chain(families)
     }
 }

@@ -211,7 +211,9 @@ impl FromStr for Component {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let known = Self::ALL.into_iter().find(|c| c.as_str() == text);
-        known.ok_or_else(|| NameError::new("a component", text, "components are lib, run, dev, dbg, doc and test"))
+        known.ok_or_else(|| {
+            NameError::new("a component", text, "components are lib, run, dev, dbg, doc and test")
+        })
     }
 }
 

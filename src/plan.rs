@@ -23,7 +23,9 @@ mod compression;
 mod describe;
 mod devel;
 pub mod diff;
+mod directory;
 mod empty;
+mod expected;
 pub mod explain;
 mod facts;
 mod html;
@@ -35,12 +37,16 @@ mod links;
 mod markdown;
 mod marker;
 mod notes;
+mod only;
 mod ownership;
+mod parted;
 mod place;
 mod platform;
+mod programs;
 mod project;
 mod python;
 mod read;
+mod repeated;
 mod request;
 mod requires;
 mod resolve;
@@ -56,6 +62,7 @@ pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use html::html_page;
 pub use licenses::without_license_text;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
+pub use only::{OnlyName, OnlyNameError};
 pub use project::{DevelTree, ProjectBuild, Sources, TakenWheel};
 pub use read::PlanReadError;
 pub use request::Request;
@@ -104,7 +111,50 @@ pub struct Plan {
     /// Files that no package takes and no rule drops.
     pub unowned: Vec<Unowned>,
     /// What is worth knowing though nothing is wrong.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
+    /// What is doubtful, and may not stop a build.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+/// What is worth knowing though nothing is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Note {
+    /// A sentence.
+    pub text: String,
+    /// The line of the manifest that expects it and gives the reason: `packages.kdl:12`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+/// A warning, as messages show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Warning {
+    /// Its kind: `unresolved-library`.
+    pub code: String,
+    /// What is doubtful.
+    pub message: String,
+    /// The lines of the manifest that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Labelled>,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// Why it is expected, where a line of the manifest says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Note>,
+}
+
+/// A line of the manifest, and what is said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Labelled {
+    /// The line: `packages.kdl:12`.
+    pub rule: String,
+    /// What is said of it.
+    pub text: String,
 }
 
 /// One file that a build writes: a wheel or an sdist.
@@ -305,7 +355,11 @@ impl Step {
     pub fn source(&self) -> Option<&Origin> {
         match self {
             Self::Copy { source } | Self::Relink { source, .. } => Some(source),
-            Self::Stub { .. } | Self::Alias { .. } | Self::Link { .. } | Self::Directory | Self::Render { .. } => None,
+            Self::Stub { .. }
+            | Self::Alias { .. }
+            | Self::Link { .. }
+            | Self::Directory
+            | Self::Render { .. } => None,
         }
     }
 
@@ -351,9 +405,18 @@ impl Distribution {
 ///
 /// # Errors
 /// Everything that would break a package, collected. Warnings come with the plan.
-pub fn resolve(manifest: &Manifest, catalog: &Catalog, templates: &Templates, request: &Request) -> Result<(Plan, Problems), Problems> {
+pub fn resolve(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
     match resolve::plan(manifest, catalog, templates, request) {
-        Ok((plan, warnings)) => Ok((plan, warnings.in_order())),
+        Ok((mut plan, warnings)) => {
+            let warnings = warnings.in_order();
+            plan.warnings = warnings.iter().map(expected::warning).collect();
+            Ok((plan, warnings))
+        }
         Err(problems) => Err(problems.in_order()),
     }
 }

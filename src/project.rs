@@ -101,15 +101,13 @@ pub enum Why {
     },
 }
 
-/// What a build of projects left.
+/// What a build of projects made.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Wheels that are now in the destination, in the plan's order.
+    /// Wheels that are on the stage, in the plan's order.
     pub made: Vec<MadeWheel>,
     /// What is not there, in the plan's order.
     pub not_made: Vec<NotMade>,
-    /// Wheels of earlier builds that were removed.
-    pub removed: Vec<RelPath>,
 }
 
 /// Why nothing could be built at all.
@@ -137,28 +135,26 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// Builds and takes what `plan` says, and puts it beside the packages in `dest`/dist.
+/// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
+/// caller to put in place, in spite of failures.
 ///
-/// The packages of artifacts have to be there already. Logs go to `dest`/logs. What is done in
-/// spite of failures is put in place; a failed project's wheels of earlier builds are removed.
+/// The packages of artifacts have to be in `dest` already. Logs go to `dest`/logs.
 ///
 /// # Errors
 /// When nothing can be built at all. That something failed is part of the outcome.
-pub fn build(plan: &Plan, settings: &Settings, dest: &Path, report: &(dyn Fn(Happened) + Sync)) -> Result<Outcome, ProjectError> {
-    if plan.projects.is_empty() && plan.wheels.is_empty() {
-        return Ok(Outcome::default());
-    }
+pub fn build(
+    plan: &Plan,
+    settings: &Settings,
+    dest: &Path,
+    report: &(dyn Fn(Happened) + Sync),
+) -> Result<(Outcome, Stage), ProjectError> {
     let tools = tools::Tools::find(&settings.python)?;
     let stage = Stage::open(dest)?;
     let builder = Builder::new(plan, settings, &stage, tools, report)?;
     let after = builder.order();
     let ends = schedule::run(&after, settings.jobs, |index| builder.make(index));
-    let mut outcome = builder.outcome(ends)?;
-    let outputs: Vec<RelPath> = outcome.made.iter().map(|m| m.path.clone()).collect();
-    let ours: Vec<&PackageName> = plan.projects.iter().map(|p| &p.name).chain(plan.wheels.iter().map(|w| &w.name)).collect();
-    outcome.removed =
-        stage.commit(&outputs, |path| wheel_of(path.file_name()).is_some_and(|name| ours.iter().any(|o| o.as_str() == name)))?;
-    Ok(outcome)
+    let outcome = builder.outcome(ends)?;
+    Ok((outcome, stage))
 }
 
 /// The name of the distribution that a wheel's file is of, as indexes compare it.

@@ -16,7 +16,9 @@ use crate::plan::{Plan, Request};
 
 mod statement;
 
-use statement::{Descriptor, Statement};
+use statement::Descriptor;
+
+pub use statement::Statement;
 
 /// The file with the checksums, in `dist`.
 pub const SUMS: &str = "SHA256SUMS";
@@ -26,12 +28,45 @@ pub const STATEMENT: &str = "provenance.intoto.json";
 /// What kind of build the statement tells of: it says what its parameters mean (`schema/provenance.md`).
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
 
-/// Both files' paths below the destination, checksums first.
+/// The path of the checksums below the destination.
 ///
 /// # Errors
 /// Never; the type of a path says so by checking again.
-pub fn paths() -> Result<[RelPath; 2], PathError> {
-    Ok([format!("{DIST}/{SUMS}").parse()?, format!("{DIST}/{STATEMENT}").parse()?])
+pub fn sums_path() -> Result<RelPath, PathError> {
+    format!("{DIST}/{SUMS}").parse()
+}
+
+/// The path of a statement below the destination. The first has the plain name; more are there when
+/// packages of builds lie together that one statement cannot tell of.
+///
+/// # Errors
+/// Never; the type of a path says so by checking again.
+pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
+    match index {
+        0 => format!("{DIST}/{STATEMENT}"),
+        _ => format!("{DIST}/provenance.{}.intoto.json", index + 1),
+    }
+    .parse()
+}
+
+/// Whether a file in `dist` has the name of a statement.
+pub fn is_statement(file_name: &str) -> bool {
+    let number = file_name
+        .strip_prefix("provenance.")
+        .and_then(|rest| rest.strip_suffix(".intoto.json"))
+        .is_some_and(|number| number.parse::<usize>().is_ok_and(|number| number > 1));
+    number || file_name == STATEMENT
+}
+
+/// Why a document is no statement of a build by rockpack.
+#[derive(Debug, thiserror::Error)]
+pub enum StatementError {
+    /// It is something else, or has something in it that no statement has.
+    #[error("it is not a provenance statement")]
+    Form(#[from] serde_json::Error),
+    /// It tells of something else.
+    #[error("it tells of another kind of build")]
+    Kind,
 }
 
 /// A package that was written.
@@ -46,7 +81,11 @@ pub struct Package<'a> {
 impl<'a> Package<'a> {
     /// Its path below `dist`.
     fn name(&self) -> &'a str {
-        self.path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or(self.path.as_str())
+        self.path
+            .as_str()
+            .strip_prefix(DIST)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .unwrap_or(self.path.as_str())
     }
 }
 
@@ -103,7 +142,9 @@ impl FromStr for BuilderId {
         };
         let printable = text.bytes().all(|byte| byte.is_ascii_graphic());
         match text.split_once(':') {
-            Some((name, rest)) if scheme(name) && !rest.is_empty() && printable => Ok(Self(text.to_owned())),
+            Some((name, rest)) if scheme(name) && !rest.is_empty() && printable => {
+                Ok(Self(text.to_owned()))
+            }
             _ => Err(BuilderIdError { text: text.to_owned() }),
         }
     }
@@ -125,17 +166,21 @@ pub struct Inputs {
 impl Inputs {
     /// Of a build by nobody in particular. `manifest` has the name and the text of each of the manifest's files.
     pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
-        let files = manifest.iter().map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()));
-        let whole = Descriptor::catalog("artifacts", catalog.sha256());
-        let each = catalog.artifacts.iter().map(|artifact| Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256()));
+        let files = manifest
+            .iter()
+            .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()));
+        let whole = Descriptor::catalog(statement::ARTIFACTS, catalog.sha256());
+        let each = catalog.artifacts.iter().map(|artifact| {
+            Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
+        });
         let dependencies = files.chain([whole]).chain(each).collect();
         Self { builder: BuilderId::default(), invocation: None, request, dependencies }
     }
 }
 
-/// The text of the statement: which packages came about, of what, and how.
-pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> String {
-    Statement::new(plan, inputs, in_order(packages)).to_json()
+/// Which packages came about, of what, and how.
+pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Statement {
+    Statement::new(plan, inputs, in_order(packages))
 }
 
 #[cfg(test)]

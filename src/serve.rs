@@ -2,7 +2,7 @@
 //!
 //! HTTP/1.1 by hyper: kept connections, `HEAD`, entity tags, single ranges. Where a directory has a
 //! page as HTML and as JSON, the request's `Accept` chooses (PEP 691). Hidden files are not served, and
-//! nothing outside of the directory is, unless a link in it leads there.
+//! nothing outside of the directory is, also where a link in it leads there.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,11 +23,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 mod answer;
 mod body;
+mod entry;
 mod negotiation;
 mod range;
+mod root;
 mod target;
 
 use body::Body;
+pub use entry::Entry;
+use root::Root;
 
 /// How long to wait after a connection that could not be taken.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -46,7 +50,9 @@ pub enum ServeError {
         source: io::Error,
     },
     /// An address that others can reach.
-    #[error("{address} is not a loopback address: this server has neither encryption nor passwords and is for this machine alone")]
+    #[error(
+        "{address} is not a loopback address: this server has neither encryption nor passwords and is for this machine alone"
+    )]
     NotLoopback {
         /// The address that was given.
         address: IpAddr,
@@ -84,7 +90,7 @@ pub struct Access {
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
-    root: Arc<Path>,
+    root: Arc<Root>,
     end: Interruption,
 }
 
@@ -95,19 +101,19 @@ impl Server {
     /// When `root` is no directory, or the address is not loopback or taken.
     pub fn bind(root: &Path, address: IpAddr, port: u16) -> Result<Self, ServeError> {
         let unserved = |source| ServeError::Directory { path: root.to_owned(), source };
-        let canonical = fs_err::canonicalize(root).map_err(unserved)?;
-        if !canonical.is_dir() {
-            return Err(unserved(io::ErrorKind::NotADirectory.into()));
-        }
+        let directory = Root::open(root).map_err(unserved)?;
         if !address.is_loopback() {
             return Err(ServeError::NotLoopback { address });
         }
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(ServeError::Start)?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(ServeError::Start)?;
         let address = SocketAddr::new(address, port);
-        let listener = runtime.block_on(TcpListener::bind(address)).map_err(|source| ServeError::Bind { address, source })?;
+        let listener = runtime
+            .block_on(TcpListener::bind(address))
+            .map_err(|source| ServeError::Bind { address, source })?;
         // From now on, so that whoever learns the address can end it in order.
         let end = runtime.block_on(async { Interruption::new() }).map_err(ServeError::Start)?;
-        Ok(Self { runtime, listener, root: canonical.into(), end })
+        Ok(Self { runtime, listener, root: directory.into(), end })
     }
 
     /// The address and the port, under which it can be reached.
@@ -122,11 +128,24 @@ impl Server {
     /// answered, for at most five seconds. Each answer is told.
     pub fn run(self, told: impl Fn(&Access) + Send + Sync + 'static) {
         let Self { runtime, listener, root, end } = self;
-        runtime.block_on(serve(&listener, &root, &Arc::new(told), end));
+        let Ok(own) = listener.local_addr() else { return };
+        runtime.block_on(serve(&listener, &Arc::new(Service { root, own, told }), end));
     }
 }
 
-async fn serve<T: Fn(&Access) + Send + Sync + 'static>(listener: &TcpListener, root: &Arc<Path>, told: &Arc<T>, mut end: Interruption) {
+/// What all connections share.
+struct Service<T> {
+    root: Arc<Root>,
+    /// Where the server listens.
+    own: SocketAddr,
+    told: T,
+}
+
+async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
+    listener: &TcpListener,
+    service: &Arc<Service<T>>,
+    mut end: Interruption,
+) {
     let open = GracefulShutdown::new();
     loop {
         tokio::select! {
@@ -137,8 +156,8 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(listener: &TcpListener, r
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
-                let (root, told) = (root.clone(), told.clone());
-                let answer = service_fn(move |request| respond(root.clone(), told.clone(), request));
+                let service = service.clone();
+                let answer = service_fn(move |request| respond(service.clone(), request));
                 let mut http = http1::Builder::new();
                 http.timer(TokioTimer::new());
                 tokio::spawn(open.watch(http.serve_connection(TokioIo::new(stream), answer)));
@@ -159,7 +178,10 @@ struct Interruption {
 
 impl Interruption {
     fn new() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
     async fn comes(&mut self) {
@@ -170,12 +192,22 @@ impl Interruption {
     }
 }
 
-async fn respond(root: Arc<Path>, told: Arc<impl Fn(&Access)>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+async fn respond(
+    service: Arc<Service<impl Fn(&Access)>>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let uri = request.uri();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let answer = answer::answer(&root, request.method(), request.uri().path(), header).await;
-    told(&Access {
+    // Whoever names a host takes this server for a proxy, unless it is this one.
+    let own = uri.authority().is_none_or(|authority| target::is_own(authority, service.own));
+    let answer = if own {
+        answer::answer(&service.root, request.method(), uri.path(), header).await
+    } else {
+        answer::misdirected(request.method())
+    };
+    (service.told)(&Access {
         method: request.method().to_string(),
-        path: request.uri().path().to_owned(),
+        path: uri.path().to_owned(),
         range: header(hyper::header::RANGE).map(str::to_owned),
         status: answer.response.status().as_u16(),
         bytes: answer.bytes,

@@ -6,13 +6,22 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 pub use miette::Severity;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 
+mod capped;
 mod code;
+mod count;
+mod picture;
 mod position;
+mod printable;
+mod wrap;
 
+pub use capped::Capped;
 pub use code::Code;
+pub use count::{counted, plural};
+pub use picture::picture;
 pub use position::{Position, Span};
+pub use printable::{printable, printable_lines};
+pub use wrap::wrapped;
 
 /// A text that diagnostics point into: a KDL file with its name as people know it.
 #[derive(Debug, Clone)]
@@ -23,10 +32,17 @@ struct Text {
     name: String,
     /// The file it was read from, as it was asked for; `None` of what no file has.
     file: Option<String>,
-    /// Pictures are headed by the file, so that a terminal can open it, else by the name.
-    named: NamedSource<String>,
+    whole: String,
+    /// The text as pictures show it, when that is another one.
+    drawn: OnceLock<Option<String>>,
     /// Where its line breaks are.
     breaks: Vec<usize>,
+}
+
+impl Text {
+    fn drawn(&self) -> &str {
+        self.drawn.get_or_init(|| picture::masked(&self.whole)).as_deref().unwrap_or(&self.whole)
+    }
 }
 
 impl Source {
@@ -36,14 +52,17 @@ impl Source {
     }
 
     /// The text of a file: `name` is what people call it, `file` where it is, as it was asked for.
-    pub fn of_file(name: impl Into<String>, file: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn of_file(
+        name: impl Into<String>,
+        file: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
         Self::with(name.into(), Some(file.into()), text.into())
     }
 
     fn with(name: String, file: Option<String>, text: String) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
-        let named = NamedSource::new(file.as_ref().unwrap_or(&name), text);
-        Self(Arc::new(Text { name, file, named, breaks }))
+        Self(Arc::new(Text { name, file, whole: text, drawn: OnceLock::new(), breaks }))
     }
 
     /// The name, as messages and plans show it (`packages.kdl`).
@@ -58,16 +77,24 @@ impl Source {
 
     /// The whole text.
     pub fn text(&self) -> &str {
-        self.0.named.inner()
+        &self.0.whole
     }
 
     fn line_of(&self, byte: usize) -> usize {
         self.0.breaks.partition_point(|&at| at < byte) + 1
     }
 
+    /// Where a line begins; behind the last one, the end of the text.
+    fn line_start(&self, line: usize) -> usize {
+        match line.checked_sub(2) {
+            None => 0,
+            Some(index) => self.0.breaks.get(index).map_or(self.0.whole.len(), |at| at + 1),
+        }
+    }
+
     fn position(&self, byte: usize) -> Position {
         let line = self.line_of(byte);
-        let start = if line < 2 { 0 } else { self.0.breaks[line - 2] + 1 };
+        let start = self.line_start(line);
         let before = self.text().get(start..byte).unwrap_or_default();
         Position { line, column: before.chars().count() + 1 }
     }
@@ -92,6 +119,11 @@ impl Place {
         &self.source
     }
 
+    /// Where it starts, in bytes.
+    pub fn start(&self) -> usize {
+        self.bytes.start
+    }
+
     /// The line it starts on, counted from 1.
     pub fn line(&self) -> usize {
         self.source.line_of(self.bytes.start)
@@ -99,7 +131,10 @@ impl Place {
 
     /// Where it starts and ends, in lines and columns.
     pub fn span(&self) -> Span {
-        Span { start: self.source.position(self.bytes.start), end: self.source.position(self.bytes.end) }
+        Span {
+            start: self.source.position(self.bytes.start),
+            end: self.source.position(self.bytes.end),
+        }
     }
 
     /// The place as it is shown, in one text that all who name it share: a plan names a rule once
@@ -158,11 +193,31 @@ pub struct Problem {
     elsewhere: Vec<Problem>,
     usage: bool,
     fact: Option<Box<str>>,
+    expected: Option<Box<Expected>>,
+}
+
+/// That a warning is expected: a line of the manifest says so, and why.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// Why.
+    pub reason: String,
+    /// Where the manifest says it.
+    pub place: Place,
 }
 
 impl Problem {
     fn new(code: Code, severity: Severity, message: String) -> Self {
-        Self { code, severity, message, labels: Vec::new(), help: None, elsewhere: Vec::new(), usage: false, fact: None }
+        Self {
+            code,
+            severity,
+            message: capped::short(message),
+            labels: Vec::new(),
+            help: None,
+            elsewhere: Vec::new(),
+            usage: false,
+            fact: None,
+            expected: None,
+        }
     }
 
     /// An error. `message` is one sentence in lower case that names what is at fault.
@@ -198,17 +253,30 @@ impl Problem {
     pub fn label(mut self, place: &Place, text: impl Into<String>) -> Self {
         let same_file = |(first, _): &(Place, String)| first.source.name() == place.source.name();
         if self.labels.first().is_none_or(same_file) {
-            self.labels.push((place.clone(), text.into()));
+            self.labels.push((place.clone(), capped::short(text.into())));
         } else {
             self.elsewhere.push(Self::note(self.code, "also here").label(place, text));
         }
         self
     }
 
+    /// Notes that a line of the manifest expects the warning. An error stays one.
+    #[must_use]
+    pub fn expected(mut self, reason: &str, place: &Place) -> Self {
+        let expected = Expected { reason: reason.to_owned(), place: place.clone() };
+        self.expected = (!self.is_error()).then(|| Box::new(expected));
+        self
+    }
+
+    /// The line of the manifest that expects it, if one does.
+    pub fn expectation(&self) -> Option<&Expected> {
+        self.expected.as_deref()
+    }
+
     /// Says what to do about it.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(text.into().into());
+        self.help = Some(capped::short(text.into()).into());
         self
     }
 
@@ -260,39 +328,6 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-impl Diagnostic for Problem {
-    fn severity(&self) -> Option<Severity> {
-        Some(self.severity)
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.as_ref().map(|h| Box::new(h) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.labels.first().map(|(place, _)| &place.source.0.named as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        if self.labels.is_empty() {
-            return None;
-        }
-        // The picture's heading names the place of the primary label: the fault's, which is said first.
-        let spans = self.labels.iter().enumerate().map(|(index, (place, text))| {
-            let make = if index == 0 { LabeledSpan::new_primary_with_span } else { LabeledSpan::new_with_span };
-            make(Some(text.clone()), place.bytes.clone())
-        });
-        Some(Box::new(spans))
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        if self.elsewhere.is_empty() {
-            return None;
-        }
-        Some(Box::new(self.elsewhere.iter().map(|p| p as &dyn Diagnostic)))
-    }
-}
-
 /// All that is wrong, collected: one run reports every independent mistake.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
@@ -308,7 +343,8 @@ impl Problems {
 
     /// Adds one, unless its fact is known to be wrong already.
     pub fn push(&mut self, problem: Problem) {
-        let is_new = problem.fact.clone().is_none_or(|fact| self.facts.insert((problem.code, fact)));
+        let is_new =
+            problem.fact.clone().is_none_or(|fact| self.facts.insert((problem.code, fact)));
         if is_new {
             self.found.push(problem);
         }
@@ -363,8 +399,9 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 
 /// The known name nearest to `text`, for a hint; `None` when nothing is near.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 200;
+    let known = known.into_iter().filter(|_| text.len() <= LONGEST);
     known
-        .into_iter()
         .map(|name| (strsim::jaro_winkler(text, name), name))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))

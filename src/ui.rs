@@ -5,29 +5,30 @@
 //! look like is for the command line to choose; where a machine reads them, standard error has
 //! nothing else.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
-use rockpack::cache::Summary;
 use rockpack::catalog::Catalog;
-use rockpack::event::{Event, Reporter};
-use rockpack::execute::{Kind, Outcome, Timings};
 use rockpack::names::DistName;
-use rockpack::plan::{self, Plan, human_size};
-use rockpack::source::{Code, Problem, Problems, Severity};
+use rockpack::plan::{self, Plan};
+use rockpack::source::{Code, Problem, Problems, Severity, counted, printable_lines};
 
+mod closing;
 mod github;
 mod json;
 mod picture;
+mod progress;
 pub mod project;
 mod repository;
 mod sarif;
 mod trace;
 
+pub use closing::closing_table;
+pub use progress::Progress;
 pub use trace::write as write_trace;
 
 /// What problems look like on standard error.
@@ -53,6 +54,8 @@ impl MessageFormat {
 
 /// Set once, before anything is said: every stage of every command says things.
 static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
+/// Whether only errors and results are wanted.
+static QUIET: OnceLock<bool> = OnceLock::new();
 /// What a document at the end has to tell.
 static HELD: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
 
@@ -60,9 +63,25 @@ fn format() -> MessageFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-/// Chooses what problems look like from now on. What was chosen first stays.
-pub fn speak(format: MessageFormat) {
+fn quiet() -> bool {
+    QUIET.get().copied().unwrap_or_default()
+}
+
+/// Whether people read along, and want to.
+fn has_readers() -> bool {
+    format().has_readers() && !quiet()
+}
+
+/// Whether a problem is shown: quiet commands tell of errors alone.
+fn is_wanted(problem: &Problem) -> bool {
+    problem.is_error() || !quiet()
+}
+
+/// Chooses what problems look like from now on, and whether errors are all that is told of. What was
+/// chosen first stays.
+pub fn speak(format: MessageFormat, quiet: bool) {
     let _ = FORMAT.set(format);
+    let _ = QUIET.set(quiet);
 }
 
 /// Says what is left to say when a command is done; `successful` unless it could not do its work.
@@ -73,8 +92,27 @@ pub fn finish(successful: bool) {
     }
 }
 
-/// Writes a result.
+/// Says that a signal ends the process, which leaves nothing behind.
+pub fn tell_of_end(signal: &str) {
+    let what =
+        format!("stopped by {signal}: outputs are as they were, temporary files are removed");
+    if format().has_readers() {
+        // What a bar left in the line goes first.
+        let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+        say(&format!("{clear}rockpack: {what}"));
+    } else {
+        show_problems(&Problem::error(Code::Environment, what).into());
+        finish(false);
+    }
+}
+
+/// Writes a result that people read: what a terminal would act on is escaped.
 pub fn print(text: &str) -> io::Result<()> {
+    print_exact(&printable_lines(text))
+}
+
+/// Writes a result as it is: for machines, or what has passed [`printable_lines`].
+pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that has seen enough (`| head`) is no failure.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -87,9 +125,13 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// How wide a text may be: as wide as the terminal, and never wider than people read well.
+/// How wide a result may be: as wide as the terminal, and never wider than people read well.
 pub fn width() -> usize {
-    let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col);
+    width_of(&io::stdout())
+}
+
+fn width_of(stream: &impl AsFd) -> usize {
+    let columns = rustix::termios::tcgetwinsize(stream).map_or(0, |size| size.ws_col);
     if columns == 0 { WIDTH } else { usize::from(columns).clamp(40, WIDTH) }
 }
 
@@ -103,38 +145,98 @@ pub fn bold(text: &str) -> String {
 
 /// Tells people who read along.
 fn tell(text: &str) {
-    if format().has_readers() {
-        say(text);
+    if has_readers() {
+        say(&printable_lines(text));
     }
 }
 
-/// Shows every problem, errors before what only warns.
+/// Shows every problem. What stops the work comes last, where people look first; beside it, what
+/// only warns is one line each. The runner that reads annotations takes the first ones alone.
+///
+/// Warnings that the manifest expects are counted.
 pub fn show_problems(problems: &Problems) {
-    let mut sorted: Vec<&Problem> = problems.iter().collect();
-    sorted.sort_by_key(|problem| match problem.severity() {
-        Severity::Error => 0,
-        Severity::Warning => 1,
-        Severity::Advice => 2,
+    let wanted = |problem: &&Problem| problem.expectation().is_none() && is_wanted(problem);
+    let mut sorted: Vec<&Problem> = problems.iter().filter(wanted).collect();
+    let last = format() == MessageFormat::Human;
+    sorted.sort_by_key(|problem| {
+        let rank = match problem.severity() {
+            Severity::Error => 0,
+            Severity::Warning => 1,
+            Severity::Advice => 2,
+        };
+        if last { 2 - rank } else { rank }
     });
-    sorted.into_iter().for_each(show);
+    if let Some(text) = expected(problems).filter(|_| has_readers()) {
+        say(&text);
+    }
+    for problem in sorted {
+        if last && problems.has_errors() && !problem.is_error() {
+            say(&picture::line(problem));
+        } else {
+            show(problem);
+        }
+    }
+}
+
+/// How many warnings lines of the manifest expect, if any.
+fn expected(problems: &Problems) -> Option<String> {
+    let rules: BTreeSet<String> = problems
+        .iter()
+        .filter_map(|problem| Some(problem.expectation()?.place.to_string()))
+        .collect();
+    let count = problems.iter().filter(|problem| problem.expectation().is_some()).count();
+    let first = rules.first()?;
+    let by = match rules.len() {
+        1 => first.clone(),
+        many => format!("{first} and {}", counted(many - 1, "more line")),
+    };
+    Some(format!("note: {}, expected by {by}; -v shows all", counted(count, "warning")))
+}
+
+/// Shows the warnings that the manifest expects, with its reasons.
+pub fn show_expected(problems: &Problems) {
+    for problem in problems.iter() {
+        if let Some(expected) = problem.expectation() {
+            let text = format!(
+                "{}; expected: {} ({})",
+                problem.message(),
+                expected.reason,
+                expected.place
+            );
+            show(&Problem::note(problem.code(), text));
+        }
+    }
 }
 
 fn show(problem: &Problem) {
+    if !is_wanted(problem) {
+        return;
+    }
     let text = match format() {
         MessageFormat::Human => picture::draw(problem),
         MessageFormat::Json => json::line(problem),
         MessageFormat::Github => github::command(problem),
-        MessageFormat::Sarif => return HELD.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone()),
+        MessageFormat::Sarif => {
+            return HELD.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone());
+        }
     };
     // Whole messages: another thread's must not come in between.
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Tells which manifest a command goes by.
+pub fn tell_manifest(name: &str) {
+    tell(&format!("manifest: {name}"));
 }
 
 /// Lists base directories that manifests name and artifacts do not have.
 pub fn show_absent_bases(catalog: &Catalog) {
     for artifact in &catalog.artifacts {
         for base in &artifact.absent_bases {
-            show(&Problem::note(Code::AbsentBase, format!("artifact {} lists {base} and does not have it", artifact.id)));
+            show(&Problem::note(
+                Code::AbsentBase,
+                format!("artifact {} lists {base} and does not have it", artifact.id),
+            ));
         }
     }
 }
@@ -143,100 +245,14 @@ pub fn show_absent_bases(catalog: &Catalog) {
 pub fn show_without_license_text(plan: &Plan) {
     for (artifact, wheels) in plan::without_license_text(plan) {
         let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();
-        let shipped = format!("files of artifact {artifact} are in {}, and no licence text of it", wheels.join(", "));
+        let shipped = format!(
+            "files of artifact {artifact} are in {}, and no licence text of it",
+            wheels.join(", ")
+        );
         show(&Problem::note(Code::NoLicenseText, shipped));
-    }
-}
-
-/// Progress of a build: a bar on a terminal, else a line for each output.
-pub struct Progress {
-    bar: Option<ProgressBar>,
-}
-
-impl Progress {
-    /// Draws on standard error.
-    pub fn new() -> Self {
-        Self { bar: (format().has_readers() && io::stderr().is_terminal()).then(|| ProgressBar::new(0)) }
-    }
-
-    /// Leaves nothing of the bar.
-    pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn style() -> ProgressStyle {
-        let template = "{bar:24} {decimal_bytes:>10} of {decimal_total_bytes}  {decimal_bytes_per_sec:>12}  {eta:>4} left  {wide_msg}";
-        ProgressStyle::with_template(template).map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "))
-    }
-}
-
-impl Reporter for Progress {
-    fn report(&self, event: Event) {
-        match (event, &self.bar) {
-            (Event::BuildStarted { bytes, .. }, Some(bar)) => {
-                bar.set_style(Self::style());
-                bar.set_length(bytes);
-            }
-            (Event::OutputStarted { path, .. }, Some(bar)) => bar.set_message(path.file_name().to_owned()),
-            (Event::Progress { bytes }, Some(bar)) => bar.inc(bytes),
-            (Event::BuildStarted { outputs, bytes }, None) => {
-                let packages = if outputs == 1 { "1 package".to_owned() } else { format!("{outputs} packages") };
-                tell(&format!("writing {packages} out of {}", human_size(bytes)));
-            }
-            (Event::OutputFinished { path, files, size, took }, None) => {
-                tell(&format!("{path}: {files} files, {}, {}", human_size(size), seconds(took)));
-            }
-            (Event::OutputFinished { .. }, Some(_)) | (Event::OutputStarted { .. } | Event::Progress { .. }, None) => {}
-        }
     }
 }
 
 fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
-}
-
-/// What was made: package, files, size, compressed, time, sha256.
-pub fn closing_table(plan: &Plan, outcome: &Outcome) -> String {
-    let width = outcome.built.iter().map(|b| b.path.as_str().len()).max().unwrap_or(0);
-    let mut text = format!("{:width$}  {:>6}  {:>8}  {:>10}  {:>7}  sha256\n", "package", "files", "size", "compressed", "time");
-    for b in &outcome.built {
-        let row =
-            format!("{:>6}  {:>8}  {:>10}  {:>7}  {}", b.files, human_size(b.installed), human_size(b.size), seconds(b.took), b.sha256);
-        let _ = writeln!(text, "{:width$}  {row}", b.path);
-    }
-    let (files, size) = (outcome.built.iter().map(|b| b.files).sum::<usize>(), outcome.built.iter().map(|b| b.installed).sum());
-    let (packed, took) = (outcome.built.iter().map(|b| b.size).sum(), outcome.timings.wall);
-    let _ = writeln!(text, "{:width$}  {files:>6}  {:>8}  {:>10}  {:>7}", "all", human_size(size), human_size(packed), seconds(took));
-    let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
-    if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
-        let _ = writeln!(text, "{known}");
-    }
-    for path in &outcome.removed {
-        let _ = writeln!(text, "removed {path}, which an earlier build left");
-    }
-    if !plan.unowned.is_empty() {
-        let bytes = plan.unowned.iter().map(|u| u.size).sum();
-        let _ = writeln!(text, "{} files ({}) are in no package; rockpack plan -v lists them", plan.unowned.len(), human_size(bytes));
-    }
-    text
-}
-
-/// What the threads did, in one line; what took no time is not named.
-fn where_time_went(timings: &Timings) -> String {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
-    let shares: Vec<String> =
-        kinds.filter(|(_, time)| time.as_millis() >= 50).map(|(name, time)| format!("{name} {}", seconds(time))).collect();
-    let threads = if timings.tracks.len() == 1 { "1 thread".to_owned() } else { format!("{} threads", timings.tracks.len()) };
-    let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
-    format!("{} on {threads}{what}", seconds(timings.wall))
-}
-
-/// What came out of the cache, if anything did.
-fn from_cache(summary: &Summary) -> Option<String> {
-    let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
-    let healed = if *damaged == 0 { String::new() } else { format!("; {damaged} were damaged and are packed anew") };
-    let all = hits + misses;
-    (*hits > 0 || *damaged > 0).then(|| format!("{hits} of {all} files came packed out of the cache, {}{healed}", human_size(*hit_bytes)))
 }

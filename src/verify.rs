@@ -5,13 +5,13 @@
 //! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
 //! ```
 //!
-//! Archives are read by a reader of their own ([`directory`]): what has to be found is what other
-//! readers forgive. Members are read once, from front to back, with memory for a few blocks and
+//! Archives are read by [`crate::archive::directory`]: what has to be found is what other readers
+//! forgive. Members are read once, from front to back, with memory for a few blocks and
 //! one ELF file each. A finding has a code, which a manifest can ignore with a reason; who decides that
 //! is the caller.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -19,7 +19,6 @@ use crate::plan::Form;
 use crate::source::{Code, Severity};
 use crate::version::Version;
 
-mod directory;
 mod elf;
 mod entry_points;
 mod layout;
@@ -33,6 +32,7 @@ mod requirement;
 mod rpath;
 mod sdist;
 mod sums;
+mod text;
 mod together;
 mod wheel;
 
@@ -81,7 +81,15 @@ fn severity<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<
 impl Finding {
     /// A mistake in `file`, whose name is filled in by who knows it.
     fn error(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, severity: Severity::Error, file: String::new(), member: None, what: what.into(), detail: None, to: None }
+        Self {
+            code,
+            severity: Severity::Error,
+            file: String::new(),
+            member: None,
+            what: what.into(),
+            detail: None,
+            to: None,
+        }
     }
 
     /// The same for what is doubtful.
@@ -137,7 +145,7 @@ pub struct Package {
     searches: Vec<Search>,
     requires: Vec<Requirement>,
     /// The extras that it offers, as they are compared.
-    extras: Vec<String>,
+    extras: BTreeSet<String>,
 }
 
 impl Package {
@@ -156,7 +164,7 @@ impl Package {
             installed: BTreeMap::new(),
             searches: Vec::new(),
             requires: Vec::new(),
-            extras: Vec::new(),
+            extras: BTreeSet::new(),
         }
     }
 }

@@ -31,6 +31,16 @@ impl Version {
         Self("0".to_owned())
     }
 
+    /// The version of a build that is not a release: `7.2.0` gives `7.2.0.dev0`, `7.2.0+abc` gives
+    /// `7.2.0.dev0+abc`. A development version stays as it is.
+    #[must_use]
+    pub fn development(&self) -> Self {
+        match pep440_rs::Version::from_str(&self.0) {
+            Ok(version) if !version.is_dev() => Self(version.with_dev(Some(0)).to_string()),
+            _ => self.clone(),
+        }
+    }
+
     /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -42,7 +52,9 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let parsed = pep440_rs::Version::from_str(text);
-        parsed.map(|version| Self(version.to_string())).map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })
+        parsed
+            .map(|version| Self(version.to_string()))
+            .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })
     }
 }
 
@@ -76,5 +88,20 @@ mod tests {
         assert_eq!("7.0RC1".parse::<Version>().unwrap().as_str(), "7.0rc1");
         assert_eq!("7.1+ABC.def".parse::<Version>().unwrap().as_str(), "7.1+abc.def");
         assert!("seven".parse::<Version>().is_err());
+    }
+
+    #[test]
+    fn a_development_version_comes_before_its_release() {
+        let cases = [
+            ("7.2.0", "7.2.0.dev0"),
+            ("7.2.0rc1", "7.2.0rc1.dev0"),
+            ("7.2.0-43", "7.2.0.post43.dev0"),
+            ("7.2.0+abc", "7.2.0.dev0+abc"),
+            ("7.2.0.dev7", "7.2.0.dev7"),
+        ];
+        for (own, expected) in cases {
+            let version: Version = own.parse().unwrap();
+            assert_eq!(version.development().as_str(), expected, "{own}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What other programs make of the archives: Python, GNU tar, xz, pip; and what a full disk does.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail by panicking and say what they skip")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Cursor, Write};
@@ -20,6 +20,8 @@ use rockpack::archive::zip::ZipWriter;
 use rockpack::names::{DistName, RelPath};
 use rockpack::version::Version;
 
+use crate::skips::skip;
+
 fn path(text: &str) -> RelPath {
     text.parse().unwrap()
 }
@@ -31,10 +33,11 @@ fn names() -> (DistName, Version) {
 /// What `program` prints; nothing, after saying so, if this machine does not have it.
 fn run(program: &str, args: &[&str]) -> Option<String> {
     let Ok(output) = Command::new(program).args(args).output() else {
-        eprintln!("SKIPPED: there is no {program} on this machine");
+        skip("archives as other programs read them", program);
         return None;
     };
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{program} {args:?}\n{stdout}{stderr}");
     Some(stdout.into_owned())
 }
@@ -46,22 +49,44 @@ fn write_wheel(place: &Path) {
     let sink = Cursor::new(Vec::new());
     let mut wheel = WheelWriter::new(sink, &dist, &version, Timestamp::EARLIEST).unwrap();
     let main = "import sys\ndef main():\n    print('it runs')\n";
-    for (name, content) in [("test_dist/__init__.py", ""), ("test_dist/cli.py", main), ("test_dist/a, \"b\" ü.txt", "x")] {
+    for (name, content) in [
+        ("test_dist/__init__.py", ""),
+        ("test_dist/cli.py", main),
+        ("test_dist/a, \"b\" ü.txt", "x"),
+    ] {
         wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::Default)).unwrap();
     }
     let program: Vec<u8> = (0..u32::try_from(BLOCK).unwrap()).flat_map(u32::to_le_bytes).collect();
-    let mut member = wheel.start(&path("test_dist/program"), true, Method::Deflate, program.len() as u64).unwrap();
+    let mut member = wheel
+        .start(&path("test_dist/program"), true, Method::Deflate, program.len() as u64)
+        .unwrap();
     for start in (0..program.len()).step_by(BLOCK) {
         let end = start + BLOCK;
         let block = &program[start..end.min(program.len())];
-        wheel.append(&mut member, &Encoder::new(Level::Default).block(block, end >= program.len())).unwrap();
+        wheel
+            .append(&mut member, &Encoder::new(Level::Default).block(block, end >= program.len()))
+            .unwrap();
     }
     wheel.end(member, &Digest::of(&program)).unwrap();
-    let metadata = Metadata { summary: Some("A test".into()), ..Metadata::new(dist, version) }.render().unwrap();
-    let script = EntryPoint { group: CONSOLE_SCRIPTS.into(), name: "test-tool".into(), object: "test_dist.cli:main".into() };
+    let metadata = Metadata { summary: Some("A test".into()), ..Metadata::new(dist, version) }
+        .render()
+        .unwrap();
+    let script = EntryPoint {
+        group: CONSOLE_SCRIPTS.into(),
+        name: "test-tool".into(),
+        object: "test_dist.cli:main".into(),
+    };
     let scripts = entry_points(&[script]).unwrap();
-    for (name, content) in [("METADATA", metadata), ("WHEEL", wheel_file("any")), ("entry_points.txt", scripts)] {
-        wheel.member(&info.join(&path(name)), false, &Packed::new(content.as_bytes(), Level::Default)).unwrap();
+    for (name, content) in
+        [("METADATA", metadata), ("WHEEL", wheel_file("any")), ("entry_points.txt", scripts)]
+    {
+        wheel
+            .member(
+                &info.join(&path(name)),
+                false,
+                &Packed::new(content.as_bytes(), Level::Default),
+            )
+            .unwrap();
     }
     fs_err::write(place, wheel.finish().unwrap().into_inner()).unwrap();
 }
@@ -101,10 +126,15 @@ fn pip_installs_and_removes_a_wheel() {
     let place = dir.path().join(wheel_file_name(&dist, &version, "any"));
     write_wheel(&place);
     let target = dir.path().join("venv");
-    if Command::new("python3").args(["-m", "venv", target.to_str().unwrap()]).status().is_ok_and(|status| status.success()) {
+    if Command::new("python3")
+        .args(["-m", "venv", target.to_str().unwrap()])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         let python = target.join("bin/python");
         let python = python.to_str().unwrap();
-        run(python, &["-m", "pip", "install", "--no-index", "--no-deps", place.to_str().unwrap()]).unwrap();
+        run(python, &["-m", "pip", "install", "--no-index", "--no-deps", place.to_str().unwrap()])
+            .unwrap();
         assert_eq!(run(target.join("bin/test-tool").to_str().unwrap(), &[]).unwrap(), "it runs\n");
         run(python, &["-m", "pip", "uninstall", "-y", "test-dist"]).unwrap();
         let left: Vec<_> = walkdir::WalkDir::new(&target)
@@ -114,7 +144,7 @@ fn pip_installs_and_removes_a_wheel() {
             .collect();
         assert!(left.is_empty(), "{left:?}");
     } else {
-        eprintln!("SKIPPED: this machine has no python3 with venv and pip");
+        skip("a wheel as pip installs it", "python3 with venv and pip");
     }
 }
 
@@ -122,7 +152,8 @@ fn pip_installs_and_removes_a_wheel() {
 fn python_reads_more_than_65535_members_and_more_than_4_gib() {
     let dir = tempfile::tempdir().unwrap();
     let many = dir.path().join("many.zip");
-    let mut zip = ZipWriter::new(BufWriter::new(fs_err::File::create(&many).unwrap()), Timestamp::EARLIEST);
+    let mut zip =
+        ZipWriter::new(BufWriter::new(fs_err::File::create(&many).unwrap()), Timestamp::EARLIEST);
     for i in 0..65_600 {
         zip.entry(&path(&format!("m{i}")), false, Method::Store, 0, 0, &[]).unwrap();
     }
@@ -134,7 +165,8 @@ fn python_reads_more_than_65535_members_and_more_than_4_gib() {
     (0..64).for_each(|_| zip.append(&mut entry, &zeros).unwrap());
     zip.append(&mut entry, &[0; 7]).unwrap();
     zip.end(entry, 0).unwrap();
-    zip.entry(&path("after"), false, Method::Store, 5, crc32fast::hash(b"hello"), b"hello").unwrap();
+    zip.entry(&path("after"), false, Method::Store, 5, crc32fast::hash(b"hello"), b"hello")
+        .unwrap();
     zip.finish().unwrap();
     let check = "
 import sys, zipfile
@@ -145,7 +177,9 @@ assert z.getinfo('zeros').file_size == 2**32 + 7 and z.open('zeros').read(5) == 
 assert z.getinfo('after').header_offset > 2**32 and z.read('after') == b'hello'
 print('fine')
 ";
-    if let Some(said) = run("python3", &["-c", check, many.to_str().unwrap(), large.to_str().unwrap()]) {
+    if let Some(said) =
+        run("python3", &["-c", check, many.to_str().unwrap(), large.to_str().unwrap()])
+    {
         assert_eq!(said, "fine\n");
     }
 }
@@ -186,7 +220,12 @@ fn write_tarball(place: &Path) -> BTreeMap<String, String> {
     let mut stream = XzStream::default();
     stream.add(&block);
     fs_err::write(place, [&XzStream::START, &block.bytes[..], &stream.end()].concat()).unwrap();
-    let expected = [("top/empty", "drwxr-xr-x"), ("top/run", "-rwxr-xr-x"), (&long, "-rw-r--r--"), ("top/link", "lrwxrwxrwx")];
+    let expected = [
+        ("top/empty", "drwxr-xr-x"),
+        ("top/run", "-rwxr-xr-x"),
+        (&long, "-rw-r--r--"),
+        ("top/link", "lrwxrwxrwx"),
+    ];
     expected.into_iter().map(|(name, mode)| (name.to_owned(), mode.to_owned())).collect()
 }
 
@@ -205,8 +244,11 @@ for m in t.getmembers():
 assert t.extractfile('top/run').read() == b'abc' and len(t.getmember('top/link').linkname) == 113
 ";
     if let Some(said) = run("python3", &["-X", "utf8", "-c", check, place.to_str().unwrap()]) {
-        let found: BTreeMap<String, String> =
-            said.lines().map(|line| line.rsplit_once(' ').unwrap()).map(|(name, mode)| (name.to_owned(), mode.to_owned())).collect();
+        let found: BTreeMap<String, String> = said
+            .lines()
+            .map(|line| line.rsplit_once(' ').unwrap())
+            .map(|(name, mode)| (name.to_owned(), mode.to_owned()))
+            .collect();
         assert_eq!(found, expected);
     }
     let out = dir.path().join("out");
@@ -222,16 +264,27 @@ fn python_reads_an_sdist() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("s.tar.gz");
     let (dist, version) = names();
-    let member = |name: &str| SdistMember { path: path(name), executable: false, content: name.as_bytes().to_vec() };
+    let member = |name: &str| SdistMember {
+        path: path(name),
+        executable: false,
+        content: name.as_bytes().to_vec(),
+    };
     let members = [member("pyproject.toml"), member("PKG-INFO")];
-    fs_err::write(&place, write_sdist(Vec::new(), &dist, &version, Timestamp::EARLIEST, &members).unwrap()).unwrap();
+    fs_err::write(
+        &place,
+        write_sdist(Vec::new(), &dist, &version, Timestamp::EARLIEST, &members).unwrap(),
+    )
+    .unwrap();
     let check = "
 import sys, tarfile
 t = tarfile.open(sys.argv[1], 'r:gz')
 print(t.getnames(), t.extractfile('test_dist-1.0+local/PKG-INFO').read().decode())
 ";
     if let Some(said) = run("python3", &["-c", check, place.to_str().unwrap()]) {
-        assert_eq!(said, "['test_dist-1.0+local/PKG-INFO', 'test_dist-1.0+local/pyproject.toml'] PKG-INFO\n");
+        assert_eq!(
+            said,
+            "['test_dist-1.0+local/PKG-INFO', 'test_dist-1.0+local/pyproject.toml'] PKG-INFO\n"
+        );
     }
 }
 
@@ -246,19 +299,25 @@ fn on_small_disk(options: &str, inside: &str) {
         .env("ROCKPACK_TEST_DISK", dir.path())
         .output();
     match output {
-        Ok(output) if output.status.success() => assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed")),
-        Ok(output) if output.status.code() == Some(101) => panic!("{}", String::from_utf8_lossy(&output.stdout)),
-        _ => eprintln!("SKIPPED: this user cannot mount a tmpfs of its own"),
+        Ok(output) if output.status.success() => {
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+        }
+        Ok(output) if output.status.code() == Some(101) => {
+            panic!("{}", String::from_utf8_lossy(&output.stdout))
+        }
+        _ => skip("full disks", "the right to mount a tmpfs"),
     }
 }
 
 fn disk() -> std::path::PathBuf {
-    std::env::var_os("ROCKPACK_TEST_DISK").expect("run by the test of the same name without `_inside`").into()
+    std::env::var_os("ROCKPACK_TEST_DISK")
+        .expect("run by the test of the same name without `_inside`")
+        .into()
 }
 
 #[test]
 fn a_full_disk_is_said_and_nothing_is_left() {
-    on_small_disk("rw", "a_full_disk_inside");
+    on_small_disk("rw", "archive::a_full_disk_inside");
 }
 
 #[test]
@@ -269,14 +328,17 @@ fn a_full_disk_inside() {
     let mut file = stage.create(&path("dist/a.whl")).unwrap();
     let error = (0..256).find_map(|_| file.write_all(&[1; 8192]).err()).unwrap();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
-    assert_eq!(error.to_string(), format!("the disk that holds `{}` is full", dest.join("dist/a.whl").display()));
+    assert_eq!(
+        error.to_string(),
+        format!("the disk that holds `{}` is full", dest.join("dist/a.whl").display())
+    );
     drop((file, stage));
     assert_eq!(fs_err::read_dir(disk()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_disk_that_cannot_be_written_is_said() {
-    on_small_disk("ro", "a_disk_that_cannot_be_written_inside");
+    on_small_disk("ro", "archive::a_disk_that_cannot_be_written_inside");
 }
 
 #[test]

@@ -1,16 +1,11 @@
 //! `rockpack audit` on packages that rockpack builds and on others: it says what the plan said.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use rockpack::audit::{audit, contradiction};
 use serde_json::Value;
 use tempfile::TempDir;
-
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack"))
@@ -30,13 +25,17 @@ fn text(bytes: &[u8]) -> String {
 fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     let dir = TempDir::new().unwrap();
     let program = fs_err::read(std::env::current_exe().unwrap()).unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
-    let built = rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]);
+    let built =
+        rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
-    let files = walkdir::WalkDir::new(dir.path().join("out")).into_iter().map(|entry| entry.unwrap().into_path());
-    let mut wheels: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "whl")).collect();
+    let files = walkdir::WalkDir::new(dir.path().join("out"))
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path());
+    let mut wheels: Vec<PathBuf> =
+        files.filter(|file| file.extension().is_some_and(|e| e == "whl")).collect();
     wheels.sort();
     (dir, plan["platform_tag"].as_str().unwrap().to_owned(), wheels)
 }
@@ -46,10 +45,19 @@ fn plan_and_audit_agree(kpack: bool) {
     let (_dir, planned, wheels) = demo(kpack);
     let paths: Vec<&Path> = wheels.iter().map(PathBuf::as_path).collect();
     let audits = audit(&paths).unwrap();
-    assert!(audits.iter().all(|audit| audit.named == planned && audit.wrong.is_none()), "{audits:#?}");
-    assert!(audits.iter().any(|audit| audit.tag == planned), "{planned} is true of all, and no better one is");
+    assert!(
+        audits.iter().all(|audit| audit.named == planned && audit.wrong.is_none()),
+        "{audits:#?}"
+    );
+    assert!(
+        audits.iter().any(|audit| audit.tag == planned),
+        "{planned} is true of all, and no better one is"
+    );
     let better: Vec<_> = audits.iter().filter(|audit| audit.tag != planned).collect();
-    assert!(better.iter().all(|audit| contradiction(audit, &planned).is_none() || audit.tag == "any"), "{better:#?}");
+    assert!(
+        better.iter().all(|audit| contradiction(audit, &planned).is_none() || audit.tag == "any"),
+        "{better:#?}"
+    );
 }
 
 #[test]
@@ -89,7 +97,9 @@ fn people_and_scripts_get_the_same_answer() {
 fn a_wrong_name_is_told_and_fails() {
     let (dir, planned, wheels) = demo(true);
     let wheel = wheels.iter().find(|wheel| wheel.to_str().unwrap().contains("sdk_core")).unwrap();
-    let wrong = dir.path().join(wheel.file_name().unwrap().to_str().unwrap().replace(&planned, "manylinux1_x86_64"));
+    let wrong = dir
+        .path()
+        .join(wheel.file_name().unwrap().to_str().unwrap().replace(&planned, "manylinux1_x86_64"));
     fs_err::rename(wheel, &wrong).unwrap();
     let mut args = vec!["audit", wrong.to_str().unwrap()];
     args.extend(wheels.iter().filter(|other| *other != wheel).map(|wheel| wheel.to_str().unwrap()));

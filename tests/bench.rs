@@ -2,8 +2,6 @@
 //!
 //! mypy and ruff check the Python where they are installed.
 
-#![expect(clippy::print_stderr, reason = "what is not tested is said")]
-
 use std::path::Path;
 use std::process::Command;
 
@@ -38,10 +36,26 @@ fn outcome(wall: f64, size: u64) -> Outcome {
 
 #[test]
 fn a_table_is_aligned_and_says_what_is_missed() {
-    let slow = Line::multiple("build", Quantity::Seconds(12.0), "the bound", Quantity::Seconds(10.0), Limit::AtMost(1.1));
-    let fast = Line::faster("build", Quantity::Seconds(12.0), "before", Quantity::Seconds(120.0), Limit::AtLeast(6.5));
-    let size = Line::multiple("size", Quantity::Bytes(5e5), "zlib", Quantity::Bytes(2e9), Limit::None);
-    let text = table::table(&[("default", vec![slow, fast]), ("other", vec![size, Line::alone("alone", Quantity::Seconds(0.0001))])]);
+    let slow = Line::multiple(
+        "build",
+        Quantity::Seconds(12.0),
+        "the bound",
+        Quantity::Seconds(10.0),
+        Limit::AtMost(1.1),
+    );
+    let fast = Line::faster(
+        "build",
+        Quantity::Seconds(12.0),
+        "before",
+        Quantity::Seconds(120.0),
+        Limit::AtLeast(6.5),
+    );
+    let size =
+        Line::multiple("size", Quantity::Bytes(5e5), "zlib", Quantity::Bytes(2e9), Limit::None);
+    let text = table::table(&[
+        ("default", vec![slow, fast]),
+        ("other", vec![size, Line::alone("alone", Quantity::Seconds(0.0001))]),
+    ]);
     let expected = "\
 row      what   measured  against            ratio  target
 default  build   12.00 s  10.00 s the bound   1.20  ≤ 1.10  MISS
@@ -54,7 +68,13 @@ other    size   500.0 kB  2.000 GB zlib       0.00
 
 #[test]
 fn what_cannot_be_computed_is_missed() {
-    let nothing = Line::multiple("build", Quantity::Seconds(0.0), "nothing", Quantity::Seconds(0.0), Limit::AtMost(1.1));
+    let nothing = Line::multiple(
+        "build",
+        Quantity::Seconds(0.0),
+        "nothing",
+        Quantity::Seconds(0.0),
+        Limit::AtMost(1.1),
+    );
     assert!(table::table(&[("row", vec![nothing])]).contains("MISS"));
 }
 
@@ -78,14 +98,36 @@ fn a_row_takes_the_fastest_runs() {
     let rows = rows::rows(&[6]);
     let row = rows.iter().find(|row| row.name == "default").unwrap();
     assert!(row.lines(&results).is_err(), "nothing was measured");
-    results.0.insert(Subject::Build(Compression::Default), vec![outcome(13.0, 98), outcome(12.0, 98)]);
-    results.0.insert(Subject::Deflate(Compression::Default), vec![outcome(10.0, 0), outcome(11.0, 0)]);
+    results
+        .0
+        .insert(Subject::Build(Compression::Default), vec![outcome(13.0, 98), outcome(12.0, 98)]);
+    results
+        .0
+        .insert(Subject::Deflate(Compression::Default), vec![outcome(10.0, 0), outcome(11.0, 0)]);
     results.0.insert(Subject::DeflatePart, vec![outcome(8.0, 0)]);
     results.0.insert(Subject::Zlib, vec![outcome(60.0, 100)]);
-    let ratios = |results: &Results| row.lines(results).unwrap().iter().map(|line| line.ratio.unwrap()).collect::<Vec<_>>();
+    let ratios = |results: &Results| {
+        row.lines(results).unwrap().iter().map(|line| line.ratio.unwrap()).collect::<Vec<_>>()
+    };
     assert_eq!(ratios(&results), [1.2, 1.5, 0.98]);
     results.0.insert(Subject::Today, vec![outcome(120.0, 0)]);
     assert_eq!(ratios(&results), [1.2, 1.5, 0.98, 10.0]);
+}
+
+#[test]
+fn each_preset_says_what_it_costs_and_what_it_saves() {
+    let mut results = Results::default();
+    let rows = rows::rows(&[6]);
+    let row = rows.iter().find(|row| row.name == "presets").unwrap();
+    results.0.insert(Subject::Devel, vec![outcome(10.0, 200)]);
+    for (preset, run) in (0..=6).zip((0..=6_u32).map(|n| outcome(20.0 + f64::from(n), 100))) {
+        assert!(row.lines(&results).is_err(), "preset {preset} was not measured");
+        results.0.insert(Subject::Xz(preset), vec![run]);
+    }
+    let lines = row.lines(&results).unwrap();
+    let last = &lines[lines.len() - 2..];
+    assert_eq!(last[0].what, "build --only devel --devel-tarball-compression --xz-preset 6");
+    assert_eq!((last[0].ratio, last[1].ratio), (Some(2.6), Some(0.5)));
 }
 
 #[test]
@@ -104,7 +146,10 @@ fn options_are_read() {
     let options = parse("--bench --only default,plan --rounds 0 --xz-presets 0,6").unwrap();
     assert!(options.wants("plan", false) && !options.wants("fast", false));
     assert_eq!((options.rounds, options.presets), (1, vec![0, 6]));
-    assert!(parse("--small").unwrap().wants("plan", false) && !parse("--small").unwrap().wants("today", true));
+    assert!(
+        parse("--small").unwrap().wants("plan", false)
+            && !parse("--small").unwrap().wants("today", true)
+    );
     for wrong in ["--rounds", "--rounds x", "--unknown"] {
         assert!(parse(wrong).is_err(), "{wrong}");
     }
@@ -113,11 +158,21 @@ fn options_are_read() {
 #[test]
 fn a_build_says_how_it_is_to_be_made() {
     let (tree, dest) = (Path::new("tree"), Path::new("dest"));
-    let build = Build { compression: Compression::Fast, xz: Some(3), jobs: Some(2), ..Build::new(tree, dest) };
-    let words: Vec<_> = build.arguments().into_iter().map(|word| word.into_string().unwrap()).collect();
-    let expected =
-        "build --artifact-dir tree --dest-dir dest --compression fast --devel-tarball-compression --xz-preset 3 --no-cache --jobs 2";
+    let build = Build {
+        compression: Compression::Fast,
+        xz: Some(3),
+        jobs: Some(2),
+        ..Build::new(tree, dest)
+    };
+    let words: Vec<_> =
+        build.arguments().into_iter().map(|word| word.into_string().unwrap()).collect();
+    let expected = "build --artifact-dir tree --dest-dir dest --compression fast --devel-tarball-compression --xz-preset 3 --no-cache --jobs 2";
     assert_eq!(words.join(" "), expected);
+    let default = Build { cache: Some(Path::new("cache")), ..Build::new(tree, dest) }.arguments();
+    assert_eq!(
+        default,
+        ["build", "--artifact-dir", "tree", "--dest-dir", "dest", "--cache", "cache"]
+    );
 }
 
 fn benches() -> std::path::PathBuf {
@@ -126,7 +181,8 @@ fn benches() -> std::path::PathBuf {
 
 fn passes(command: &mut Command) {
     let output = command.output().expect("a program that starts");
-    let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+    let said =
+        [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
     assert!(output.status.success(), "{said}");
 }
 
@@ -135,12 +191,14 @@ fn checker(name: &str) -> Option<Command> {
     let mut module = Command::new("python3");
     module.args(["-m", name]);
     let mut candidates = [module, Command::new(name)];
-    let works = candidates.iter_mut().position(|c| c.arg("--version").output().is_ok_and(|o| o.status.success()));
+    let works = candidates
+        .iter_mut()
+        .position(|c| c.arg("--version").output().is_ok_and(|o| o.status.success()));
     let mut command = match works {
         Some(0) => Command::new("python3"),
         Some(_) => return Some(Command::new(name)),
         None => {
-            eprintln!("NOT CHECKED: {name} is not installed");
+            crate::skips::skip("the benchmarks' Python sources", name);
             return None;
         }
     };
@@ -158,8 +216,21 @@ fn the_python_is_typed_and_in_style() {
     let folders = ["scaling", "today"].map(|name| benches().join(name));
     let cache = tempfile::tempdir().unwrap();
     if let Some(mut ruff) = checker("ruff") {
-        let common = ["check", "--no-cache", "--line-length", "100", "--target-version", "py310", "--isolated"];
-        let rules = ["--select", "E,F,W,I,B,UP,SIM,C4,RET,PIE,RUF,D1,PLE", "--ignore", "E501,D102,D105,D107,SIM115"];
+        let common = [
+            "check",
+            "--no-cache",
+            "--line-length",
+            "100",
+            "--target-version",
+            "py310",
+            "--isolated",
+        ];
+        let rules = [
+            "--select",
+            "E,F,W,I,B,UP,SIM,C4,RET,PIE,RUF,D1,PLE",
+            "--ignore",
+            "E501,D102,D105,D107,SIM115",
+        ];
         passes(ruff.args(common).args(rules).args(&folders));
     }
     for folder in &folders {

@@ -1,7 +1,5 @@
 //! `rockpack cache stats`, `prune` and `verify`, as people and scripts meet them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -31,21 +29,35 @@ fn text(bytes: &[u8]) -> String {
 /// What a command prints that has to do well and say nothing else; the directory's path is `DIR`.
 fn printed(dir: &Path, args: &[&str]) -> String {
     let output = rockpack(dir, args);
-    assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {}", text(&output.stderr));
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{args:?}: {}",
+        text(&output.stderr)
+    );
     text(&output.stdout).replace(dir.to_str().unwrap(), "DIR")
 }
 
 /// Two builds: one of text and noise, one of more text.
 fn filled(limit: u64) -> TempDir {
     let dir = TempDir::new().unwrap();
-    let noise: Vec<u8> = (0_u32..300).flat_map(|n| *Sha256::of(&n.to_le_bytes()).as_bytes()).collect();
-    for contents in [vec!["text ".repeat(10_000).into_bytes(), noise], vec!["more ".repeat(20_000).into_bytes()]] {
+    let noise: Vec<u8> =
+        (0_u32..300).flat_map(|n| *Sha256::of(&n.to_le_bytes()).as_bytes()).collect();
+    for contents in [
+        vec!["text ".repeat(10_000).into_bytes(), noise],
+        vec!["more ".repeat(20_000).into_bytes()],
+    ] {
         let cache = Cache::open(&dir.path().join("cache"), limit).unwrap();
         let (mut offer, mut bytes) = (cache.offer(), Vec::new());
         for data in contents {
-            let (packed, content) = (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
-            let (offset, len, crc) = (bytes.len() as u64, packed.bytes.len() as u64, Digest::of(&packed.bytes).crc);
-            offer.stream(Key::new(content, "test"), &packed.digest, Stretch { offset, len, crc, method: packed.method });
+            let (packed, content) =
+                (Packed::new(&data, Level::Default), Content(Sha256::of(&data)));
+            let (offset, len, crc) =
+                (bytes.len() as u64, packed.bytes.len() as u64, Digest::of(&packed.bytes).crc);
+            offer.stream(
+                Key::new(content, "test"),
+                &packed.digest,
+                Stretch { offset, len, crc, method: packed.method },
+            );
             offer.memo(Fingerprint(*content.0.as_bytes()), content);
             bytes.extend(packed.bytes);
         }
@@ -57,8 +69,11 @@ fn filled(limit: u64) -> TempDir {
 }
 
 fn segments(dir: &Path, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir.join("cache/rockpack-cache-1/segments")).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> = entries.filter(|path| path.extension().is_some_and(|it| it == extension)).collect();
+    let entries = fs::read_dir(dir.join("cache/rockpack-cache-1/segments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|it| it == extension)).collect();
     found.sort_by_key(|path| fs::metadata(path).unwrap().len());
     found
 }
@@ -67,15 +82,30 @@ fn segments(dir: &Path, extension: &str) -> Vec<PathBuf> {
 fn stats_say_what_there_is() {
     let dir = filled(5_000_000_000);
     let hour = SystemTime::now() - Duration::from_mins(181);
-    fs::OpenOptions::new().write(true).open(&segments(dir.path(), "idx")[0]).unwrap().set_modified(hour).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&segments(dir.path(), "idx")[0])
+        .unwrap()
+        .set_modified(hour)
+        .unwrap();
     let said = printed(dir.path(), &["stats"]);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines[0], "cache       DIR/cache");
-    assert!(lines[1].starts_with("size        10.") && lines[1].ends_with(" kB of 5.00 GB (below 1 %)"), "{said}");
-    assert!(lines[2].starts_with("packed      3 files, ") && lines[2].ends_with(" kB out of 159 kB"), "{said}");
+    assert!(
+        lines[1].starts_with("size        10.") && lines[1].ends_with(" kB of 5.00 GB (below 1 %)"),
+        "{said}"
+    );
+    assert!(
+        lines[2].starts_with("packed      3 files, ") && lines[2].ends_with(" kB out of 159 kB"),
+        "{said}"
+    );
     assert_eq!(
         lines[3..],
-        ["unchanged   3 files are known without being read", "segments    2", "last used   a moment ago; the oldest segment 3 hours ago"]
+        [
+            "unchanged   3 files are known without being read",
+            "segments    2",
+            "last used   a moment ago; the oldest segment 3 hours ago"
+        ]
     );
     assert_eq!(said, printed(dir.path(), &["stats"]), "looking changes nothing");
 }
@@ -83,7 +113,10 @@ fn stats_say_what_there_is() {
 #[test]
 fn a_cache_that_is_not_there_is_empty() {
     let dir = TempDir::new().unwrap();
-    assert!(printed(dir.path(), &["stats"]).contains("size        0 B of 10.0 GB (0 %)\npacked      0 files, 0 B out of 0 B\n"));
+    assert!(
+        printed(dir.path(), &["stats"])
+            .contains("size        0 B of 10.0 GB (0 %)\npacked      0 files, 0 B out of 0 B\n")
+    );
     assert_eq!(printed(dir.path(), &["prune"]), "nothing to remove from DIR/cache; it is empty\n");
     assert_eq!(printed(dir.path(), &["verify"]), "0 packed files, 0 B, all as written\n");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was created");
@@ -101,7 +134,10 @@ fn prune_keeps_what_was_used_last() {
     let unclear = rockpack(dir.path(), &["prune", "--all", "--to", "1GB"]);
     assert_eq!(unclear.status.code(), Some(2));
     let no_size = rockpack(dir.path(), &["prune", "--to", "a lot"]);
-    assert!(no_size.status.code() == Some(2) && text(&no_size.stderr).contains("expected a size as 500MB, 10GB or 2GiB"));
+    assert!(
+        no_size.status.code() == Some(2)
+            && text(&no_size.stderr).contains("expected a size as 500MB, 10GB or 2GiB")
+    );
 }
 
 #[test]
@@ -112,15 +148,33 @@ fn verify_names_what_is_damaged_and_removes_it() {
     let mut bytes = fs::read(&large).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&large, &bytes).unwrap();
-    fs::OpenOptions::new().write(true).open(&segments(dir.path(), "seg")[0]).unwrap().set_len(7).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&segments(dir.path(), "seg")[0])
+        .unwrap()
+        .set_len(7)
+        .unwrap();
     let output = rockpack(dir.path(), &["verify", "--message-format", "json"]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
-    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{said}");
     assert!(lines.iter().all(|line| line["code"] == "cache" && line["severity"] == "error"));
-    assert!(lines[0]["message"].as_str().unwrap().contains("is broken and was removed: it has 7 bytes and should have "), "{said}");
-    assert!(lines[1]["message"].as_str().unwrap().ends_with("was damaged and is removed: its packed bytes changed"), "{said}");
+    assert!(
+        lines[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("is broken and was removed: it has 7 bytes and should have "),
+        "{said}"
+    );
+    assert!(
+        lines[1]["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("was damaged and is removed: its packed bytes changed"),
+        "{said}"
+    );
     assert_eq!(printed(dir.path(), &["verify"]).split(',').next(), Some("1 packed file"));
     assert_eq!(segments(dir.path(), "seg").len(), 1);
 }

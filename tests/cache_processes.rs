@@ -1,8 +1,5 @@
 //! One cache and many processes, some of which are killed; disks that are full or read-only.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-#![expect(clippy::print_stderr, reason = "what is skipped says so")]
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,6 +10,8 @@ use rockpack::archive::deflate::Method;
 use rockpack::cache::{Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Stretch, Summary};
 use tempfile::TempDir;
 
+use crate::skips::skip;
+
 /// Says what a process that a test started is for: a role, and the cache.
 const ROLE: &str = "ROCKPACK_TEST_ROLE";
 const CACHE: &str = "ROCKPACK_TEST_CACHE";
@@ -21,7 +20,8 @@ const LIMIT: u64 = 600_000;
 
 fn content(number: u64) -> Vec<u8> {
     let size = 5000 + 100 * usize::try_from(number).unwrap();
-    let hashes = (0_u64..).flat_map(|index| *Sha256::of(&(number << 32 | index).to_le_bytes()).as_bytes());
+    let hashes =
+        (0_u64..).flat_map(|index| *Sha256::of(&(number << 32 | index).to_le_bytes()).as_bytes());
     hashes.take(size).collect()
 }
 
@@ -30,7 +30,11 @@ fn key(data: &[u8]) -> Key {
 }
 
 /// A build that stores these contents; panics when the cache gives something else for one.
-fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<Summary, CacheError> {
+fn build(
+    dir: &Path,
+    limit: u64,
+    numbers: impl Iterator<Item = u64>,
+) -> Result<Summary, CacheError> {
     let cache = Cache::open(dir, limit)?;
     let (mut offer, mut bytes) = (cache.offer(), Vec::new());
     for data in numbers.map(content) {
@@ -41,7 +45,12 @@ fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<S
             assert!(found == data && entry.digest == Digest::of(&data));
         } else {
             let digest = Digest::of(&data);
-            let packed = Stretch { offset: bytes.len() as u64, len: digest.size, crc: digest.crc, method: Method::Store };
+            let packed = Stretch {
+                offset: bytes.len() as u64,
+                len: digest.size,
+                crc: digest.crc,
+                method: Method::Store,
+            };
             offer.stream(key(&data), &digest, packed);
             bytes.extend(data);
         }
@@ -56,7 +65,10 @@ fn build(dir: &Path, limit: u64, numbers: impl Iterator<Item = u64>) -> Result<S
 #[test]
 #[ignore = "other tests start it as a process of its own"]
 fn a_process_of_its_own() {
-    let (Ok(role), Some(dir)) = (std::env::var(ROLE), std::env::var_os(CACHE).map(PathBuf::from)) else { return };
+    let (Ok(role), Some(dir)) = (std::env::var(ROLE), std::env::var_os(CACHE).map(PathBuf::from))
+    else {
+        return;
+    };
     if let Ok(seed) = role.parse::<u64>() {
         for round in 0..25 {
             // Every process has contents of its own, and shares some with others.
@@ -79,24 +91,37 @@ fn a_process_of_its_own() {
 
 fn start(role: &str, dir: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "a_process_of_its_own", "--ignored", "--nocapture"]).env(ROLE, role).env(CACHE, dir);
+    command
+        .args(["--exact", "cache_processes::a_process_of_its_own", "--ignored", "--nocapture"])
+        .env(ROLE, role)
+        .env(CACHE, dir);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn rockpack(dir: &Path, args: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("cache").args(args).arg("--cache").arg(dir).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .arg("cache")
+        .args(args)
+        .arg("--cache")
+        .arg(dir)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
-    let found = walkdir::WalkDir::new(dir.join("rockpack-cache-1")).min_depth(2).into_iter().map(Result::unwrap);
+    let found = walkdir::WalkDir::new(dir.join("rockpack-cache-1"))
+        .min_depth(2)
+        .into_iter()
+        .map(Result::unwrap);
     found.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
 }
 
 #[test]
 fn many_processes_build_prune_and_verify_at_once() {
     let dir = TempDir::new().unwrap();
-    let mut processes: Vec<Child> = (0..4).map(|seed| start(&seed.to_string(), dir.path())).collect();
+    let mut processes: Vec<Child> =
+        (0..4).map(|seed| start(&seed.to_string(), dir.path())).collect();
     let mut looks = 0;
     while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
         rockpack(dir.path(), &["verify"]);
@@ -105,14 +130,18 @@ fn many_processes_build_prune_and_verify_at_once() {
     }
     for process in processes {
         let output = process.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
     rockpack(dir.path(), &["verify"]);
     rockpack(dir.path(), &["prune"]);
     let size: u64 = files(dir.path()).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(looks > 1 && size <= LIMIT, "{looks} looks, {size} bytes");
-    assert!(!files(dir.path()).iter().any(|path| path.extension().is_none()), "no temporary file is left");
+    assert!(
+        !files(dir.path()).iter().any(|path| path.extension().is_none()),
+        "no temporary file is left"
+    );
 }
 
 #[test]
@@ -130,7 +159,10 @@ fn a_killed_writer_leaves_nothing_that_can_be_seen_and_what_it_leaves_goes() {
     assert!(cache.stats().unwrap().unfinished >= 2_000_000);
     let next = build(dir.path(), DEFAULT_LIMIT, 0..2).unwrap();
     assert_eq!((next.hits, next.damaged), (2, 0));
-    assert_eq!((Cache::look(dir.path()).unwrap().stats().unwrap().unfinished, files(dir.path()).len()), (0, 2));
+    assert_eq!(
+        (Cache::look(dir.path()).unwrap().stats().unwrap().unfinished, files(dir.path()).len()),
+        (0, 2)
+    );
 }
 
 /// A small disk of its own.
@@ -143,12 +175,13 @@ impl Disk {
         if disk.mount(&["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]) {
             return Some(disk);
         }
-        eprintln!("SKIPPED: no tmpfs can be mounted here");
+        skip("caches on full disks", "the right to mount a tmpfs");
         None
     }
 
     fn mount(&self, arguments: &[&str]) -> bool {
-        let status = Command::new("mount").args(arguments).arg(self.0.path()).stderr(Stdio::null()).status();
+        let status =
+            Command::new("mount").args(arguments).arg(self.0.path()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success())
     }
 }
@@ -176,7 +209,10 @@ fn a_full_disk_is_a_warning_and_gets_its_room_back() {
     let rest = fs::write(dir.join("rest"), vec![0; 2 << 20]).unwrap_err();
     assert_eq!(rest.kind(), std::io::ErrorKind::StorageFull);
     match build(dir, DEFAULT_LIMIT, 0..40) {
-        Ok(summary) => assert!(summary.hits == 25 && summary.warnings.iter().any(CacheError::is_full), "{summary:?}"),
+        Ok(summary) => assert!(
+            summary.hits == 25 && summary.warnings.iter().any(CacheError::is_full),
+            "{summary:?}"
+        ),
         Err(error) => assert!(error.is_full(), "{error}"),
     }
     assert!(Cache::prune(dir, 0).unwrap().bytes > 0, "room can be made on a full disk");

@@ -1,7 +1,5 @@
 //! The program as scripts and people meet it: wrong inputs, exit status, reproducible outputs.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,24 +9,34 @@ use rockpack::catalog::sha256_of_file;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
-
 /// A scratch directory with the demo artifacts in `artifacts`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     // A program that is the same on every machine.
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     dir
 }
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
 }
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
-    let base = ["build", "--artifact-dir", "artifacts", "--dest-dir", dest, "--platform-tag", "linux_x86_64"];
+    let base = [
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        dest,
+        "--platform-tag",
+        "linux_x86_64",
+    ];
     rockpack(dir, &[&base, more].concat())
 }
 
@@ -44,8 +52,15 @@ fn text(bytes: &[u8]) -> String {
 
 /// Every file below `dir` with its hash.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
-    let files = walkdir::WalkDir::new(dir).into_iter().filter_map(Result::ok).filter(|e| e.file_type().is_file());
-    files.map(|e| (e.path().strip_prefix(dir).unwrap().to_owned(), sha256_of_file(e.path()).unwrap())).collect()
+    let files = walkdir::WalkDir::new(dir)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|e| e.file_type().is_file());
+    files
+        .map(|e| {
+            (e.path().strip_prefix(dir).unwrap().to_owned(), sha256_of_file(e.path()).unwrap())
+        })
+        .collect()
 }
 
 /// Runs a build that has to fail, and checks that it says one thing, that `needles` are in it,
@@ -77,34 +92,60 @@ fn no_such_artifact_directory() {
 #[test]
 fn an_artifact_directory_without_an_artifact() {
     let empty = |dir: &Path| fs::create_dir_all(dir.join("empty/not-one")).unwrap();
-    fails(empty, &["--artifact-dir", "empty"], 1, &["no artifact in empty", "{name}_{component}_{family}"]);
+    fails(
+        empty,
+        &["--artifact-dir", "empty"],
+        1,
+        &["no artifact in empty", "{name}_{component}_{family}"],
+    );
 }
 
 #[test]
 fn an_unknown_family() {
     let args = [&ARTIFACTS[..], &["--linux-amdgpu-families", "gfx94X-dcgup"]].concat();
-    fails(|_| {}, &args, 2, &["--linux-amdgpu-families", "`gfx94X-dcgup`", "did you mean `gfx94X-dcgpu`?"]);
+    fails(
+        |_| {},
+        &args,
+        2,
+        &["--linux-amdgpu-families", "`gfx94X-dcgup`", "did you mean `gfx94X-dcgpu`?"],
+    );
     let args = [&ARTIFACTS[..], &["--linux-amdgpu-families", "gfx950"]].concat();
     fails(|_| {}, &args, 1, &["no artifact for gfx950", "gfx942, gfx1100"]);
-    let alien = |dir: &Path| fs::rename(dir.join("artifacts/blas_lib_gfx942"), dir.join("artifacts/blas_lib_gfx9999")).unwrap();
+    let alien = |dir: &Path| {
+        fs::rename(dir.join("artifacts/blas_lib_gfx942"), dir.join("artifacts/blas_lib_gfx9999"))
+            .unwrap();
+    };
     fails(alien, &ARTIFACTS, 1, &["blas_lib_gfx9999", "families.kdl"]);
 }
 
 #[test]
 fn a_base_directory_that_leads_outside() {
-    let escape = |dir: &Path| fs::write(dir.join("artifacts/blas_lib_generic/artifact_manifest.txt"), "stage\n../stage\n").unwrap();
+    let escape = |dir: &Path| {
+        fs::write(
+            dir.join("artifacts/blas_lib_generic/artifact_manifest.txt"),
+            "stage\n../stage\n",
+        )
+        .unwrap();
+    };
     fails(escape, &ARTIFACTS, 1, &["`../stage`", "blas_lib_generic/artifact_manifest.txt:2"]);
 }
 
 #[test]
 fn an_artifact_without_a_manifest() {
-    let remove = |dir: &Path| fs::remove_file(dir.join("artifacts/blas_lib_generic/artifact_manifest.txt")).unwrap();
+    let remove = |dir: &Path| {
+        fs::remove_file(dir.join("artifacts/blas_lib_generic/artifact_manifest.txt")).unwrap();
+    };
     fails(remove, &ARTIFACTS, 1, &["`blas_lib_generic`", "artifact_manifest.txt"]);
 }
 
 #[test]
 fn a_version_that_is_none() {
-    fails(|_| {}, &[&ARTIFACTS[..], &["--version", "7.x"]].concat(), 2, &["`7.x`", "PEP 440"]);
+    let dir = scratch(true);
+    let output = build(dir.path(), "out", &["--version", "7.x"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--version") && said.contains("`7.x`"), "{said}");
+    assert!(!dir.path().join("out").exists());
 }
 
 #[test]
@@ -116,7 +157,8 @@ fn a_package_that_is_none() {
 fn a_manifest_with_a_mistake() {
     let write = |dir: &Path| {
         fs::write(dir.join("families.kdl"), include_str!("../families.kdl")).unwrap();
-        let wrong = include_str!("../packages.kdl").replacen("artifact \"base\"", "artefact \"base\"", 1);
+        let wrong =
+            include_str!("../packages.kdl").replacen("artifact \"base\"", "artefact \"base\"", 1);
         fs::write(dir.join("packages.kdl"), wrong).unwrap();
     };
     fails(write, &ARTIFACTS, 1, &["artefact", "packages.kdl:", "artifact"]);
@@ -158,10 +200,26 @@ fn equal_inputs_give_equal_bytes() {
     let first = built(dir.path(), "out", &["--jobs", "1"]);
     let other = scratch(true);
     let mut shell = Command::new("sh");
-    shell.args(["-c", "umask 077 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_rockpack"), "build", "--jobs", "7"]);
-    shell.arg("--artifact-dir").arg(other.path().join("artifacts")).arg("--dest-dir").arg(other.path().join("elsewhere"));
+    shell.args([
+        "-c",
+        "umask 077 && exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_rockpack"),
+        "build",
+        "--jobs",
+        "7",
+    ]);
+    shell
+        .arg("--artifact-dir")
+        .arg(other.path().join("artifacts"))
+        .arg("--dest-dir")
+        .arg(other.path().join("elsewhere"));
     shell.args(["--platform-tag", "linux_x86_64"]);
-    shell.env("TZ", "Asia/Kathmandu").env("LC_ALL", "tr_TR.UTF-8").env("SOURCE_DATE_EPOCH", "1234567890").current_dir("/");
+    shell
+        .env("TZ", "Asia/Kathmandu")
+        .env("LC_ALL", "tr_TR.UTF-8")
+        .env("SOURCE_DATE_EPOCH", "1234567890")
+        .current_dir("/");
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(first, contents(&other.path().join("elsewhere")));
@@ -184,17 +242,24 @@ fn only_one_package() {
     let dir = scratch(true);
     let all = built(dir.path(), "all", &[]);
     let only = built(dir.path(), "only", &["--only", "core"]);
-    let (path, hash) = only.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "whl")).unwrap();
+    let (path, hash) =
+        only.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "whl")).unwrap();
     assert_eq!(only.len(), 3, "one package, checksums and provenance");
     assert_eq!(all.get(path), Some(hash), "the same bytes as in a whole build");
     let again = built(dir.path(), "all", &["--only", "core", "--version", "8"]);
-    assert_eq!(again.len(), all.len(), "the others stay, and the old core goes");
+    let packages = |files: &BTreeMap<PathBuf, String>| {
+        files.keys().filter(|path| path.extension().is_some_and(|e| e == "whl")).count()
+    };
+    assert_eq!(packages(&again), packages(&all), "the others stay, and the old core goes");
 }
 
 #[test]
 fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
     let dir = scratch(false);
-    let names: Vec<String> = built(dir.path(), "out", &["--version", "7.2"]).keys().map(|p| p.to_string_lossy().into_owned()).collect();
+    let names: Vec<String> = built(dir.path(), "out", &["--version", "7.2"])
+        .keys()
+        .map(|p| p.to_string_lossy().into_owned())
+        .collect();
     assert_eq!(
         names,
         [
@@ -215,7 +280,10 @@ fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
 /// The provenance statement that a build writes, whose builder and run these variables name.
 fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_json::Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]).args(more).current_dir(dir);
+    command
+        .args(["build", "--artifact-dir", "artifacts", "--dest-dir", "out"])
+        .args(more)
+        .current_dir(dir);
     let output = command.envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&fs::read(dir.join("out/dist/provenance.intoto.json")).unwrap()).unwrap()
@@ -225,16 +293,27 @@ fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_js
 fn checksums_and_provenance_are_of_the_packages_beside_them() {
     let dir = scratch(false);
     let files = built(dir.path(), "out", &["--version", "7.2"]);
-    let packages = files.iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "whl" || e == "gz"));
-    let mut lines: Vec<String> = packages.map(|(path, hash)| format!("{hash}  {}", path.strip_prefix("dist").unwrap().display())).collect();
+    let packages =
+        files.iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "whl" || e == "gz"));
+    let mut lines: Vec<String> = packages
+        .map(|(path, hash)| format!("{hash}  {}", path.strip_prefix("dist").unwrap().display()))
+        .collect();
     lines.sort_by(|a, b| a[64..].cmp(&b[64..]));
     assert_eq!(lines.len(), 8);
-    assert_eq!(fs::read_to_string(dir.path().join("out/dist/SHA256SUMS")).unwrap(), lines.join("\n") + "\n");
-    let statement: serde_json::Value =
-        serde_json::from_slice(&fs::read(dir.path().join("out/dist/provenance.intoto.json")).unwrap()).unwrap();
+    assert_eq!(
+        fs::read_to_string(dir.path().join("out/dist/SHA256SUMS")).unwrap(),
+        lines.join("\n") + "\n"
+    );
+    let statement: serde_json::Value = serde_json::from_slice(
+        &fs::read(dir.path().join("out/dist/provenance.intoto.json")).unwrap(),
+    )
+    .unwrap();
     let subjects = statement["subject"].as_array().unwrap().iter();
-    let told: Vec<String> =
-        subjects.map(|s| format!("{}  {}", s["digest"]["sha256"].as_str().unwrap(), s["name"].as_str().unwrap())).collect();
+    let told: Vec<String> = subjects
+        .map(|s| {
+            format!("{}  {}", s["digest"]["sha256"].as_str().unwrap(), s["name"].as_str().unwrap())
+        })
+        .collect();
     assert_eq!(told, lines);
     let asked = &statement["predicate"]["buildDefinition"]["externalParameters"];
     assert_eq!(*asked, serde_json::json!({"version": "7.2", "platform-tag": "linux_x86_64"}));
@@ -243,12 +322,20 @@ fn checksums_and_provenance_are_of_the_packages_beside_them() {
 #[test]
 fn a_statement_names_the_builder_that_it_is_told() {
     let dir = scratch(true);
-    let run = |variables: &[(&str, &str)], more: &[&str]| provenance(dir.path(), variables, more)["predicate"]["runDetails"].clone();
+    let run = |variables: &[(&str, &str)], more: &[&str]| {
+        provenance(dir.path(), variables, more)["predicate"]["runDetails"].clone()
+    };
     let (id, invocation) = ("ROCKPACK_BUILDER_ID", "ROCKPACK_INVOCATION_ID");
     let nobody = run(&[(id, ""), (invocation, "")], &[]);
-    assert_eq!((&nobody["builder"]["id"], nobody.get("metadata")), (&"urn:rockpack:unidentified-builder".into(), None));
+    assert_eq!(
+        (&nobody["builder"]["id"], nobody.get("metadata")),
+        (&"urn:rockpack:unidentified-builder".into(), None)
+    );
     let told = run(&[(id, "https://example.org/ci"), (invocation, "7")], &[]);
-    assert_eq!((&told["builder"]["id"], &told["metadata"]["invocationId"]), (&"https://example.org/ci".into(), &"7".into()));
+    assert_eq!(
+        (&told["builder"]["id"], &told["metadata"]["invocationId"]),
+        (&"https://example.org/ci".into(), &"7".into())
+    );
     let said = run(&[(id, "https://example.org/ci")], &["--builder-id", "tag:example.org,2026:me"]);
     assert_eq!(said["builder"]["id"], "tag:example.org,2026:me");
     let output = build(dir.path(), "out", &["--builder-id", "the nightly builder"]);
@@ -272,14 +359,20 @@ fn plan_writes_nothing_and_says_the_same_twice() {
     let dir = scratch(true);
     let before = contents(dir.path());
     let plan = |more: &[&str]| {
-        let output = rockpack(dir.path(), &[&["plan", "--artifact-dir", "artifacts", "--dest-dir", "out"], more].concat());
+        let output = rockpack(
+            dir.path(),
+            &[&["plan", "--artifact-dir", "artifacts", "--dest-dir", "out"], more].concat(),
+        );
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
     assert_eq!(plan(&["--files"]), plan(&["--files", "--jobs", "1"]));
     let json: serde_json::Value = serde_json::from_str(&plan(&["--json"])).unwrap();
     assert_eq!(json["format"], 1);
-    assert!(!plan(&["--json"]).contains(dir.path().to_str().unwrap()), "no path of this machine is in a plan");
+    assert!(
+        !plan(&["--json"]).contains(dir.path().to_str().unwrap()),
+        "no path of this machine is in a plan"
+    );
     assert_eq!(contents(dir.path()), before);
 }
 
@@ -289,10 +382,20 @@ fn a_plan_is_printed_in_one_form() {
     let forms = ["--files", "--json", "--markdown", "--html"];
     for (at, form) in forms.iter().enumerate() {
         let output = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form]);
-        assert!(output.status.success() && output.stdout.ends_with(b"\n"), "{form}: {}", text(&output.stderr));
-        assert_eq!(output.stdout, rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--jobs", "1", form]).stdout, "{form}");
+        assert!(
+            output.status.success() && output.stdout.ends_with(b"\n"),
+            "{form}: {}",
+            text(&output.stderr)
+        );
+        assert_eq!(
+            output.stdout,
+            rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--jobs", "1", form])
+                .stdout,
+            "{form}"
+        );
         for other in &forms[at + 1..] {
-            let output = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form, other]);
+            let output =
+                rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form, other]);
             assert_eq!(output.status.code(), Some(2), "{form} {other}");
         }
     }

@@ -1,25 +1,17 @@
 //! What differs between two plans, or a plan and what was built, as people and machines read it.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail, and says what it skips or measured")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 #[path = "diff/built.rs"]
 mod built;
 #[path = "diff/command.rs"]
 mod command;
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
 #[path = "diff/large.rs"]
 mod large;
 #[path = "diff/output.rs"]
 mod output;
 #[path = "diff/plans.rs"]
 mod plans;
-#[expect(dead_code, reason = "the tests of planning use more of it")]
-#[path = "planning/support.rs"]
-mod support;
-#[path = "planning/tree.rs"]
-mod tree;
-
 use rockpack::plan::Plan;
 use rockpack::plan::diff::{self, Contents, Diff};
 
@@ -32,7 +24,8 @@ fn differ(old: &Plan, new: &Plan) -> Diff {
 fn sections(old: &Plan, new: &Plan) -> String {
     let text = diff::text(&differ(old, new), false);
     let mut parts = text.split("\n\n").skip(2);
-    parts
-        .next()
-        .map_or_else(String::new, |first| parts.fold(first.to_owned(), |all, part| format!("{all}\n\n{part}")).trim_end().to_owned() + "\n")
+    parts.next().map_or_else(String::new, |first| {
+        parts.fold(first.to_owned(), |all, part| format!("{all}\n\n{part}")).trim_end().to_owned()
+            + "\n"
+    })
 }

@@ -1,8 +1,5 @@
 //! `rockpack elf show`, `edit` and `verify`, as scripts and people meet them.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,6 +7,8 @@ use std::process::{Command, Output};
 use fs_err as fs;
 use rockpack::elf::{self, ElfFacts};
 use tempfile::TempDir;
+
+use crate::skips::skip;
 
 /// A directory with a library in it, made by the C compiler.
 struct Bench {
@@ -24,8 +23,14 @@ impl Bench {
     fn new() -> Option<Self> {
         let bench = Self { dir: TempDir::new().unwrap() };
         fs::write(bench.path("probe.c"), SOURCE).unwrap();
-        let made =
-            bench.compile(&["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,--enable-new-dtags,-rpath,/first:/second"], "libprobe.so");
+        let made = bench.compile(
+            &[
+                "-shared",
+                "-fPIC",
+                "-Wl,-soname,libprobe.so.1,--enable-new-dtags,-rpath,/first:/second",
+            ],
+            "libprobe.so",
+        );
         made.then_some(bench)
     }
 
@@ -38,8 +43,7 @@ impl Bench {
                 true
             }
             Err(error) => {
-                assert!(std::env::var_os("CI").is_none(), "no cc: {error}");
-                eprintln!("SKIPPED: no cc: {error}");
+                skip("`rockpack elf`", &format!("cc ({error})"));
                 false
             }
         }
@@ -51,7 +55,13 @@ impl Bench {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-        command.arg("elf").args(arguments).current_dir(self.dir.path()).env("NO_COLOR", "1").output().unwrap()
+        command
+            .arg("elf")
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap()
     }
 
     /// Runs a command that has to succeed; gives what it prints.
@@ -74,8 +84,14 @@ impl Bench {
     }
 
     fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let files = walkdir::WalkDir::new(self.dir.path()).sort_by_file_name().into_iter().map(Result::unwrap);
-        files.filter(|it| it.path().is_file()).map(|it| (it.path().to_owned(), fs::read(it.path()).unwrap())).collect()
+        let files = walkdir::WalkDir::new(self.dir.path())
+            .sort_by_file_name()
+            .into_iter()
+            .map(Result::unwrap);
+        files
+            .filter(|it| it.path().is_file())
+            .map(|it| (it.path().to_owned(), fs::read(it.path()).unwrap()))
+            .collect()
     }
 
     fn facts(&self, name: &str) -> ElfFacts {
@@ -95,11 +111,22 @@ fn text(bytes: &[u8]) -> String {
 fn show_tells_what_a_file_is() {
     let Some(bench) = Bench::new() else { return };
     let shown = bench.succeeds(&["show", "libprobe.so"]);
-    for needle in ["kind         shared library", "SONAME       libprobe.so.1", "RUNPATH      /first:/second", "NEEDED       libc.so.6"] {
+    for needle in [
+        "kind         shared library",
+        "SONAME       libprobe.so.1",
+        "RUNPATH      /first:/second",
+        "NEEDED       libc.so.6",
+    ] {
         assert!(shown.contains(needle), "{needle:?} is not in:\n{shown}");
     }
-    assert!(shown.contains("program headers at 0x40") && shown.contains("\n  DYNAMIC ") && shown.contains("libc.so.6: GLIBC_"), "{shown}");
-    let facts: ElfFacts = serde_json::from_str(&bench.succeeds(&["show", "--json", "libprobe.so"])).unwrap();
+    assert!(
+        shown.contains("program headers at 0x40")
+            && shown.contains("\n  DYNAMIC ")
+            && shown.contains("libc.so.6: GLIBC_"),
+        "{shown}"
+    );
+    let facts: ElfFacts =
+        serde_json::from_str(&bench.succeeds(&["show", "--json", "libprobe.so"])).unwrap();
     assert_eq!(facts, bench.facts("libprobe.so"));
 }
 
@@ -135,11 +162,25 @@ fn edit_sets_exactly_the_rpath_that_was_asked_for() {
 #[test]
 fn edit_appends_and_converts() {
     let Some(bench) = Bench::new() else { return };
-    bench.succeeds(&["edit", "libprobe.so", "-o", "more.so", "--add-rpath", "/second:/third", "--add-rpath", "/fourth"]);
+    bench.succeeds(&[
+        "edit",
+        "libprobe.so",
+        "-o",
+        "more.so",
+        "--add-rpath",
+        "/second:/third",
+        "--add-rpath",
+        "/fourth",
+    ]);
     assert_eq!(bench.facts("more.so").rpath.as_deref(), Some("/first:/second:/third:/fourth"));
     bench.succeeds(&["edit", "libprobe.so", "-o", "same.so", "--convert-rpath"]);
-    let (old, new) = (fs::read(bench.path("libprobe.so")).unwrap(), fs::read(bench.path("same.so")).unwrap());
-    assert_eq!(old.iter().zip(&new).filter(|(one, two)| one != two).count(), 1, "only the tag flips");
+    let (old, new) =
+        (fs::read(bench.path("libprobe.so")).unwrap(), fs::read(bench.path("same.so")).unwrap());
+    assert_eq!(
+        old.iter().zip(&new).filter(|(one, two)| one != two).count(),
+        1,
+        "only the tag flips"
+    );
     assert_eq!(old.len(), new.len());
     let said = bench.succeeds(&["verify", "libprobe.so", "same.so"]);
     assert!(said.contains("all invariants hold"), "{said}");
@@ -148,22 +189,38 @@ fn edit_appends_and_converts() {
 #[test]
 fn edit_renames_everywhere_at_once() {
     let Some(bench) = Bench::new() else { return };
-    let renames = ["--soname", "libother.so.1", "--rename-needed", "libc.so.6=libanother.so.6", "--rename-needed", "libz.so=liby.so"];
+    let renames = [
+        "--soname",
+        "libother.so.1",
+        "--rename-needed",
+        "libc.so.6=libanother.so.6",
+        "--rename-needed",
+        "libz.so=liby.so",
+    ];
     let said = bench.succeeds(&[&["edit", "libprobe.so", "-o", "out.so"], &renames[..]].concat());
     assert!(said.contains("NEEDED `libz.so` is not there"), "{said}");
     let facts = bench.facts("out.so");
-    assert_eq!((facts.soname.as_deref(), &facts.needed[..]), (Some("libother.so.1"), &["libanother.so.6".to_owned()][..]));
+    assert_eq!(
+        (facts.soname.as_deref(), &facts.needed[..]),
+        (Some("libother.so.1"), &["libanother.so.6".to_owned()][..])
+    );
     assert_eq!(facts.versions[0].library, "libanother.so.6");
     assert_eq!(facts.runpath.as_deref(), Some("/first:/second"), "nobody asked for another rpath");
     let said = bench.succeeds(&["verify", "libprobe.so", "out.so"]);
-    assert!(said.contains("SONAME `libprobe.so.1` → `libother.so.1`\nNEEDED `libc.so.6` → `libanother.so.6`"), "{said}");
+    assert!(
+        said.contains(
+            "SONAME `libprobe.so.1` → `libother.so.1`\nNEEDED `libc.so.6` → `libanother.so.6`"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
 fn edit_keeps_permission_bits_alone() {
     let Some(bench) = Bench::new() else { return };
     for (mode, want) in [(0o640, 0o640), (0o444, 0o444), (0o4755, 0o755)] {
-        fs::set_permissions(bench.path("libprobe.so"), std::fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(bench.path("libprobe.so"), std::fs::Permissions::from_mode(mode))
+            .unwrap();
         bench.succeeds(&["edit", "libprobe.so", "-o", "out.so", "--soname", "s"]);
         assert_eq!(fs::metadata(bench.path("out.so")).unwrap().mode() & 0o7777, want);
     }
@@ -184,7 +241,11 @@ fn edit_never_writes_to_what_it_reads() {
         let said = bench.fails(&["edit", "libprobe.so", "-o", out, "--soname", "s"], 2);
         assert!(said.contains("not a regular file"), "{said}");
     }
-    assert!(bench.fails(&["edit", "libprobe.so", "-o", "no/where", "--soname", "s"], 2).contains("no/where"));
+    assert!(
+        bench
+            .fails(&["edit", "libprobe.so", "-o", "no/where", "--soname", "s"], 2)
+            .contains("no/where")
+    );
 }
 
 #[test]
@@ -204,7 +265,11 @@ fn what_cannot_be_edited_is_refused() {
     assert!(bench.compile(&["-c"], "probe.o"));
     let said = bench.fails(&["edit", "probe.o", "-o", "out.o", "--rpath", "/a"], 1);
     assert!(said.contains("cannot edit probe.o: a relocatable file"), "{said}");
-    assert!(bench.fails(&["edit", "probe.c", "-o", "out.c", "--rpath", "/a"], 1).contains("not an ELF file"));
+    assert!(
+        bench
+            .fails(&["edit", "probe.c", "-o", "out.c", "--rpath", "/a"], 1)
+            .contains("not an ELF file")
+    );
     assert!(bench.fails(&["edit", "nothing", "-o", "out", "--rpath", "/a"], 2).contains("nothing"));
     let said = bench.fails(&["edit", "libprobe.so", "-o", "out", "--rpath", "/a::/b"], 2);
     assert!(said.contains("DT_RPATH"), "{said}");
@@ -226,10 +291,17 @@ fn holes_stay_holes() {
     let Some(bench) = Bench::new() else { return };
     make_sparse(&bench.path("libprobe.so"), &bench.path("sparse.so"), 5 * GIB);
     if fs::metadata(bench.path("sparse.so")).unwrap().blocks() * 512 > GIB {
-        eprintln!("SKIPPED: this file system has no holes");
+        skip("holes of sparse files", "a file system with holes");
         return;
     }
-    bench.succeeds(&["edit", "sparse.so", "-o", "out.so", "--add-rpath", "/a/rather/long/directory/name/that/is/not/there/yet"]);
+    bench.succeeds(&[
+        "edit",
+        "sparse.so",
+        "-o",
+        "out.so",
+        "--add-rpath",
+        "/a/rather/long/directory/name/that/is/not/there/yet",
+    ]);
     let written = fs::metadata(bench.path("out.so")).unwrap();
     assert!(written.len() > 5 * GIB);
     assert!(written.blocks() * 512 < 1 << 20, "{} blocks", written.blocks());
@@ -265,13 +337,25 @@ fn verify_names_the_invariant() {
     violates(&0x6474_e551_u32.to_le_bytes(), &3_u32.to_le_bytes(), "I18");
     violates(&[3, 0, 62, 0, 1], &[3, 0, 62, 0, 2], "I17");
     fs::remove_file(bench.path("wrong.so")).unwrap();
-    bench.compile(&["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,-rpath,/x", "-O2", "-DMORE"], "other.so");
+    bench.compile(
+        &["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,-rpath,/x", "-O2", "-DMORE"],
+        "other.so",
+    );
     assert!(bench.fails(&["verify", "libprobe.so", "other.so"], 1).contains("violates"));
     let whole = fs::read(bench.path("out.so")).unwrap();
     fs::write(bench.path("cut.so"), &whole[..whole.len() / 2]).unwrap();
     assert!(bench.fails(&["verify", "libprobe.so", "cut.so"], 1).contains("truncated"));
-    corrupt(&bench.path("out.so"), &bench.path("empty.so"), b"/another/directory", b"/another::irectory");
-    assert!(bench.fails(&["verify", "libprobe.so", "empty.so"], 1).contains("empty.so violates I11: DT_RPATH can't be ``"));
+    corrupt(
+        &bench.path("out.so"),
+        &bench.path("empty.so"),
+        b"/another/directory",
+        b"/another::irectory",
+    );
+    assert!(
+        bench
+            .fails(&["verify", "libprobe.so", "empty.so"], 1)
+            .contains("empty.so violates I11: DT_RPATH can't be ``")
+    );
     assert!(bench.fails(&["verify", "libprobe.so", "nothing"], 2).contains("nothing"));
     assert!(bench.fails(&["verify", "probe.c", "out.so"], 1).contains("not an ELF file"));
 }

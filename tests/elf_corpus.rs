@@ -1,9 +1,7 @@
-//! Real ELF files, as many as there are: run with `cargo test --test elf_corpus -- --ignored --nocapture`.
+//! Real ELF files, as many as there are: run with `cargo test --test all elf_corpus -- --ignored --nocapture`.
 //!
 //! `ROCKPACK_CORPUS` names the directories, separated by `:` (default `/usr/lib:/usr/bin`).
 //! With `ROCKPACK_CORPUS_LOAD=N`, every N-th edited file is also loaded, before and after.
-
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -15,8 +13,19 @@ use rockpack::elf;
 /// Every regular file below the corpus directories.
 fn corpus() -> Vec<PathBuf> {
     let roots = std::env::var("ROCKPACK_CORPUS").unwrap_or_else(|_| "/usr/lib:/usr/bin".to_owned());
-    let walk = |root: &str| walkdir::WalkDir::new(root).sort_by_file_name().into_iter().filter_map(Result::ok).collect::<Vec<_>>();
-    roots.split(':').flat_map(walk).filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+    let walk = |root: &str| {
+        walkdir::WalkDir::new(root)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_map(Result::ok)
+            .collect::<Vec<_>>()
+    };
+    roots
+        .split(':')
+        .flat_map(walk)
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect()
 }
 
 #[test]
@@ -46,24 +55,36 @@ fn load(path: &Path, kind: elf::ElfKind) -> String {
         _ => command.args(["20", "python3", "-c", script]).arg(path),
     };
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().replace(&*path.to_string_lossy(), "FILE");
+    let error = String::from_utf8_lossy(&output.stderr)
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .replace(&*path.to_string_lossy(), "FILE");
     // Addresses and process ids differ from run to run, and what a library says of itself too.
-    let error = if output.status.success() { String::new() } else { error.replace(|c: char| c.is_ascii_hexdigit(), "") };
+    let error = if output.status.success() {
+        String::new()
+    } else {
+        error.replace(|c: char| c.is_ascii_hexdigit(), "")
+    };
     format!("{kind:?} {:?} {error}", output.status.code())
 }
 
 /// How an edit found its room, without the numbers.
 fn ways(plan: &elf::EditPlan) -> String {
-    let way = |step: &String| step.split(" at ").next().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "");
+    let way = |step: &String| {
+        step.split(" at ").next().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "")
+    };
     plan.steps().iter().skip(1).map(way).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
 #[ignore = "reads every file of the corpus"]
 fn every_file_is_edited_or_refused_with_a_reason() {
-    let entries = (0..6).map(|n| format!("$ORIGIN/../../../a-rather-long-directory-name-{n}/lib")).collect();
+    let entries =
+        (0..6).map(|n| format!("$ORIGIN/../../../a-rather-long-directory-name-{n}/lib")).collect();
     let edits = elf::Edits::rpath(elf::RpathEdit::Append(entries));
-    let load_every: Option<usize> = std::env::var("ROCKPACK_CORPUS_LOAD").ok().and_then(|text| text.parse().ok());
+    let load_every: Option<usize> =
+        std::env::var("ROCKPACK_CORPUS_LOAD").ok().and_then(|text| text.parse().ok());
     let scratch = tempfile::tempdir().unwrap();
     let mut outcomes = BTreeMap::<String, usize>::new();
     let (mut failures, mut inherited, mut count) = (Vec::new(), 0, 0);
@@ -93,9 +114,15 @@ fn every_file_is_edited_or_refused_with_a_reason() {
             fs_err::copy(&path, &edited).unwrap();
             let before = load(&edited, facts.kind);
             fs_err::set_permissions(&edited, std::fs::Permissions::from_mode(0o755)).unwrap();
-            std::io::copy(&mut elf::Edited::new(&file, &plan).reader(), &mut fs_err::File::create(&edited).unwrap()).unwrap();
+            std::io::copy(
+                &mut elf::Edited::new(&file, &plan).reader(),
+                &mut fs_err::File::create(&edited).unwrap(),
+            )
+            .unwrap();
             let after = load(&edited, facts.kind);
-            *outcomes.entry(format!("loaded: {}", before.split(") ").next().unwrap())).or_default() += 1;
+            *outcomes
+                .entry(format!("loaded: {}", before.split(") ").next().unwrap()))
+                .or_default() += 1;
             if before != after {
                 failures.push(format!("{}: loading was {before}, is {after}", path.display()));
             }

@@ -1,8 +1,6 @@
 //! The fuzzers' seeds, mutated by a fixed sequence of pseudo-random numbers: the same property
 //! as in `fuzz/`, for the time of a test.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +13,8 @@ const MUTANTS: u64 = 80;
 /// All seeds, by name.
 fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    let mut paths: Vec<_> = fs_err::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        fs_err::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.into_iter().map(|path| (path.clone(), fs_err::read(&path).unwrap())).collect()
 }
@@ -58,9 +57,15 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 
 /// A byte of the file header and program headers, of the dynamic section, of the section headers, or any.
 fn place(bytes: &[u8], random: &mut Random) -> usize {
-    let number =
-        |at: usize, len: usize| bytes.get(at..at + len).map_or(0, |it| it.iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte)));
-    let dynamic = (0..number(56, 2).min(16)).map(|n| 64 + n * 56).find(|&at| number(at, 4) == 2).map_or(0, |at| number(at + 8, 8));
+    let number = |at: usize, len: usize| {
+        bytes
+            .get(at..at + len)
+            .map_or(0, |it| it.iter().rev().fold(0, |all, &byte| all << 8 | usize::from(byte)))
+    };
+    let dynamic = (0..number(56, 2).min(16))
+        .map(|n| 64 + n * 56)
+        .find(|&at| number(at, 4) == 2)
+        .map_or(0, |at| number(at + 8, 8));
     let (start, len) = match random.below(4) {
         0 => (0, 64 + 56 * number(56, 2)),
         1 => (dynamic, 512),
@@ -75,9 +80,30 @@ fn set_field(bytes: &mut [u8], random: &mut Random) {
     let size = [2, 4, 8, 8][random.below(4)];
     let at = place(bytes, random) / size * size;
     let len = bytes.len() as u64;
-    let numbers =
-        [0, 1, 2, 7, 56, 64, 0xfff, 0x1000, 0xffff, 0x1_0000, 1 << 31, 1 << 32, 1 << 63, u64::MAX, u64::MAX - 0xfff, len, len - 1];
-    let value = if random.below(3) == 0 { random.next() % (2 * len) } else { numbers[random.below(numbers.len())] };
+    let numbers = [
+        0,
+        1,
+        2,
+        7,
+        56,
+        64,
+        0xfff,
+        0x1000,
+        0xffff,
+        0x1_0000,
+        1 << 31,
+        1 << 32,
+        1 << 63,
+        u64::MAX,
+        u64::MAX - 0xfff,
+        len,
+        len - 1,
+    ];
+    let value = if random.below(3) == 0 {
+        random.next() % (2 * len)
+    } else {
+        numbers[random.below(numbers.len())]
+    };
     let end = (at + size).min(bytes.len());
     bytes[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
 }
@@ -98,7 +124,9 @@ fn accepted(name: &str, bytes: &[u8], noise: [u8; 5]) -> Result<usize, PathBuf> 
 #[test]
 fn the_seeds_themselves_are_edited_or_refused() {
     let seeds = seeds();
-    assert!(seeds.len() >= 20 && seeds.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() < 300 << 10);
+    assert!(
+        seeds.len() >= 20 && seeds.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() < 300 << 10
+    );
     for (path, bytes) in seeds {
         let name = path.file_name().unwrap().to_str().unwrap();
         // The names say what a file is.

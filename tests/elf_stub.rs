@@ -1,12 +1,9 @@
 //! Exec stubs and forwarding libraries, by what they do when they run: natively, and for the
 //! other machine under qemu.
 
-#[cfg(test)]
-mod elf_stub {
-    mod assemble;
-    mod exec;
-    mod exec_errors;
-    mod format;
-    mod forward;
-    mod tools;
-}
+mod assemble;
+mod exec;
+mod exec_errors;
+mod format;
+mod forward;
+mod tools;

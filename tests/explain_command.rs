@@ -1,7 +1,5 @@
 //! `rockpack explain` as people and scripts meet it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use std::process::{Command, Output};
 
 /// The catalog of a real tree that the repository has.
@@ -9,7 +7,11 @@ const CATALOG: &str = "golden/kpack-small.catalog.json.xz";
 
 fn explain(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.arg("explain").args(args).args(["--catalog", CATALOG]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+        .arg("explain")
+        .args(args)
+        .args(["--catalog", CATALOG])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
     command.env("NO_COLOR", "1").env_remove("ROCM_SDK_WHEEL_PLATFORM_TAG").output().unwrap()
 }
 
@@ -37,7 +39,10 @@ fn a_real_library_in_both_modes() {
     }
     assert!(said.lines().count() < 50, "it fits a screen:\n{said}");
     let verbose = text(&explain(&["lib/libhipblas.so.3", "-v"]).stdout);
-    assert!(verbose.lines().count() > said.lines().count() && verbose.contains("found as hipblas"), "{verbose}");
+    assert!(
+        verbose.lines().count() > said.lines().count() && verbose.contains("found as hipblas"),
+        "{verbose}"
+    );
     assert_eq!(text(&explain(&["_rocm_sdk_libraries/lib/libhipblas.so.3"]).stdout), said);
 }
 
@@ -46,18 +51,35 @@ fn json_has_it_all() {
     let output = explain(&["lib/libhipblas.so.3", "--json", "--mode", "kpack"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["modes"].as_array().unwrap().len(), 1);
-    let libraries = json["modes"][0]["distributions"].as_array().unwrap().iter().find(|d| d["name"] == "rocm-sdk-libraries").unwrap();
+    let libraries = json["modes"][0]["distributions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|d| d["name"] == "rocm-sdk-libraries")
+        .unwrap();
     assert_eq!(libraries["lands"][0]["step"], "relink");
     assert_eq!(libraries["lands"][0]["elf"]["soname"], "libhipblas.so.3");
-    assert!(libraries["lands"][0]["needs"].as_array().unwrap().iter().any(|n| n["library"] == "libc.so.6" && n["resolved"] == "system"));
-    let list: serde_json::Value = serde_json::from_slice(&explain(&["lib/libhipblas*", "--json"]).stdout).unwrap();
+    assert!(
+        libraries["lands"][0]["needs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|n| n["library"] == "libc.so.6" && n["resolved"] == "system")
+    );
+    let list: serde_json::Value =
+        serde_json::from_slice(&explain(&["lib/libhipblas*", "--json"]).stdout).unwrap();
     assert!(list.as_array().unwrap().iter().any(|m| m["path"] == "lib/libhipblas.so.3"));
 }
 
 #[test]
 fn a_glob_lists_what_it_matches() {
     let said = text(&explain(&["lib/libhipblas.so*"]).stdout);
-    assert!(said.contains("lib/libhipblas.so.3    rocm-sdk-libraries (relink), rocm-sdk-devel (link)\n"), "{said}");
+    assert!(
+        said.contains(
+            "lib/libhipblas.so.3    rocm-sdk-libraries (relink), rocm-sdk-devel (link)\n"
+        ),
+        "{said}"
+    );
     assert!(said.ends_with("3 paths\n"), "{said}");
 }
 

@@ -4,15 +4,13 @@
 //! Whoever changes a plan on purpose writes them anew and reads the difference:
 //!
 //! ```sh
-//! UPDATE_EXPECT=1 cargo test --test golden && git diff golden
+//! UPDATE_EXPECT=1 cargo test --test all golden && git diff golden
 //! ```
 //!
 //! Of the small trees every file is listed, of the full ones every directory. Rules are quoted
 //! rather than numbered, or a new line in `packages.kdl` would change every line here. The
 //! runtime's own sources are left out: they are in `runtime/`. `golden/README.md` says where
 //! the catalogs come from.
-
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +45,8 @@ fn legacy_full() {
 
 /// Compares `golden/NAME.txt` with what is planned of `golden/NAME.catalog.json.xz`.
 fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
-    let (plan, warnings) = planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
+    let (plan, warnings) =
+        planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
     assert_eq!(plan.mode, mode);
     let found = quoted(&format!("{warnings}{}\n{}", plan::summary_text(&plan, true), list(&plan)));
     let file = golden(&format!("{name}.txt"));
@@ -59,7 +58,7 @@ fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     assert!(
         expected == found,
         "golden/{name}.txt is not the plan that is made now; first difference {differ:?}; \
-         see it with UPDATE_EXPECT=1 cargo test --test golden && git diff golden"
+         see it with UPDATE_EXPECT=1 cargo test --test all golden && git diff golden"
     );
 }
 
@@ -76,19 +75,25 @@ fn planned(catalog: &Catalog) -> (Plan, String) {
     let source = |name: &str| Source::new(name, fs_err::read_to_string(root().join(name)).unwrap());
     let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
     let templates = ["meta", "runtime"].map(|name| (name.to_owned(), Vec::new()));
-    let (plan, warnings) = plan::resolve(&manifest, catalog, &Templates::from(templates), &Request::default()).unwrap();
-    let warnings = warnings.iter().fold(String::new(), |text, warning| format!("{text}warning: {warning}\n"));
+    let (plan, warnings) =
+        plan::resolve(&manifest, catalog, &Templates::from(templates), &Request::default())
+            .unwrap();
+    let warnings =
+        warnings.iter().fold(String::new(), |text, warning| format!("{text}warning: {warning}\n"));
     (plan, warnings)
 }
 
 /// The text with every `packages.kdl:12` as what stands on that line; in a listing after the rest of its line.
 fn quoted(text: &str) -> String {
-    let rules: Vec<String> = fs_err::read_to_string(root().join("packages.kdl")).unwrap().lines().map(rule).collect();
+    let rules: Vec<String> =
+        fs_err::read_to_string(root().join("packages.kdl")).unwrap().lines().map(rule).collect();
     text.lines().map(|line| quoted_line(line, &rules) + "\n").collect()
 }
 
 fn quoted_line(line: &str, rules: &[String]) -> String {
-    let Some((before, after)) = line.split_once("packages.kdl:") else { return line.trim_end().to_owned() };
+    let Some((before, after)) = line.split_once("packages.kdl:") else {
+        return line.trim_end().to_owned();
+    };
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = after.split_at(digits);
     if let (Some(before), Some(rest)) = (before.strip_suffix(" ("), rest.strip_prefix(')')) {

@@ -1,15 +1,14 @@
 //! What rockpack says of itself: help, completions in real shells, the manual page.
 //!
-//! Shells and formatters that a machine lacks are named and left out.
-
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-#![expect(clippy::print_stderr, reason = "what is skipped says so")]
+//! Shells and formatters that a machine lacks are left out, and named when all tests have run.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use rockpack::manifest::{KdlFile, VOCABULARY};
 use tempfile::TempDir;
+
+use crate::skips::has;
 
 fn rockpack(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()
@@ -22,7 +21,11 @@ fn text(bytes: &[u8]) -> String {
 /// What is printed by a command that has to do well and to say nothing else.
 fn printed(args: &[&str]) -> String {
     let output = rockpack(args);
-    assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {}", text(&output.stderr));
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{args:?}: {}",
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
@@ -36,6 +39,7 @@ const COMMANDS: &[&[&str]] = &[
     &["plan"],
     &["explain"],
     &["build"],
+    &["assemble"],
     &["diff"],
     &["audit"],
     &["retag"],
@@ -59,7 +63,11 @@ const COMMANDS: &[&[&str]] = &[
 fn help_with_a_command_is_its_long_help() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
     for &command in COMMANDS {
-        assert_eq!(printed(&[&["help"], command].concat()), printed(&[command, &["--help"]].concat()), "{command:?}");
+        assert_eq!(
+            printed(&[&["help"], command].concat()),
+            printed(&[command, &["--help"]].concat()),
+            "{command:?}"
+        );
     }
 }
 
@@ -72,10 +80,16 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
     assert_eq!(whole.lines().find(|line| line.ends_with(' ')), None);
     for name in all_nodes() {
         let one = printed(&["help", "manifest", name]);
-        assert!(one.starts_with(&format!("{name}\n    ")) && one.contains("    Example:\n"), "{one}");
+        assert!(
+            one.starts_with(&format!("{name}\n    ")) && one.contains("    Example:\n"),
+            "{one}"
+        );
         // Two nodes can have one name, in blocks of different nodes.
         let heading = format!("\n\n{name}\n");
-        assert!(one.split(&heading).all(|one| whole.contains(one.trim_end())), "what is said of {name} is part of all that is said");
+        assert!(
+            one.split(&heading).all(|one| whole.contains(one.trim_end())),
+            "what is said of {name} is part of all that is said"
+        );
     }
 }
 
@@ -91,7 +105,11 @@ fn what_there_is_no_help_on_is_refused_with_a_hint() {
     for (args, hint) in cases {
         let output = rockpack(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(text(&output.stderr).contains(hint) && output.stdout.is_empty(), "{args:?}: {}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains(hint) && output.stdout.is_empty(),
+            "{args:?}: {}",
+            text(&output.stderr)
+        );
     }
 }
 
@@ -103,19 +121,9 @@ fn script(shell: &str) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// What the project's CI installs: there, nothing may be skipped for lack of one of these.
-const INSTALLED_BY_CI: [&str; 4] = ["bash", "fish", "groff", "zsh"];
-
-/// A tool of this machine. Where it is missing, that is said, and in the project's CI it is a failure.
+/// A tool of this machine, if it has it.
 fn tool(name: &str) -> Option<Command> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if std::env::split_paths(&path).any(|dir| dir.join(name).is_file()) {
-        return Some(Command::new(name));
-    }
-    let required = std::env::var_os("CI").is_some() && INSTALLED_BY_CI.contains(&name);
-    assert!(!required, "{name} is missing, and CI installs it");
-    eprintln!("SKIPPED: there is no {name} here");
-    None
+    has(name, "completions and the manual page").then(|| Command::new(name))
 }
 
 /// What a shell's program prints, with `arguments` after it.
@@ -144,7 +152,8 @@ fn bash_completes_commands_options_values_and_paths() {
     let script = script.to_str().unwrap();
     run(bash, &["-n", script]);
     let complete = |words: &[&str]| {
-        let arguments = [&["--norc", "--noprofile", "-c", BASH, "bash", script, "rockpack"], words].concat();
+        let arguments =
+            [&["--norc", "--noprofile", "-c", BASH, "bash", script, "rockpack"], words].concat();
         run(Command::new("bash"), &arguments).lines().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(complete(&["pl"]), ["plan"]);
@@ -154,8 +163,15 @@ fn bash_completes_commands_options_values_and_paths() {
     assert_eq!(complete(&["help", "man"]), ["man", "manifest"]);
     assert_eq!(complete(&["help", "manifest", "keep"]), ["keep-link"]);
     assert_eq!(complete(&["completions", "f"]), ["fish"]);
+    assert_eq!(complete(&["build", "--only", "prof"]), ["profiler"]);
+    let isa = "rocm-sdk-device-gfx942";
+    assert_eq!(complete(&["plan", "--only", isa]), [isa], "distributions too");
     for option in ["--artifact-dir", "--manifest", "--dest-dir"] {
-        assert_eq!(complete(&["build", option, ""])[0], "compopt -o plusdirs", "{option} takes a directory");
+        assert_eq!(
+            complete(&["build", option, ""])[0],
+            "compopt -o plusdirs",
+            "{option} takes a directory"
+        );
     }
 }
 
@@ -166,7 +182,14 @@ fn fish_completes_commands_options_values_and_paths() {
     fs_err::create_dir(dir.path().join("artifacts")).unwrap();
     let complete = |line: &str| {
         let program = "source $argv[1]; cd $argv[2]; complete -C $argv[3]";
-        let arguments = ["--no-config", "-c", program, script.to_str().unwrap(), dir.path().to_str().unwrap(), line];
+        let arguments = [
+            "--no-config",
+            "-c",
+            program,
+            script.to_str().unwrap(),
+            dir.path().to_str().unwrap(),
+            line,
+        ];
         let output = Command::new("fish").env("HOME", dir.path()).args(arguments).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         let lines = text(&output.stdout);
@@ -178,6 +201,7 @@ fn fish_completes_commands_options_values_and_paths() {
     assert_eq!(complete("rockpack help manif"), ["manifest"]);
     assert_eq!(complete("rockpack help manifest keep"), ["keep-link"]);
     assert_eq!(complete("rockpack completions f"), ["fish"]);
+    assert_eq!(complete("rockpack build --only prof"), ["profiler"]);
     assert_eq!(complete("rockpack build --artifact-dir arti"), ["artifacts/"]);
 }
 
@@ -188,8 +212,43 @@ fn zsh_takes_the_script_for_its_completion_function() {
     run(zsh, &["-f", "-n", script.to_str().unwrap()]);
     let program = "fpath=($1 $fpath); autoload -U compinit && compinit -u -D
         print $_comps[rockpack] && autoload +X _rockpack && whence -w _rockpack";
-    let found = run(Command::new("zsh"), &["-f", "-c", program, "zsh", dir.path().to_str().unwrap()]);
+    let found =
+        run(Command::new("zsh"), &["-f", "-c", program, "zsh", dir.path().to_str().unwrap()]);
     assert_eq!(found, "_rockpack\n_rockpack: function\n");
+}
+
+/// Completes as the shell does when Tab is pressed at the end of a line.
+const POWERSHELL: &str = ". $args[0]
+foreach ($match in (TabExpansion2 -inputScript $args[1] -cursorColumn $args[1].Length).CompletionMatches) {
+    $match.CompletionText
+}";
+
+#[test]
+fn powershell_completes_commands_and_options() {
+    let (dir, _) = script("powershell");
+    let path = dir.path().join("rockpack.ps1");
+    fs_err::rename(dir.path().join("_rockpack"), &path).unwrap();
+    let script = fs_err::read_to_string(&path).unwrap();
+    assert!(script.contains("Register-ArgumentCompleter -Native -CommandName 'rockpack'"));
+    for &command in COMMANDS {
+        assert!(script.contains(&format!("'rockpack;{}' {{", command.join(";"))), "{command:?}");
+    }
+    for (opening, closing) in [('{', '}'), ('(', ')')] {
+        assert_eq!(script.matches(opening).count(), script.matches(closing).count(), "{opening}");
+    }
+    if tool("pwsh").is_none() {
+        return;
+    }
+    let program = dir.path().join("complete.ps1");
+    fs_err::write(&program, POWERSHELL).unwrap();
+    let complete = |line: &str| {
+        let mut pwsh = Command::new("pwsh");
+        pwsh.args(["-NoProfile", "-NonInteractive", "-File"]).arg(&program).arg(&path);
+        run(pwsh, &[line]).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete("rockpack pl"), ["plan"]);
+    assert_eq!(complete("rockpack elf ed"), ["edit"]);
+    assert_eq!(complete("rockpack plan --fi"), ["--files"]);
 }
 
 #[test]
@@ -197,9 +256,14 @@ fn the_manual_page_has_everything() {
     let page = printed(&["man"]);
     assert_eq!(page, printed(&["man"]));
     for &command in COMMANDS {
-        assert!(page.contains(&format!("\n.SS \"rockpack {}\"\n", command.join(" "))), "{command:?}");
+        assert!(
+            page.contains(&format!("\n.SS \"rockpack {}\"\n", command.join(" "))),
+            "{command:?}"
+        );
     }
-    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+    for section in
+        ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"]
+    {
         assert!(page.contains(&format!("\n.SH {section}\n")), "{section}");
     }
 }
@@ -224,7 +288,9 @@ fn the_manual_page_is_rendered_without_a_warning() {
         }
     }
     // Small images have a `man` that only says that there are no pages.
-    let is_man = |man: &mut Command| man.arg("--version").output().is_ok_and(|output| output.stdout.starts_with(b"man "));
+    let is_man = |man: &mut Command| {
+        man.arg("--version").output().is_ok_and(|output| output.stdout.starts_with(b"man "))
+    };
     if tool("man").is_some_and(|mut man| is_man(&mut man)) {
         let mut man = Command::new("man");
         man.env("MANPAGER", "cat").env("LC_ALL", "C.UTF-8");

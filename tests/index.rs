@@ -1,9 +1,9 @@
 //! Finished packages as they are published: other tags, indexes, a server, and what pip and uv make of
-//! them. Installers that a machine lacks are named and left out.
+//! them. Installers that a machine lacks are left out, and named when all tests have run.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test index` writes the pages in `tests/fixtures/index` anew.
+//! `UPDATE_EXPECT=1 cargo test --test all index` writes the pages in `tests/fixtures/index` anew.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail, and says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,8 +15,6 @@ use tempfile::TempDir;
 
 #[path = "index/atomic.rs"]
 mod atomic;
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
 #[path = "index/installers.rs"]
 mod installers;
 #[path = "index/packages.rs"]
@@ -25,14 +23,27 @@ mod packages;
 mod pages;
 #[path = "index/retag.rs"]
 mod retag;
+#[cfg(feature = "serve")]
+#[path = "index/served.rs"]
+mod served;
+#[cfg(feature = "serve")]
 #[path = "index/server.rs"]
 mod server;
+#[cfg(not(feature = "serve"))]
+#[path = "index/serverless.rs"]
+mod serverless;
 #[path = "index/update.rs"]
 mod update;
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1").env_remove("SOURCE_DATE_EPOCH").output().unwrap()
+    command
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .env_remove("SOURCE_DATE_EPOCH")
+        .output()
+        .unwrap()
 }
 
 /// What is printed by a command that has to do well.
@@ -50,9 +61,16 @@ fn text(bytes: &[u8]) -> String {
 fn program(name: &str, args: &[&str]) -> Option<Command> {
     let mut command = Command::new(name);
     command.args(args);
-    let starts = Command::new(name).args(args).arg("--version").output().is_ok_and(|output| output.status.success());
+    let starts = Command::new(name)
+        .args(args)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !starts {
-        eprintln!("SKIPPED: there is no {name} {} on this machine", args.join(" "));
+        crate::skips::skip(
+            "indexes as installers use them",
+            [&[name], args].concat().join(" ").trim_end(),
+        );
     }
     starts.then_some(command)
 }
@@ -63,9 +81,12 @@ fn demo(tag: &str) -> PathBuf {
     let dir = BUILT.get_or_init(|| {
         let dir = TempDir::new().unwrap();
         let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-        demo_artifacts::make(&dir.path().join("artifacts"), true, &program).unwrap();
+        rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
         for tag in TAGS {
-            done(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", tag, "--platform-tag", tag]);
+            done(
+                dir.path(),
+                &["build", "--artifact-dir", "artifacts", "--dest-dir", tag, "--platform-tag", tag],
+            );
         }
         dir
     });

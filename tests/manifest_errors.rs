@@ -1,22 +1,20 @@
 //! Every mistake in a manifest has a picture: `tests/fixtures/errors/NAME.kdl` with the rendered
-//! diagnostics in `NAME.txt` beside it. `UPDATE_EXPECT=1 cargo test --test manifest_errors`
+//! diagnostics in `NAME.txt` beside it. `UPDATE_EXPECT=1 cargo test --test all manifest_errors`
 //! writes the pictures anew.
-
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use rockpack::manifest::Manifest;
-use rockpack::source::{Code, Problem, Source};
+use rockpack::source::{self, Code, Problem, Source};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
 const SOUND_PACKAGES: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 
 fn fixtures() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
-    let mut files: Vec<PathBuf> = fs_err::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs_err::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|e| e == "kdl"));
     files.sort();
     files
@@ -25,18 +23,21 @@ fn fixtures() -> Vec<PathBuf> {
 /// Decodes the fixture as the file that its name says it is; the other file is sound.
 fn problems(file: &Path) -> Vec<Problem> {
     let text = fs_err::read_to_string(file).unwrap();
+    let (packages, families) = if file.to_str().unwrap().ends_with(".families.kdl") {
+        (SOUND_PACKAGES, text.as_str())
+    } else {
+        (text.as_str(), SOUND_FAMILIES)
+    };
     let (packages, families) =
-        if file.to_str().unwrap().ends_with(".families.kdl") { (SOUND_PACKAGES, text.as_str()) } else { (text.as_str(), SOUND_FAMILIES) };
-    let (packages, families) = (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
+        (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
     let decoded = Manifest::decode_with_templates(&packages, &families, ["meta", "runtime"]);
     decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
 }
 
 fn render(problems: &[Problem]) -> String {
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
     let mut out = String::new();
     for problem in problems {
-        handler.render_report(&mut out, problem).unwrap();
+        out.push_str(&source::picture(problem, 100, false));
         out.push('\n');
     }
     out
@@ -66,7 +67,9 @@ fn every_picture_has_its_mistake() {
     for entry in fs_err::read_dir(directory).unwrap() {
         let file = entry.unwrap().path();
         // Faults of plans are in a directory of their own.
-        let known = file.is_dir() || file.extension().is_some_and(|e| e == "kdl") || pictures.contains(&file);
+        let known = file.is_dir()
+            || file.extension().is_some_and(|e| e == "kdl")
+            || pictures.contains(&file);
         assert!(known, "{} belongs to no fixture", file.display());
     }
 }
@@ -74,18 +77,29 @@ fn every_picture_has_its_mistake() {
 /// Every code of the manifest is provoked by a fixture, so that its picture was looked at.
 #[test]
 fn every_code_of_the_manifest_has_a_fixture() {
-    let sources = walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manifest")).into_iter().map(Result::unwrap);
-    let files = sources.filter(|e| e.file_type().is_file() && !e.path().ends_with("manifest/warnings.rs"));
+    let sources = walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manifest"))
+        .into_iter()
+        .map(Result::unwrap);
+    let files =
+        sources.filter(|e| e.file_type().is_file() && !e.path().ends_with("manifest/warnings.rs"));
     let text: String = files.map(|e| fs_err::read_to_string(e.path()).unwrap()).collect();
-    let used: BTreeSet<Code> = Code::ALL.iter().copied().filter(|code| text.contains(&format!("Code::{code:?}"))).collect();
-    let shown: BTreeSet<Code> = fixtures().iter().flat_map(|file| problems(file)).map(|p| p.code()).collect();
+    let used: BTreeSet<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| text.contains(&format!("Code::{code:?}")))
+        .collect();
+    let shown: BTreeSet<Code> =
+        fixtures().iter().flat_map(|file| problems(file)).map(|p| p.code()).collect();
     assert!(used.is_subset(&shown), "no fixture shows {:?}", used.difference(&shown));
 }
 
 #[test]
 fn problems_come_in_the_order_of_the_file() {
     for file in fixtures() {
-        let lines: Vec<usize> = problems(&file).iter().filter_map(|p| p.labels().first().map(|(place, _)| place.line())).collect();
+        let lines: Vec<usize> = problems(&file)
+            .iter()
+            .filter_map(|p| p.labels().first().map(|(place, _)| place.line()))
+            .collect();
         assert!(lines.is_sorted(), "{}: {lines:?}", file.display());
     }
 }
@@ -96,14 +110,22 @@ fn a_lost_line_never_panics() {
     let text = include_str!("../packages.kdl");
     let lines: Vec<&str> = text.lines().collect();
     for lost in 0..lines.len() {
-        let rest: Vec<&str> = lines.iter().enumerate().filter(|(number, _)| *number != lost).map(|(_, line)| *line).collect();
+        let rest: Vec<&str> = lines
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| *number != lost)
+            .map(|(_, line)| *line)
+            .collect();
         draw(&rest.join("\n"));
         draw(&lines[..lost].join("\n"));
     }
 }
 
 fn draw(packages: &str) {
-    let decoded = Manifest::decode(&Source::new("packages.kdl", packages), &Source::new("families.kdl", SOUND_FAMILIES));
+    let decoded = Manifest::decode(
+        &Source::new("packages.kdl", packages),
+        &Source::new("families.kdl", SOUND_FAMILIES),
+    );
     if let Err(problems) = decoded {
         let picture = render(&problems.iter().cloned().collect::<Vec<_>>());
         assert!(picture.contains("packages.kdl:"), "{picture}");

@@ -1,18 +1,15 @@
 //! Runs the tests of the Python sources that go into the packages (`tests/runtime/`).
 //!
 //! They need Python 3.10 or newer as `python3`; what else they can use (a C compiler, CMake,
-//! shells, pip, uv, mypy, ruff, the rights to mount) they use where it is, and say so where it
-//! is not. `PYTHON` names another interpreter.
-
-#![expect(clippy::print_stderr, reason = "what is not tested is said")]
+//! shells, pip, uv, mypy, ruff, the rights to mount) they use where it is; what is skipped where
+//! it is not is told when all tests have run. `PYTHON` names another interpreter.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
+use crate::skips::skip;
 
 const MINIMUM: &str = "3.10";
 
@@ -28,8 +25,8 @@ fn python() -> String {
     name
 }
 
-/// Runs test modules, with warnings as errors; shows their report when one fails, and always
-/// what was not tested.
+/// Runs test modules, with warnings as errors; shows their report when one fails, and records what
+/// was not tested.
 fn run(modules: &[&str]) {
     run_with(modules, None);
 }
@@ -37,14 +34,26 @@ fn run(modules: &[&str]) {
 fn run_with(modules: &[&str], dist: Option<PathBuf>) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
     let mut command = Command::new(python());
-    command.args(["-B", "-W", "error", "-m", "unittest"]).args(modules).current_dir(directory);
-    let output = command.envs(dist.map(|dist| ("ROCKPACK_DIST", dist))).output().expect("Python starts");
+    command
+        .args(["-B", "-W", "error", "-m", "unittest", "-v"])
+        .args(modules)
+        .current_dir(directory);
+    let output =
+        command.envs(dist.map(|dist| ("ROCKPACK_DIST", dist))).output().expect("Python starts");
     let report = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}");
     assert!(!report.contains("Ran 0 tests"), "{report}");
-    for line in report.lines().filter(|line| line.starts_with("***")) {
-        eprintln!("{line}");
+    for reason in report.lines().filter_map(skipped) {
+        skip(&modules.join(", "), reason);
     }
+}
+
+/// Why the test was skipped that this line of a report is about: `… skipped 'reason'`.
+fn skipped(line: &str) -> Option<&str> {
+    let (before, reason) = line.split_once("skipped ")?;
+    let ended = before.is_empty() || before.ends_with("... ");
+    let quotes = ['\'', '"'];
+    ended.then(|| reason.trim_matches(quotes)).filter(|_| reason.starts_with(quotes))
 }
 
 #[test]
@@ -54,7 +63,7 @@ fn the_runtime_does_what_it_says() {
 
 #[test]
 fn the_doctor_finds_each_fault() {
-    run(&["test_doctor", "test_doctor_files", "test_loader"]);
+    run(&["test_doctor", "test_doctor_files", "test_doctor_hostile", "test_loader"]);
 }
 
 #[test]
@@ -92,11 +101,17 @@ fn installers_install_and_leave_nothing() {
 fn real_packages_work_once_installed() {
     let dir = TempDir::new().unwrap();
     let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
-    let program = ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
-    demo_artifacts::make(&artifacts, true, &program).unwrap();
+    let program =
+        ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
+    rockpack::demo::make(&artifacts, true, &program).unwrap();
     let build = Command::new(env!("CARGO_BIN_EXE_rockpack"))
         .arg("build")
-        .args(["--artifact-dir".as_ref(), artifacts.as_os_str(), "--dest-dir".as_ref(), out.as_os_str()])
+        .args([
+            "--artifact-dir".as_ref(),
+            artifacts.as_os_str(),
+            "--dest-dir".as_ref(),
+            out.as_os_str(),
+        ])
         .args(["--platform-tag", "linux_x86_64"])
         .current_dir(dir.path())
         .output()

@@ -1,7 +1,5 @@
 //! `rockpack scan`, and what is made of the catalog that it saves.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -10,19 +8,26 @@ use rockpack::catalog::{Catalog, CatalogError};
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
-
 /// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &exec_stub(StubMachine::X86_64, "../lib/none").unwrap()).unwrap();
+    rockpack::demo::make(
+        &dir.path().join("artifacts"),
+        kpack,
+        &exec_stub(StubMachine::X86_64, "../lib/none").unwrap(),
+    )
+    .unwrap();
     succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
 }
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
 }
 
 /// What a command says, on standard output and after it on standard error.
@@ -52,7 +57,10 @@ fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
         let dir = scratch(kpack);
         for name in ["c.json.zst", "c.json.xz"] {
             succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "--output", name]);
-            assert!(fs::metadata(dir.path().join(name)).unwrap().len() < text(&dir).len() as u64 / 4, "{name} is compressed");
+            assert!(
+                fs::metadata(dir.path().join(name)).unwrap().len() < text(&dir).len() as u64 / 4,
+                "{name} is compressed"
+            );
         }
         for output in [&[][..], &["-v"], &["--files"], &["--json"]] {
             let plan = |from: &[&str]| succeeds(dir.path(), &[&["plan"], from, output].concat());
@@ -69,8 +77,15 @@ fn a_catalog_tells_nothing_of_the_machine() {
     let (one, other) = (scratch(true), scratch(true));
     assert_eq!(text(&one), text(&other), "equal artifacts, equal catalogs");
     assert!(!text(&one).contains(one.path().to_str().unwrap()));
-    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "--jobs", "1"]), "printed without -o");
-    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "-o", "-"]));
+    assert_eq!(
+        text(&one),
+        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "--jobs", "1"]),
+        "printed without -o"
+    );
+    assert_eq!(
+        text(&one),
+        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "-o", "-"])
+    );
     fs::rename(one.path().join("artifacts"), one.path().join("moved")).unwrap();
     assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "moved"]));
 }
@@ -119,18 +134,28 @@ fn what_is_no_catalog_is_refused() {
     };
     expect(broken("\"format\":1", "\"format\":2"), "has format 2, and this program reads format 1");
     expect(broken("\"format\":1,\n\"build\"", "\"format\":3,\n\"built\""), "has format 3");
-    expect(broken("\"path\":\"bin/amd-smi\"", "\"path\":\"bin/../amd-smi\""), "`bin/../amd-smi` has `..`, which can lead outside at line");
+    expect(
+        broken("\"path\":\"bin/amd-smi\"", "\"path\":\"bin/../amd-smi\""),
+        "`bin/../amd-smi` has `..`, which can lead outside at line",
+    );
     expect(broken("\"path\":\"bin/amd-smi\"", "\"path\":\"/bin/amd-smi\""), "is absolute");
     expect(broken("\"base\":\"stage\"", "\"base\":\"../stage\""), "`../stage` has `..`");
     expect(broken("\"component\":\"lib\"", "\"component\":\"libs\""), "unknown variant `libs`");
     expect(broken("\"kind\":\"directory\"", "\"kind\":\"dir\""), "unknown variant `dir`");
-    expect(broken("\"path\":\"bin/amd-smi\"", "\"sha256\":\"12ab\",\"path\":\"bin/amd-smi\""), "is not the SHA-256 of");
+    expect(
+        broken("\"path\":\"bin/amd-smi\"", "\"sha256\":\"12ab\",\"path\":\"bin/amd-smi\""),
+        "is not the SHA-256 of",
+    );
     expect(broken("\"artifacts\":[", "\"artifacts\":[],\"rest\":["), "it has no artifact");
     expect(refused(&dir, "garbage"), "is not a catalog of artifacts: expected value at line 1");
     expect(refused(&dir, ""), "is not a catalog");
     expect(refused(&dir, &good[..good.len() / 2]), "is not a catalog");
     expect(refused(&dir, &(good.clone() + "x")), "trailing characters");
-    let entry = good.lines().find(|line| line.contains("\"path\":\"bin/amd-smi\"")).unwrap().trim_end_matches(',');
+    let entry = good
+        .lines()
+        .find(|line| line.contains("\"path\":\"bin/amd-smi\""))
+        .unwrap()
+        .trim_end_matches(',');
     expect(broken(entry, &format!("{entry},\n{entry}")), "has `bin/amd-smi` of `stage` twice");
 }
 
@@ -151,7 +176,12 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("none.json"));
     assert_eq!(output.status.code(), Some(2));
     assert!(matches!(Catalog::load(&dir.path().join("none.json")), Err(CatalogError::Read { .. })));
-    assert_eq!(rockpack(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "none/c.json"]).status.code(), Some(2));
+    assert_eq!(
+        rockpack(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "none/c.json"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 #[test]

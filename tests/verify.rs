@@ -1,8 +1,6 @@
 //! `rockpack verify`: what was built is fine, and for each code a package that shows it.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test verify` writes `tests/verify/messages.txt` anew.
-
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+//! `UPDATE_EXPECT=1 cargo test --test all verify` writes `tests/verify/messages.txt` anew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,19 +14,22 @@ use tempfile::TempDir;
 
 #[path = "verify/cases.rs"]
 mod cases;
-#[path = "../examples/demo_artifacts.rs"]
-mod demo_artifacts;
 #[path = "verify/wheel.rs"]
-mod wheel;
+pub mod wheel;
 #[path = "verify/zip.rs"]
-mod zip;
+pub mod zip;
 
 const FAMILIES: &str = include_str!("../families.kdl");
 const PROJECT: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" split=\"generic\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -48,18 +49,27 @@ fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
 /// What is found, as JSON.
 fn found(dir: &Path) -> (i32, Value) {
     let output = rockpack(dir, &["verify", "dist", "--json"]);
-    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr))))
+    (
+        output.status.code().unwrap(),
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr))),
+    )
 }
 
 fn codes(found: &Value) -> BTreeSet<&str> {
-    found["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+    found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect()
 }
 
 /// The demo artifacts built, with their plan.
 fn built(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
     fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
@@ -84,17 +94,29 @@ fn what_was_built_is_fine_and_as_planned() {
 fn a_plan_is_held_against_what_is_there() {
     let dir = built(true);
     let dist = dir.path().join("out/dist");
-    let profiler = fs_err::read_dir(&dist).unwrap().map(|e| e.unwrap().path()).find(|p| p.to_string_lossy().contains("profiler")).unwrap();
+    let profiler = fs_err::read_dir(&dist)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.to_string_lossy().contains("profiler"))
+        .unwrap();
     fs_err::remove_file(profiler).unwrap();
     wheel::wheel("demo", "any").write(&dist);
     let plan = fs_err::read_to_string(dir.path().join("plan.json")).unwrap();
-    let changed = plan.replacen("_rocm_sdk_core/lib/libhiprtc.so.7\"", "_rocm_sdk_core/lib/libother.so.7\"", 1);
+    let changed = plan.replacen(
+        "_rocm_sdk_core/lib/libhiprtc.so.7\"",
+        "_rocm_sdk_core/lib/libother.so.7\"",
+        1,
+    );
     assert_ne!(plan, changed);
     fs_err::write(dir.path().join("plan.json"), changed).unwrap();
     let output = rockpack(dir.path(), &["verify", "out", "--plan", "plan.json", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(codes(&found).is_superset(&["package-missing", "package-unplanned", "not-as-planned"].into()), "{found:#}");
+    assert!(
+        codes(&found)
+            .is_superset(&["package-missing", "package-unplanned", "not-as-planned"].into()),
+        "{found:#}"
+    );
     let said = text(&output.stderr);
     for needle in [
         "plan.json: promises a package that is not there: rocm-profiler",
@@ -103,6 +125,35 @@ fn a_plan_is_held_against_what_is_there() {
     ] {
         assert!(said.contains(needle), "{needle:?} is not in\n{said}");
     }
+}
+
+/// One job of several: its packages against its part of the plan, with what the others made.
+#[test]
+fn a_part_is_judged_beside_the_whole() {
+    let dir = built(true);
+    let dist = dir.path().join("out/dist");
+    let part = dir.path().join("part");
+    fs_err::create_dir(&part).unwrap();
+    for entry in fs_err::read_dir(&dist).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.starts_with("rocm_sdk_libraries") {
+            fs_err::copy(&path, part.join(name)).unwrap();
+        }
+    }
+    let verify = |args: &[&str]| {
+        let output = rockpack(dir.path(), &[&["verify", "part"], args].concat());
+        (output.status.code().unwrap(), text(&output.stderr), text(&output.stdout))
+    };
+    let (code, err, _) = verify(&["--plan", "plan.json"]);
+    assert!(code == 1 && err.contains("promises a package that is not there"), "{err}");
+    for name in ["libraries", "rocm-sdk-libraries", "ROCm_SDK_lib*"] {
+        let (code, err, out) = verify(&["--plan", "plan.json", "--only", name, "--with", "out"]);
+        assert_eq!((code, &*err), (0, ""), "{name}: {out}");
+        assert!(out.contains("1 package, "), "{out}");
+    }
+    let (code, err, _) = verify(&["--plan", "plan.json", "--only", "none"]);
+    assert!(code == 2 && err.contains("no package of the plan has this name"), "{err}");
 }
 
 #[test]
@@ -121,13 +172,19 @@ fn every_fault_is_told() {
     for (expected, title, make) in cases::cases() {
         let dir = made(&[PROJECT, PACKAGE].concat(), &*make);
         let (status, found) = found(dir.path());
-        let (is, meant): (BTreeSet<_>, BTreeSet<_>) = (codes(&found), expected.iter().map(|code| code.as_str()).collect());
+        let (is, meant): (BTreeSet<_>, BTreeSet<_>) =
+            (codes(&found), expected.iter().map(|code| code.as_str()).collect());
         if is != meant {
             wrong.push(format!("{title}: {is:?} in place of {meant:?}"));
         }
-        let errors = found["findings"].as_array().unwrap().iter().any(|finding| finding["severity"] == "error");
+        let errors = found["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|finding| finding["severity"] == "error");
         assert_eq!(status, i32::from(errors), "{title}");
-        writeln!(page, "== {title}\n{}", text(&rockpack(dir.path(), &["verify", "dist"]).stderr)).unwrap();
+        writeln!(page, "== {title}\n{}", text(&rockpack(dir.path(), &["verify", "dist"]).stderr))
+            .unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verify/messages.txt");
@@ -140,9 +197,13 @@ fn every_fault_is_told() {
 /// Those of plans have a test of their own.
 #[test]
 fn every_code_is_shown() {
-    let shown: BTreeSet<Code> = cases::cases().iter().flat_map(|(codes, ..)| codes.iter().copied()).collect();
+    let shown: BTreeSet<Code> =
+        cases::cases().iter().flat_map(|(codes, ..)| codes.iter().copied()).collect();
     let planned = [Code::PackageMissing, Code::PackageUnplanned, Code::NotAsPlanned];
-    let missing: Vec<&Code> = Code::OF_PACKAGES.iter().filter(|code| !shown.contains(code) && !planned.contains(code)).collect();
+    let missing: Vec<&Code> = Code::OF_PACKAGES
+        .iter()
+        .filter(|code| !shown.contains(code) && !planned.contains(code))
+        .collect();
     assert!(missing.is_empty(), "no case shows {missing:?}");
     assert!(shown.iter().all(|code| Code::OF_PACKAGES.contains(code)));
 }
@@ -159,7 +220,8 @@ fn a_finding_is_ignored_with_a_reason() {
         let output = rockpack(dir.path(), &[&["verify", "dist"], args].concat());
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     };
-    let meant = "ignore \"member-mode\" package=\"demo\" in=\"data.*\" reason=\"it is written to\"\n";
+    let meant =
+        "ignore \"member-mode\" package=\"demo\" in=\"data.*\" reason=\"it is written to\"\n";
     let (code, out, err) = status(meant, &[]);
     assert_eq!((code, &*err), (0, ""));
     assert!(out.ends_with("1 package, 7 files: fine (1 ignored)\n"), "{out}");
@@ -168,20 +230,33 @@ fn a_finding_is_ignored_with_a_reason() {
         notes.starts_with("note: demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666); ignored: it is written to"),
         "{notes}"
     );
-    assert_eq!(status(&meant.replace("data.*", "demo/data.txt"), &[]).0, 0, "by its path in the wheel");
+    assert_eq!(
+        status(&meant.replace("data.*", "demo/data.txt"), &[]).0,
+        0,
+        "by its path in the wheel"
+    );
     for other in [meant.replace("data.*", "lib/**"), meant.replace("member-mode", "member-time")] {
         let (code, out, err) = status(&other, &[]);
         assert_eq!(code, 1, "{out}");
         assert!(err.contains("nothing is found that `ignore"), "{err}");
-        assert!(!status(&other.replace('\n', " optional=\"who knows\"\n"), &[]).2.contains("nothing is found"));
+        assert!(
+            !status(&other.replace('\n', " optional=\"who knows\"\n"), &[])
+                .2
+                .contains("nothing is found")
+        );
     }
 }
 
 #[test]
 fn an_rpath_is_ignored_by_where_it_leads() {
     let make = |dir: &Path| {
-        let library =
-            rockpack::elf::forward::forwarding_library(StubMachine::X86_64, "liba.so", "libb.so", "$ORIGIN/x/lib:$ORIGIN/y").unwrap();
+        let library = rockpack::elf::forward::forwarding_library(
+            StubMachine::X86_64,
+            "liba.so",
+            "libb.so",
+            "$ORIGIN/x/lib:$ORIGIN/y",
+        )
+        .unwrap();
         let mut wheel = wheel::wheel("demo", "linux_x86_64");
         wheel.add(zip::Member::new("demo/lib/liba.so", library));
         wheel.write(dir);
@@ -190,8 +265,14 @@ fn an_rpath_is_ignored_by_where_it_leads() {
     let dir = made(&[PROJECT, PACKAGE, rule].concat(), &make);
     let (status, found) = found(dir.path());
     assert_eq!(status, 0, "it is doubtful, and no mistake");
-    assert_eq!((&found["ignored"][0]["to"], &found["findings"][0]["to"]), (&"demo/lib/x/lib".into(), &"demo/lib/y".into()));
-    assert_eq!((&found["ignored"][0]["reason"], &found["ignored"][0]["rule"]), (&"it is made by hand".into(), &"packages.kdl:11".into()));
+    assert_eq!(
+        (&found["ignored"][0]["to"], &found["findings"][0]["to"]),
+        (&"demo/lib/x/lib".into(), &"demo/lib/y".into())
+    );
+    assert_eq!(
+        (&found["ignored"][0]["reason"], &found["ignored"][0]["rule"]),
+        (&"it is made by hand".into(), &"packages.kdl:11".into())
+    );
 }
 
 #[test]
@@ -199,14 +280,22 @@ fn threads_and_the_order_of_arguments_change_nothing() {
     let dir = built(true);
     let one = rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "1"]).stdout;
     assert_eq!(rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "3"]).stdout, one);
-    assert_eq!(rockpack(dir.path(), &["verify", "out", "out/dist", "--json"]).stdout, one, "each package once");
+    assert_eq!(
+        rockpack(dir.path(), &["verify", "out", "out/dist", "--json"]).stdout,
+        one,
+        "each package once"
+    );
 }
 
 #[test]
 fn sums_that_fit_are_fine() {
     let dir = made(&[PROJECT, PACKAGE].concat(), &|dir| {
         wheel::wheel("demo", "any").write(dir);
-        let done = Command::new("sh").args(["-c", "sha256sum *.whl > SHA256SUMS"]).current_dir(dir).status().unwrap();
+        let done = Command::new("sh")
+            .args(["-c", "sha256sum *.whl > SHA256SUMS"])
+            .current_dir(dir)
+            .status()
+            .unwrap();
         assert!(done.success());
         fs_err::write(dir.join("provenance.intoto.jsonl"), "{}\n").unwrap();
         fs_err::write(dir.join("sbom.json"), "{}\n").unwrap();
@@ -246,8 +335,9 @@ fn findings_are_annotations_too() {
 /// What the library finds in one wheel, without the program around it.
 fn found_in(path: &Path) -> usize {
     let wheel = rockpack::verify::Wheel::open(path, "demo").unwrap();
-    let members: Vec<_> = wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
-    wheel.conclude(&members).unwrap().findings.len()
+    let members: Vec<_> =
+        wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
+    wheel.conclude(&members).findings.len()
 }
 
 /// No byte of a wheel can change unnoticed, but for those of headers that nothing reads.

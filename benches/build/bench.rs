@@ -46,13 +46,30 @@ impl Bench {
     ///
     /// # Errors
     /// When `program` cannot.
-    pub fn new(program: PathBuf, tree: PathBuf, scratch: PathBuf, venv: PathBuf) -> Result<Self, String> {
+    pub fn new(
+        program: PathBuf,
+        tree: PathBuf,
+        scratch: PathBuf,
+        venv: PathBuf,
+    ) -> Result<Self, String> {
         let watch = Stopwatch { python: "python3".into(), scratch: scratch.clone() };
         let (_, json) = watch.run(&program, &program::plan(&tree))?;
         fs::write(scratch.join("plan.json"), &json).map_err(|e| e.to_string())?;
-        let plan = serde_json::from_str(&json).map_err(|e| format!("the plan cannot be read: {e}"))?;
+        let plan =
+            serde_json::from_str(&json).map_err(|e| format!("the plan cannot be read: {e}"))?;
         let outputs = content::sources(&plan, &scanned(&tree)?);
-        Ok(Self { program, tree, scratch, venv, watch, plan, outputs, notes: BTreeMap::new(), warm: false, round: 0 })
+        Ok(Self {
+            program,
+            tree,
+            scratch,
+            venv,
+            watch,
+            plan,
+            outputs,
+            notes: BTreeMap::new(),
+            warm: false,
+            round: 0,
+        })
     }
 
     /// Bytes of artifacts that go into packages.
@@ -75,14 +92,22 @@ impl Bench {
             Subject::Cat => took(bounds::cat(&self.outputs)),
             Subject::Hash => took(bounds::hash(&self.outputs)),
             Subject::Write => took(bounds::write(&self.outputs, &self.scratch.join("floor"))),
-            Subject::Deflate(compression) => Ok(deflate(&content::contents(&self.outputs)?, compression)),
-            Subject::DeflatePart => Ok(deflate(&content::deflated(&self.built(Compression::Default)?)?, Compression::Default)),
+            Subject::Deflate(compression) => {
+                Ok(deflate(&content::contents(&self.outputs)?, compression))
+            }
+            Subject::DeflatePart => Ok(deflate(
+                &content::deflated(&self.built(Compression::Default)?)?,
+                Compression::Default,
+            )),
             Subject::Build(compression) => self.cold(compression),
             Subject::Zlib => self.zlib(),
             Subject::Jobs(jobs) => self.jobs(jobs),
-            Subject::Uncached => self.build(&Build::new(&self.tree, &self.scratch.join("uncached"))),
+            Subject::Uncached => {
+                self.build(&Build::new(&self.tree, &self.scratch.join("uncached")))
+            }
             Subject::OneXz(preset) => self.one_xz(preset),
-            Subject::Xz(preset) => self.xz(preset),
+            Subject::Devel => self.devel(None),
+            Subject::Xz(preset) => self.devel(Some(preset)),
             Subject::Copy => self.copy(),
             Subject::Unchanged => self.warm().and_then(|()| self.again()),
             Subject::LibraryWork => took(bounds::own_work(&self.library()?, Compression::Default)),
@@ -123,17 +148,24 @@ impl Bench {
 
     fn zlib(&self) -> Result<Outcome, String> {
         let mut arguments = vec![script("today/zlib6.py").into()];
-        arguments.extend(self.built(Compression::Default)?.into_iter().map(PathBuf::into_os_string));
+        arguments
+            .extend(self.built(Compression::Default)?.into_iter().map(PathBuf::into_os_string));
         let (measured, text) = self.watch.run(&self.watch.python, &arguments)?;
         let wheels: u64 = text.trim().parse().map_err(|e| format!("{text}: {e}"))?;
         // The selector is no wheel; it is gzip in both.
-        let rest = size(&self.dest(Compression::Default)) - self.built(Compression::Default)?.iter().map(|p| size(p)).sum::<u64>();
-        Ok(Outcome { measured: Measured { peak: 0.0, ..measured }, size: wheels + rest, ..Outcome::default() })
+        let rest = size(&self.dest(Compression::Default))
+            - self.built(Compression::Default)?.iter().map(|p| size(p)).sum::<u64>();
+        Ok(Outcome {
+            measured: Measured { peak: 0.0, ..measured },
+            size: wheels + rest,
+            ..Outcome::default()
+        })
     }
 
     fn today(&mut self) -> Result<Outcome, String> {
         let (tools, work) = (Tools::new(&self.venv)?, self.scratch.join("today"));
-        let (measured, steps) = today::flow(&self.watch, &tools, &self.scratch.join("plan.json"), &self.tree, &work)?;
+        let (measured, steps) =
+            today::flow(&self.watch, &tools, &self.scratch.join("plan.json"), &self.tree, &work)?;
         self.built(Compression::Default)?;
         let lacking = today::same_files(&self.plan, &self.dest(Compression::Default), &work)?;
         let lacking: Vec<_> = lacking.iter().map(|line| format!("\n  {line}")).collect();
@@ -153,15 +185,28 @@ impl Bench {
 
     fn jobs(&mut self, jobs: usize) -> Result<Outcome, String> {
         let (dest, file) = (self.scratch.join("jobs"), self.scratch.join("timings.json"));
-        let build = Build { jobs: Some(jobs), timings: Some(file.clone()), ..Build::new(&self.tree, &dest) };
+        let build = Build {
+            jobs: Some(jobs),
+            timings: Some(file.clone()),
+            ..Build::new(&self.tree, &dest)
+        };
         let outcome = self.build(&build)?;
         let text = fs::read_to_string(&file).map_err(|e| e.to_string())?;
-        fs::write(self.scratch.join(format!("timings-{jobs}.json")), &text).map_err(|e| e.to_string())?;
-        let pieces = trace::pieces(&text).ok_or_else(|| format!("{} is no trace", file.display()))?;
+        fs::write(self.scratch.join(format!("timings-{jobs}.json")), &text)
+            .map_err(|e| e.to_string())?;
+        let pieces =
+            trace::pieces(&text).ok_or_else(|| format!("{} is no trace", file.display()))?;
         let stages = trace::totals(&pieces);
-        let stages: Vec<_> =
-            stages.iter().map(|(name, (seconds, bytes))| format!("{name} {seconds:.2} s of {:.0} MB", bytes / 1e6)).collect();
-        self.notes.insert(Subject::Jobs(jobs), format!("all workers of --jobs {jobs} together: {}", stages.join(", ")));
+        let stages: Vec<_> = stages
+            .iter()
+            .map(|(name, (seconds, bytes))| {
+                format!("{name} {seconds:.2} s of {:.0} MB", bytes / 1e6)
+            })
+            .collect();
+        self.notes.insert(
+            Subject::Jobs(jobs),
+            format!("all workers of --jobs {jobs} together: {}", stages.join(", ")),
+        );
         let workers = f64::from(u32::try_from(jobs).map_err(|e| e.to_string())?);
         let deflating = trace::totals(&pieces).get("deflate").map(|(seconds, _)| seconds / workers);
         Ok(Outcome { deflating, ..outcome })
@@ -169,26 +214,36 @@ impl Bench {
 
     /// The package that has an archive, and the archive's path.
     fn archive(&self) -> Result<(&str, &RelPath), String> {
-        let found = self.plan.distributions.iter().find_map(|d| Some((d.package.as_str(), &d.archive.as_ref()?.path)));
+        let found = self
+            .plan
+            .distributions
+            .iter()
+            .find_map(|d| Some((d.package.as_str(), &d.archive.as_ref()?.path)));
         found.ok_or_else(|| "no package has an archive".to_owned())
     }
 
     fn one_xz(&self, preset: u32) -> Result<Outcome, String> {
         let (_, path) = self.archive()?;
         let wheels = self.built(Compression::Default)?;
-        let bytes = wheels.iter().find_map(|wheel| content::member(wheel, path.as_str()).ok()).ok_or("no wheel has the archive")?;
+        let bytes = wheels
+            .iter()
+            .find_map(|wheel| content::member(wheel, path.as_str()).ok())
+            .ok_or("no wheel has the archive")?;
         let (measured, size) = bounds::xz(&bytes, preset);
         Ok(Outcome { measured, size, ..Outcome::default() })
     }
 
-    fn xz(&self, preset: u32) -> Result<Outcome, String> {
-        let (dest, (package, _)) = (self.scratch.join("xz"), self.archive()?);
-        self.build(&Build { xz: Some(preset), only: Some(package), ..Build::new(&self.tree, &dest) })
+    fn devel(&self, xz: Option<u32>) -> Result<Outcome, String> {
+        let (dest, (package, _)) = (self.scratch.join("devel"), self.archive()?);
+        self.build(&Build { xz, only: Some(package), ..Build::new(&self.tree, &dest) })
     }
 
     fn copy(&self) -> Result<Outcome, String> {
         self.built(Compression::Default)?;
-        let measured = bounds::copy(&self.dest(Compression::Default).join("dist"), &self.scratch.join("copied"));
+        let measured = bounds::copy(
+            &self.dest(Compression::Default).join("dist"),
+            &self.scratch.join("copied"),
+        );
         Ok(Outcome { measured, ..Outcome::default() })
     }
 
@@ -209,7 +264,8 @@ impl Bench {
     }
 
     fn again(&self) -> Result<Outcome, String> {
-        let (tree, dest, cache) = (self.own_tree(), self.scratch.join("again"), self.scratch.join("warm-cache"));
+        let (tree, dest, cache) =
+            (self.own_tree(), self.scratch.join("again"), self.scratch.join("warm-cache"));
         self.build(&Build { cache: Some(&cache), ..Build::new(&tree, &dest) })
     }
 
@@ -233,9 +289,11 @@ impl Bench {
             Step::Relink { source, .. } if member.size <= LIBRARY => Some((member.size, source)),
             _ => None,
         });
-        let (size, source) = libraries.max_by_key(|(size, _)| *size).ok_or("no package has a library")?;
+        let (size, source) =
+            libraries.max_by_key(|(size, _)| *size).ok_or("no package has a library")?;
         let path = tree.path(source).ok_or("the library is not in the tree")?;
-        self.notes.insert(Subject::Library, format!("the library that changes: {source}, {size} bytes"));
+        self.notes
+            .insert(Subject::Library, format!("the library that changes: {source}, {size} bytes"));
         Ok(vec![Source { path, size }])
     }
 
@@ -245,9 +303,13 @@ impl Bench {
         let tree = scanned(&self.own_tree())?;
         let variants = self.plan.distributions.iter().filter(|d| d.variant.is_some());
         let sources = variants.map(|d| (d, content::distribution_sources(d, &tree)));
-        let largest = sources.max_by_key(|(_, sources)| sources.iter().map(|s| s.size).sum::<u64>());
+        let largest =
+            sources.max_by_key(|(_, sources)| sources.iter().map(|s| s.size).sum::<u64>());
         let (distribution, sources) = largest.ok_or("no package has variants")?;
-        self.notes.insert(Subject::Variant, format!("the ISA that changes: all files of {}", distribution.name));
+        self.notes.insert(
+            Subject::Variant,
+            format!("the ISA that changes: all files of {}", distribution.name),
+        );
         Ok(sources)
     }
 }
@@ -258,7 +320,9 @@ fn deflate(contents: &[Vec<u8>], compression: Compression) -> Outcome {
 }
 
 fn scanned(tree: &Path) -> Result<Tree, String> {
-    let said = |problems: rockpack::source::Problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let said = |problems: rockpack::source::Problems| {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
     Ok(catalog::scan(tree).map_err(said)?.1)
 }
 
@@ -269,7 +333,10 @@ fn clear(dir: &Path) -> Result<(), String> {
 
 /// Bytes of all files at or below `path`.
 fn size(path: &Path) -> u64 {
-    let files = walkdir::WalkDir::new(path).into_iter().filter_map(Result::ok).filter_map(|entry| entry.metadata().ok());
+    let files = walkdir::WalkDir::new(path)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.metadata().ok());
     files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
 }
 
@@ -277,8 +344,16 @@ fn size(path: &Path) -> u64 {
 pub fn machine() -> String {
     let line = |file: &str, key: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();
-        text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("?").trim_start_matches([' ', '\t', ':']).to_owned()
+        text.lines()
+            .find_map(|line| line.strip_prefix(key))
+            .unwrap_or("?")
+            .trim_start_matches([' ', '\t', ':'])
+            .to_owned()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    format!("{cores} cores, {}, {}", line("/proc/cpuinfo", "model name"), line("/proc/meminfo", "MemTotal"))
+    format!(
+        "{cores} cores, {}, {}",
+        line("/proc/cpuinfo", "model name"),
+        line("/proc/meminfo", "MemTotal")
+    )
 }

@@ -14,7 +14,11 @@ use super::measured::Measured;
 use super::program::Compression;
 
 /// Has `work` done for each of `items`, in their order, by as many threads as there are cores.
-fn on_all_cores<T: Sync, S>(items: &[T], start: impl Fn() -> S + Sync, work: impl Fn(&mut S, &T) + Sync) {
+fn on_all_cores<T: Sync, S>(
+    items: &[T],
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &T) + Sync,
+) {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut state = start();
@@ -50,14 +54,22 @@ fn larger_first<T>(mut items: Vec<T>, size: impl Fn(&T) -> u64) -> Vec<T> {
 /// `cat`: reads every byte.
 pub fn cat(outputs: &[Vec<Source>]) -> Measured {
     let all = larger_first(outputs.concat(), |s| s.size);
-    let see = |buffer: &mut Vec<u8>, source: &Source| read(source, buffer, |_, bytes| _ = std::hint::black_box(bytes));
+    let see = |buffer: &mut Vec<u8>, source: &Source| {
+        read(source, buffer, |_, bytes| _ = std::hint::black_box(bytes));
+    };
     Measured::of(|| on_all_cores(&all, || vec![0; BLOCK], see))
 }
 
 /// `cat`, and SHA-256 of every file.
 pub fn hash(outputs: &[Vec<Source>]) -> Measured {
     let all = larger_first(outputs.concat(), |s| s.size);
-    Measured::of(|| on_all_cores(&all, || vec![0; BLOCK], |buffer, source| _ = hashed(source, buffer, |_, _| {})))
+    Measured::of(|| {
+        on_all_cores(
+            &all,
+            || vec![0; BLOCK],
+            |buffer, source| _ = hashed(source, buffer, |_, _| {}),
+        );
+    })
 }
 
 fn hashed(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) -> [u8; 32] {
@@ -74,13 +86,17 @@ pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
     fs::create_dir_all(dir).unwrap();
     rustix::fs::sync();
     let measured = Measured::of(|| {
-        let files: Vec<_> = (0..outputs.len()).map(|n| fs::File::create(dir.join(n.to_string())).unwrap()).collect();
+        let files: Vec<_> = (0..outputs.len())
+            .map(|n| fs::File::create(dir.join(n.to_string())).unwrap())
+            .collect();
         let jobs = larger_first(write_jobs(outputs), |(_, _, source)| source.size);
         on_all_cores(
             &jobs,
             || vec![0; BLOCK],
             |buffer, (output, start, source)| {
-                let to = |offset, bytes: &[u8]| files[*output].file().write_all_at(bytes, start + offset).unwrap();
+                let to = |offset, bytes: &[u8]| {
+                    files[*output].file().write_all_at(bytes, start + offset).unwrap();
+                };
                 hashed(source, buffer, to);
             },
         );
@@ -160,7 +176,11 @@ impl Write for Counting {
 pub fn copy(from: &Path, to: &Path) -> Measured {
     fs::create_dir_all(to).unwrap();
     rustix::fs::sync();
-    let files: Vec<_> = fs::read_dir(from).unwrap().map(|entry| entry.unwrap()).filter(|e| e.file_type().unwrap().is_file()).collect();
+    let files: Vec<_> = fs::read_dir(from)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|e| e.file_type().unwrap().is_file())
+        .collect();
     let measured = Measured::of(|| {
         for file in &files {
             fs::copy(file.path(), to.join(file.file_name())).unwrap();

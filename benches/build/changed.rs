@@ -23,7 +23,8 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
         let done = if kind.is_dir() {
             fs::create_dir_all(&path)
         } else if kind.is_symlink() {
-            fs::read_link(entry.path()).and_then(|target| fs_err::os::unix::fs::symlink(target, &path))
+            fs::read_link(entry.path())
+                .and_then(|target| fs_err::os::unix::fs::symlink(target, &path))
         } else {
             fs::copy(entry.path(), &path).map(drop)
         };
@@ -64,7 +65,10 @@ impl Changed {
 /// Writes a file that may be read-only.
 fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mode = fs::metadata(path).map_err(|e| e.to_string())?.permissions();
-    fs::remove_file(path).and_then(|()| fs::write(path, bytes)).and_then(|()| fs::set_permissions(path, mode)).map_err(|e| e.to_string())
+    fs::remove_file(path)
+        .and_then(|()| fs::write(path, bytes))
+        .and_then(|()| fs::set_permissions(path, mode))
+        .map_err(|e| e.to_string())
 }
 
 fn changed(original: &[u8], round: usize) -> Vec<u8> {
@@ -83,9 +87,11 @@ fn content(bytes: &[u8]) -> Vec<Range<usize>> {
     let whole = 0..bytes.len();
     let Ok(file) = File::parse(bytes) else { return Vec::from([whole]) };
     let kinds = [SectionKind::Text, SectionKind::ReadOnlyData, SectionKind::Data];
-    let sections = file.sections().filter(|section| section.size() > 4096 && kinds.contains(&section.kind()));
+    let sections =
+        file.sections().filter(|section| section.size() > 4096 && kinds.contains(&section.kind()));
     let inside = |(start, length): (u64, u64)| {
-        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(start.checked_add(length)?).ok()?);
+        let (start, end) =
+            (usize::try_from(start).ok()?, usize::try_from(start.checked_add(length)?).ok()?);
         (end <= bytes.len()).then_some(start..end)
     };
     sections.filter_map(|section| section.file_range().and_then(inside)).collect()

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use rockpack::archive::OpenWheel;
 use rockpack::catalog::Tree;
 use rockpack::plan::{Distribution, Plan, Step};
-use zip::CompressionMethod;
 
 /// A file that goes into a package.
 #[derive(Debug, Clone)]
@@ -25,7 +24,9 @@ pub fn sources(plan: &Plan, tree: &Tree) -> Vec<Vec<Source>> {
 /// The same of one distribution.
 pub fn distribution_sources(distribution: &Distribution, tree: &Tree) -> Vec<Source> {
     let made = distribution.all_members().filter_map(|member| match &member.step {
-        Step::Copy { source } | Step::Relink { source, .. } => Some(Source { path: tree.path(source)?, size: member.size }),
+        Step::Copy { source } | Step::Relink { source, .. } => {
+            Some(Source { path: tree.path(source)?, size: member.size })
+        }
         _ => None,
     });
     made.collect()
@@ -37,7 +38,8 @@ pub fn distribution_sources(distribution: &Distribution, tree: &Tree) -> Vec<Sou
 /// When the directory cannot be read.
 pub fn wheels(dest: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = walkdir::WalkDir::new(dest.join("dist")).sort_by_file_name().into_iter();
-    let paths = entries.map(|entry| entry.map(walkdir::DirEntry::into_path)).collect::<Result<Vec<_>, _>>();
+    let paths =
+        entries.map(|entry| entry.map(walkdir::DirEntry::into_path)).collect::<Result<Vec<_>, _>>();
     let paths = paths.map_err(|e| e.to_string())?;
     Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "whl")).collect())
 }
@@ -68,21 +70,16 @@ pub fn deflated(wheels: &[PathBuf]) -> Result<Vec<Vec<u8>>, String> {
 
 /// Where the deflated members are, and how large.
 fn deflated_members(path: &Path) -> Result<Vec<(PathBuf, usize, u64)>, String> {
-    let mut wheel = open(path)?;
-    let mut found = Vec::new();
-    for index in 0..wheel.len() {
-        let member = wheel.raw_member(index).map_err(|e| e.to_string())?;
-        if member.compression() == CompressionMethod::Deflated {
-            found.push((path.to_path_buf(), index, member.size()));
-        }
-    }
-    Ok(found)
+    let wheel = open(path)?;
+    let entries = wheel.entries().iter().enumerate().filter(|(_, entry)| !entry.is_stored());
+    Ok(entries.map(|(index, entry)| (path.to_path_buf(), index, entry.size)).collect())
 }
 
 fn content(wheel: &Path, index: usize) -> Result<Vec<u8>, String> {
-    let mut wheel = open(wheel)?;
-    let mut member = wheel.member(index).map_err(|e| e.to_string())?;
-    let mut bytes = Vec::with_capacity(usize::try_from(member.size()).unwrap_or_default());
+    let wheel = open(wheel)?;
+    let entry = wheel.entries().get(index).ok_or("the wheel has another directory now")?;
+    let mut bytes = Vec::with_capacity(usize::try_from(entry.size).unwrap_or_default());
+    let mut member = wheel.member(entry).map_err(|e| e.to_string())?;
     std::io::Read::read_to_end(&mut member, &mut bytes).map_err(|e| e.to_string())?;
     Ok(bytes)
 }
@@ -92,8 +89,9 @@ fn content(wheel: &Path, index: usize) -> Result<Vec<u8>, String> {
 /// # Errors
 /// When it is not there or cannot be read.
 pub fn member(wheel: &Path, name: &str) -> Result<Vec<u8>, String> {
-    let bytes = open(wheel)?.bytes(name).map_err(|e| e.to_string())?;
-    bytes.ok_or_else(|| format!("{} has no {name}", wheel.display()))
+    let entries = open(wheel)?;
+    let index = entries.entries().iter().position(|entry| entry.name == name);
+    content(wheel, index.ok_or_else(|| format!("{} has no {name}", wheel.display()))?)
 }
 
 /// The names of a wheel's members but those of its metadata.
@@ -103,7 +101,8 @@ pub fn member(wheel: &Path, name: &str) -> Result<Vec<u8>, String> {
 pub fn names(wheel: &Path) -> Result<Vec<String>, String> {
     let wheel = open(wheel)?;
     let info = format!("{}/", wheel.dist_info());
-    Ok(wheel.member_names().filter(|name| !name.starts_with(&info) && !name.ends_with('/')).map(str::to_owned).collect())
+    let names = wheel.entries().iter().map(|entry| &entry.name);
+    Ok(names.filter(|name| !name.starts_with(&info) && !name.ends_with('/')).cloned().collect())
 }
 
 fn open(path: &Path) -> Result<OpenWheel, String> {
@@ -115,7 +114,9 @@ fn enough_memory(bytes: u64) -> Result<(), String> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or_default();
     let available = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024;
     if available < bytes {
-        return Err(format!("the bound of deflate is measured in memory, which takes {bytes} bytes; {available} are free"));
+        return Err(format!(
+            "the bound of deflate is measured in memory, which takes {bytes} bytes; {available} are free"
+        ));
     }
     Ok(())
 }

@@ -46,20 +46,31 @@ impl Stopwatch {
     ///
     /// # Errors
     /// What the program says when it fails.
-    pub fn run(&self, program: &Path, arguments: &[OsString]) -> Result<(Measured, String), String> {
+    pub fn run(
+        &self,
+        program: &Path,
+        arguments: &[OsString],
+    ) -> Result<(Measured, String), String> {
         // What earlier work left to be written is not for this one to wait for.
         rustix::fs::sync();
         let result = self.scratch.join("measured.json");
         let mut command = Command::new(&self.python);
         command.arg(script("today/measure.py")).arg(&result).arg(program).args(arguments);
-        let output = command.output().map_err(|e| format!("cannot start {}: {e}", self.python.display()))?;
+        let output =
+            command.output().map_err(|e| format!("cannot start {}: {e}", self.python.display()))?;
         if !output.status.success() {
             let arguments: Vec<_> = arguments.iter().map(|a| a.to_string_lossy()).collect();
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{} {}: {}\n{said}", program.display(), arguments.join(" "), output.status));
+            return Err(format!(
+                "{} {}: {}\n{said}",
+                program.display(),
+                arguments.join(" "),
+                output.status
+            ));
         }
         let text = fs::read_to_string(&result).map_err(|e| e.to_string())?;
-        let measured = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", result.display()))?;
+        let measured =
+            serde_json::from_str(&text).map_err(|e| format!("{}: {e}", result.display()))?;
         Ok((measured, String::from_utf8_lossy(&output.stdout).into_owned()))
     }
 }

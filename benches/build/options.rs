@@ -29,8 +29,16 @@ impl Options {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let mut options =
-            Self { tree: None, only: Vec::new(), rounds: 3, small: false, scratch: None, venv: None, program: None, presets: vec![6, 1] };
+        let mut options = Self {
+            tree: None,
+            only: Vec::new(),
+            rounds: 3,
+            small: false,
+            scratch: None,
+            venv: None,
+            program: None,
+            presets: vec![6, 1],
+        };
         let mut arguments = arguments.into_iter();
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{flag} wants a value"));
@@ -43,7 +51,9 @@ impl Options {
                 "--rockpack" => options.program = Some(value()?.into()),
                 "--only" => options.only.extend(value()?.split(',').map(str::to_owned)),
                 "--rounds" => options.rounds = number::<usize>(&value()?)?.max(1),
-                "--xz-presets" => options.presets = value()?.split(',').map(number).collect::<Result<_, _>>()?,
+                "--xz-presets" => {
+                    options.presets = value()?.split(',').map(number).collect::<Result<_, _>>()?;
+                }
                 _ => return Err(format!("{flag} is no option of this bench")),
             }
         }
@@ -52,7 +62,11 @@ impl Options {
 
     /// Whether a row is asked for; `slow` ones only by name when `--small` is given.
     pub fn wants(&self, row: &str, slow: bool) -> bool {
-        if self.only.is_empty() { !(slow && self.small) } else { self.only.iter().any(|name| name == row) }
+        if self.only.is_empty() {
+            !(slow && self.small)
+        } else {
+            self.only.iter().any(|name| name == row)
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Build<'a> {
     pub tree: &'a Path,
     pub dest: &'a Path,
     pub compression: Compression,
-    /// The preset of the devel archive; without one it is a plain tar.
+    /// The preset of the devel archive; without one it is a plain tar, as by default.
     pub xz: Option<u32>,
     /// The cache's directory; without one there is no cache.
     pub cache: Option<&'a Path>,
@@ -44,19 +44,34 @@ pub struct Build<'a> {
 impl<'a> Build<'a> {
     /// Everything, without cache.
     pub fn new(tree: &'a Path, dest: &'a Path) -> Self {
-        Self { tree, dest, compression: Compression::Default, xz: None, cache: None, jobs: None, only: None, timings: None }
+        Self {
+            tree,
+            dest,
+            compression: Compression::Default,
+            xz: None,
+            cache: None,
+            jobs: None,
+            only: None,
+            timings: None,
+        }
     }
 
     /// Its arguments.
     pub fn arguments(&self) -> Vec<OsString> {
-        let mut all: Vec<OsString> = vec!["build".into(), "--artifact-dir".into(), self.tree.into(), "--dest-dir".into(), self.dest.into()];
+        let mut all: Vec<OsString> = vec![
+            "build".into(),
+            "--artifact-dir".into(),
+            self.tree.into(),
+            "--dest-dir".into(),
+            self.dest.into(),
+        ];
         // Without this flag the released program is measured, also where it does not know it.
         if self.compression != Compression::Default {
             all.extend(["--compression".into(), self.compression.name().into()]);
         }
-        match self.xz {
-            Some(preset) => all.extend(["--devel-tarball-compression".into(), "--xz-preset".into(), preset.to_string().into()]),
-            None => all.push("--no-devel-tarball-compression".into()),
+        if let Some(preset) = self.xz {
+            all.extend(["--devel-tarball-compression".into(), "--xz-preset".into()]);
+            all.push(preset.to_string().into());
         }
         match self.cache {
             Some(dir) => all.extend(["--cache".into(), dir.into()]),
@@ -77,5 +92,5 @@ impl<'a> Build<'a> {
 
 /// The arguments of a plan of what [`Build`] makes.
 pub fn plan(tree: &Path) -> Vec<OsString> {
-    vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--no-devel-tarball-compression".into(), "--json".into()]
+    vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--json".into()]
 }

@@ -31,7 +31,9 @@ pub enum Subject {
     Uncached,
     /// The devel archive in xz by one core.
     OneXz(u32),
-    /// The devel package with its archive in xz.
+    /// The devel package alone.
+    Devel,
+    /// The same with its archive in xz.
     Xz(u32),
     /// A copy of the archives.
     Copy,
@@ -55,7 +57,10 @@ impl Subject {
     /// Whether once is enough: what takes minutes, or does not vary.
     pub fn once(self) -> bool {
         match self {
-            Self::Today | Self::Zlib | Self::Build(Compression::Max) | Self::Deflate(Compression::Max) => true,
+            Self::Today
+            | Self::Zlib
+            | Self::Build(Compression::Max)
+            | Self::Deflate(Compression::Max) => true,
             Self::OneXz(preset) | Self::Xz(preset) => preset > 3,
             _ => false,
         }
@@ -108,7 +113,11 @@ impl Results {
 
     /// The most memory that any build took.
     pub fn peak(&self) -> Option<f64> {
-        let builds = self.0.iter().filter(|(subject, _)| **subject != Subject::Today).flat_map(|(_, runs)| runs);
+        let builds = self
+            .0
+            .iter()
+            .filter(|(subject, _)| **subject != Subject::Today)
+            .flat_map(|(_, runs)| runs);
         builds.map(|run| run.measured.peak).filter(|peak| *peak > 0.0).max_by(f64::total_cmp)
     }
 }

@@ -75,19 +75,52 @@ pub struct Line {
 impl Line {
     /// What was done and what it came to, with nothing to compare it with.
     pub fn alone(what: impl Into<String>, measured: Quantity) -> Self {
-        Self { what: what.into(), measured, against: String::new(), reference: None, ratio: None, limit: Limit::None }
+        Self {
+            what: what.into(),
+            measured,
+            against: String::new(),
+            reference: None,
+            ratio: None,
+            limit: Limit::None,
+        }
     }
 
     /// `measured` in multiples of `reference`.
-    pub fn multiple(what: impl Into<String>, measured: Quantity, against: impl Into<String>, reference: Quantity, limit: Limit) -> Self {
+    pub fn multiple(
+        what: impl Into<String>,
+        measured: Quantity,
+        against: impl Into<String>,
+        reference: Quantity,
+        limit: Limit,
+    ) -> Self {
         let ratio = Some(measured.value() / reference.value());
-        Self { what: what.into(), measured, against: against.into(), reference: Some(reference), ratio, limit }
+        Self {
+            what: what.into(),
+            measured,
+            against: against.into(),
+            reference: Some(reference),
+            ratio,
+            limit,
+        }
     }
 
     /// How many times faster `measured` is than `reference`.
-    pub fn faster(what: impl Into<String>, measured: Quantity, against: impl Into<String>, reference: Quantity, limit: Limit) -> Self {
+    pub fn faster(
+        what: impl Into<String>,
+        measured: Quantity,
+        against: impl Into<String>,
+        reference: Quantity,
+        limit: Limit,
+    ) -> Self {
         let ratio = Some(reference.value() / measured.value());
-        Self { what: what.into(), measured, against: against.into(), reference: Some(reference), ratio, limit }
+        Self {
+            what: what.into(),
+            measured,
+            against: against.into(),
+            reference: Some(reference),
+            ratio,
+            limit,
+        }
     }
 
     /// The cells, but the row's name.
@@ -129,7 +162,9 @@ pub fn table(rows: &[(&str, Vec<Line>)]) -> String {
 }
 
 fn aligned(rows: &[[String; 7]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
     let widths: [usize; 7] = std::array::from_fn(width);
     let mut text = String::new();
     for row in rows {

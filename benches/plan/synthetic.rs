@@ -16,7 +16,9 @@ use rockpack::names::{ArtifactName, Component, Family, Mode, RelPath};
 /// `families.kdl`, lengthened to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {
     let there = kdl.lines().filter(|line| line.starts_with("isa ")).count();
-    let more = (there..isas).map(|n| format!("isa \"gfx{}\" product=\"made up\" {{\n    family \"made-up-all\"\n}}\n", 2000 + n));
+    let more = (there..isas).map(|n| {
+        format!("isa \"gfx{}\" product=\"made up\" {{\n    family \"made-up-all\"\n}}\n", 2000 + n)
+    });
     more.fold(kdl.to_owned(), |text, isa| text + &isa)
 }
 
@@ -56,7 +58,9 @@ pub fn later(catalog: &Catalog) -> Catalog {
 }
 
 fn later_entry(n: usize, mut entry: Entry) -> Vec<Entry> {
-    let by_extension = [".bin", ".dat", ".hpp", ".html"].into_iter().find(|end| entry.path.as_str().ends_with(end));
+    let by_extension = [".bin", ".dat", ".hpp", ".html"]
+        .into_iter()
+        .find(|end| entry.path.as_str().ends_with(end));
     let Some(extension) = by_extension else { return vec![entry] };
     match (n % 20, &mut entry.kind) {
         (0, _) => return Vec::new(),
@@ -84,7 +88,8 @@ impl Made {
     fn add(&mut self, id: &ArtifactId, path: &str, kind: EntryKind) {
         let entries = self.0.entry(id.clone()).or_default();
         let path: RelPath = path.parse().unwrap();
-        let missing = std::iter::successors(path.parent(), RelPath::parent).take_while(|dir| !entries.contains_key(dir));
+        let missing = std::iter::successors(path.parent(), RelPath::parent)
+            .take_while(|dir| !entries.contains_key(dir));
         for directory in missing.collect::<Vec<_>>() {
             entries.insert(directory, EntryKind::Directory);
         }
@@ -104,7 +109,10 @@ impl Made {
         let artifacts = self.0.into_iter().map(|(id, entries)| Artifact {
             id,
             absent_bases: Vec::new(),
-            entries: entries.into_iter().map(|(path, kind)| entry(path, base.clone(), kind)).collect(),
+            entries: entries
+                .into_iter()
+                .map(|(path, kind)| entry(path, base.clone(), kind))
+                .collect(),
         });
         Catalog { artifacts: artifacts.collect(), ignored: Vec::new(), build }
     }
@@ -129,17 +137,26 @@ fn id(name: &ArtifactName, component: Component, family: &str) -> ArtifactId {
 fn generic_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
     let rules = manifest.packages.values().flat_map(|package| &package.artifacts);
     let stray = STRAY.parse().unwrap();
-    let names: BTreeSet<&ArtifactName> = rules.map(|rule| &rule.name.value).chain([&stray]).collect();
+    let names: BTreeSet<&ArtifactName> =
+        rules.map(|rule| &rule.name.value).chain([&stray]).collect();
     let components = Component::ALL.into_iter().filter(|c| *c != Component::Dbg);
-    names.into_iter().flat_map(|name| components.clone().map(|component| id(name, component, Family::generic().as_str()))).collect()
+    names
+        .into_iter()
+        .flat_map(|name| {
+            components.clone().map(|component| id(name, component, Family::generic().as_str()))
+        })
+        .collect()
 }
 
 /// For each ISA what the packages that are split by it name.
 fn device_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
-    let by_isa = |package: &&Package| package.distribution(Mode::Kpack).is_some_and(|d| d.split == Split::Isa);
+    let by_isa = |package: &&Package| {
+        package.distribution(Mode::Kpack).is_some_and(|d| d.split == Split::Isa)
+    };
     let rules = manifest.packages.values().filter(by_isa).flat_map(|package| &package.artifacts);
     let isas = manifest.families.isas.keys();
-    isas.flat_map(|isa| rules.clone().map(|rule| id(&rule.name, Component::Lib, isa.as_str()))).collect()
+    isas.flat_map(|isa| rules.clone().map(|rule| id(&rule.name, Component::Lib, isa.as_str())))
+        .collect()
 }
 
 /// What a build has most of.
@@ -153,19 +170,32 @@ fn weight(component: Component) -> usize {
 
 /// What a package's rules cannot do without.
 fn what_rules_name(package: &Package, made: &mut Made) {
-    let Some(first) = package.artifacts.first().filter(|_| package.kind == PackageKind::Runtime) else { return };
+    let Some(first) = package.artifacts.first().filter(|_| package.kind == PackageKind::Runtime)
+    else {
+        return;
+    };
     let home = id(&first.name, Component::Lib, "generic");
-    for rule in package.includes.iter().chain(&package.excludes).filter(|rule| rule.optional.is_none()) {
+    for rule in
+        package.includes.iter().chain(&package.excludes).filter(|rule| rule.optional.is_none())
+    {
         made.add(&home, &rule.glob.as_str().replace("**", "x").replace('*', "x"), data(700));
     }
-    let names = package.aliases.iter().map(|alias| alias.path.as_str()).chain(package.libraries.iter().filter_map(|l| l.so.as_deref()));
+    let names = package
+        .aliases
+        .iter()
+        .map(|alias| alias.path.as_str())
+        .chain(package.libraries.iter().filter_map(|l| l.so.as_deref()));
     for stem in names.filter_map(|name| name.split_once(".so").map(|(stem, _)| stem)) {
         library(made, &home, &stem.replace('*', "x"));
     }
-    let elsewhere = package.artifacts.last().map_or(home.clone(), |last| id(&last.name, Component::Lib, "generic"));
+    let elsewhere = package
+        .artifacts
+        .last()
+        .map_or(home.clone(), |last| id(&last.name, Component::Lib, "generic"));
     for script in &package.scripts {
-        if let ScriptTarget::Program(link) = &script.target {
-            let program: RelPath = format!("libexec/{}/{}", *package.name, link.file_name()).parse().unwrap();
+        if let ScriptTarget::Program(link) = &*script.target {
+            let program: RelPath =
+                format!("libexec/{}/{}", *package.name, link.file_name()).parse().unwrap();
             made.add(&home, link.as_str(), symlink(&link.relative_to_sibling(&program)));
             made.add(&elsewhere, program.as_str(), elf(ElfKind::Executable, None));
         }
@@ -173,7 +203,12 @@ fn what_rules_name(package: &Package, made: &mut Made) {
 }
 
 /// Adds entries to an artifact until it has as many as it shall.
-fn fill(made: &mut Made, id: &ArtifactId, quota: usize, add: impl Fn(&mut Made, &ArtifactId, usize)) {
+fn fill(
+    made: &mut Made,
+    id: &ArtifactId,
+    quota: usize,
+    add: impl Fn(&mut Made, &ArtifactId, usize),
+) {
     let first = made.count_of(id);
     for number in 0.. {
         if number > 0 && made.count_of(id) - first >= quota {
@@ -186,18 +221,40 @@ fn fill(made: &mut Made, id: &ArtifactId, quota: usize, add: impl Fn(&mut Made, 
 fn generic_entry(made: &mut Made, id: &ArtifactId, n: usize) {
     let (name, group, at) = (&id.name, n / 25, n % 25);
     match (id.component, at) {
-        (Component::Dev, 1) => made.add(id, &format!("lib/cmake/{name}/{name}-config-{group}.cmake"), data(900)),
+        (Component::Dev, 1) => {
+            made.add(id, &format!("lib/cmake/{name}/{name}-config-{group}.cmake"), data(900));
+        }
         (Component::Dev, 2) => made.add(id, &format!("lib/lib{name}_{group}.a"), data(90_000)),
-        (Component::Dev, 3) => made.add(id, &format!("include/{name}_{group}.h"), symlink(&format!("{name}/part{group}/f0.hpp"))),
-        (Component::Dev, _) => made.add(id, &format!("include/{name}/part{group}/f{at}.hpp"), data(4000)),
+        (Component::Dev, 3) => made.add(
+            id,
+            &format!("include/{name}_{group}.h"),
+            symlink(&format!("{name}/part{group}/f0.hpp")),
+        ),
+        (Component::Dev, _) => {
+            made.add(id, &format!("include/{name}/part{group}/f{at}.hpp"), data(4000));
+        }
         (Component::Lib, 0) => library(made, id, &format!("lib/lib{name}_{group}")),
-        (Component::Lib, 1) => made.add(id, &format!("share/{name}/empty{group}"), EntryKind::Directory),
-        (Component::Lib, 2) => made.add(id, &format!("share/common/group{group}/{SHARED}"), data(10)),
-        (Component::Lib, _) => made.add(id, &format!("share/{name}/tables/Group{group}/table_{at}.bin"), data(12_000)),
+        (Component::Lib, 1) => {
+            made.add(id, &format!("share/{name}/empty{group}"), EntryKind::Directory);
+        }
+        (Component::Lib, 2) => {
+            made.add(id, &format!("share/common/group{group}/{SHARED}"), data(10));
+        }
+        (Component::Lib, _) => {
+            made.add(id, &format!("share/{name}/tables/Group{group}/table_{at}.bin"), data(12_000));
+        }
         (Component::Run, _) => program(made, id, n),
-        (Component::Doc, _) if n == 0 => made.add(id, &format!("share/doc/{name}/LICENSE.txt"), data(1100)),
-        (Component::Doc, _) => made.add(id, &format!("share/doc/{name}/html/page{group}/section_{at}.html"), data(20_000)),
-        (Component::Test | Component::Dbg, _) => made.add(id, &format!("share/{name}/test/case_{n}.yaml"), data(600)),
+        (Component::Doc, _) if n == 0 => {
+            made.add(id, &format!("share/doc/{name}/LICENSE.txt"), data(1100));
+        }
+        (Component::Doc, _) => made.add(
+            id,
+            &format!("share/doc/{name}/html/page{group}/section_{at}.html"),
+            data(20_000),
+        ),
+        (Component::Test | Component::Dbg, _) => {
+            made.add(id, &format!("share/{name}/test/case_{n}.yaml"), data(600));
+        }
     }
 }
 
@@ -206,15 +263,27 @@ fn program(made: &mut Made, id: &ArtifactId, n: usize) {
     let name = &id.name;
     match n % 3 {
         0 => made.add(id, &format!("bin/{name}-tool{n}"), elf(ElfKind::Executable, None)),
-        1 => made.add(id, &format!("bin/{name}-tool{n}"), symlink(&format!("../bin/{name}-tool{}", n - 1))),
-        _ => made.add(id, &format!("libexec/{name}/script_{n}.py"), file(Content::Script, 3000, true)),
+        1 => made.add(
+            id,
+            &format!("bin/{name}-tool{n}"),
+            symlink(&format!("../bin/{name}-tool{}", n - 1)),
+        ),
+        _ => made.add(
+            id,
+            &format!("libexec/{name}/script_{n}.py"),
+            file(Content::Script, 3000, true),
+        ),
     }
 }
 
 fn device_entry(made: &mut Made, id: &ArtifactId, n: usize) {
     const TYPES: [&str; 6] = ["HH", "HS_HPA", "BB_HPA", "I8I_HPA", "SS", "DD"];
     let (name, isa) = (&id.name, &id.family);
-    let stem = format!("lib/{name}/library/TensileLibrary_Type_{}_Contraction_l_Alik_Bljk_Cijk_Dijk_{}_{isa}", TYPES[n % 6], n / 6);
+    let stem = format!(
+        "lib/{name}/library/TensileLibrary_Type_{}_Contraction_l_Alik_Bljk_Cijk_Dijk_{}_{isa}",
+        TYPES[n % 6],
+        n / 6
+    );
     match n % 3 {
         _ if n == 0 => library(made, id, &format!("lib/lib{name}_plugin_{isa}")),
         0 => made.add(id, &format!("{stem}.dat"), data(60_000)),
@@ -226,7 +295,11 @@ fn device_entry(made: &mut Made, id: &ArtifactId, n: usize) {
 /// A library behind two links.
 fn library(made: &mut Made, id: &ArtifactId, stem: &str) {
     let name = stem.rsplit('/').next().unwrap();
-    made.add(id, &format!("{stem}.so.1.2"), elf(ElfKind::SharedLibrary, Some(format!("{name}.so.1"))));
+    made.add(
+        id,
+        &format!("{stem}.so.1.2"),
+        elf(ElfKind::SharedLibrary, Some(format!("{name}.so.1"))),
+    );
     made.add(id, &format!("{stem}.so.1"), symlink(&format!("{name}.so.1.2")));
     made.add(id, &format!("{stem}.so"), symlink(&format!("{name}.so.1")));
 }
@@ -245,9 +318,16 @@ fn file(content: Content, size: u64, executable: bool) -> EntryKind {
 
 fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
     let host = matches!(kind, ElfKind::SharedLibrary | ElfKind::Executable);
-    let machine = if host { Machine::X86_64 } else { Machine::Other { number: 224, bits: 64, big_endian: false } };
+    let machine = if host {
+        Machine::X86_64
+    } else {
+        Machine::Other { number: 224, bits: 64, big_endian: false }
+    };
     let needed = ["libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6"].map(str::to_owned);
-    let versions = vec![VersionNeed { library: needed[3].clone(), versions: ["GLIBC_2.2.5", "GLIBC_2.28"].map(str::to_owned).into() }];
+    let versions = vec![VersionNeed {
+        library: needed[3].clone(),
+        versions: ["GLIBC_2.2.5", "GLIBC_2.28"].map(str::to_owned).into(),
+    }];
     let facts = ElfFacts {
         kind,
         machine,
@@ -257,7 +337,8 @@ fn elf(kind: ElfKind, soname: Option<String>) -> EntryKind {
         runpath: host.then(|| "$ORIGIN:$ORIGIN/rocm_sysdeps/lib".to_owned()),
         glibc: host.then_some((2, 28)),
         versions: if host { versions } else { Vec::new() },
-        interpreter: (kind == ElfKind::Executable).then(|| "/lib64/ld-linux-x86-64.so.2".to_owned()),
+        interpreter: (kind == ElfKind::Executable)
+            .then(|| "/lib64/ld-linux-x86-64.so.2".to_owned()),
         forbidden: Vec::new(),
         isa_level: None,
     };

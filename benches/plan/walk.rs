@@ -9,7 +9,10 @@ use walkdir::WalkDir;
 
 /// Walks `dir`, reads the headers of every ELF file on all cores, and tells how many files there are.
 pub fn walk(dir: &Path) -> usize {
-    let found = WalkDir::new(dir).into_iter().filter_map(Result::ok).filter(|found| found.file_type().is_file());
+    let found = WalkDir::new(dir)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|found| found.file_type().is_file());
     let files: Vec<_> = found.map(walkdir::DirEntry::into_path).collect();
     files.par_iter().for_each(|path| {
         let file = fs::File::open(path).expect("a file that was just found");

@@ -4,7 +4,7 @@
               --measured 1=SECONDS --measured 2=SECONDS [--cost NAME=SECONDS]
               [--about TEXT] > INPUTS.json
 
-* DEST/dist: wheels built with `--no-devel-tarball-compression`, for the sizes of their members,
+* DEST/dist: wheels of the default build, for the sizes of their members,
   for which of these are stored, and for how small the others get;
 * TIMINGS.json: the trace of their build with `--no-cache --jobs 1 --timings TIMINGS.json`, for the costs;
 * `--measured N=SECONDS`: how long builds with `--no-cache --jobs N` took; the one of `--jobs 1` is

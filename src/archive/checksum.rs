@@ -70,7 +70,8 @@ pub fn base64_url(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let group = (0..3).fold(0, |bits, i| bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0)));
+        let group =
+            (0..3).fold(0, |bits, i| bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0)));
         out.extend((0..=chunk.len()).map(|i| char::from(ALPHABET[group >> (18 - 6 * i) & 63])));
     }
     out
@@ -114,7 +115,11 @@ impl Hasher {
 
     /// The digest of everything that went by.
     pub fn finish(self) -> Digest {
-        Digest { crc: self.crc.value(), sha256: Sha256(self.sha256.finalize().into()), size: self.size }
+        Digest {
+            crc: self.crc.value(),
+            sha256: Sha256(self.sha256.finalize().into()),
+            size: self.size,
+        }
     }
 }
 
@@ -124,8 +129,15 @@ mod tests {
 
     #[test]
     fn base64_follows_the_vectors_of_rfc_4648() {
-        let vectors =
-            [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy")];
+        let vectors = [
+            ("", ""),
+            ("f", "Zg"),
+            ("fo", "Zm8"),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg"),
+            ("fooba", "Zm9vYmE"),
+            ("foobar", "Zm9vYmFy"),
+        ];
         for (plain, coded) in vectors {
             assert_eq!(base64_url(plain.as_bytes()), coded);
         }
@@ -144,8 +156,14 @@ mod tests {
     #[test]
     fn a_digest_knows_the_empty_file() {
         let digest = Digest::of(b"");
-        assert_eq!(digest.sha256.for_record(), "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
-        assert_eq!(digest.sha256.to_string(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            digest.sha256.for_record(),
+            "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+        );
+        assert_eq!(
+            digest.sha256.to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
         assert_eq!((digest.crc, digest.size), (0, 0));
     }
 }

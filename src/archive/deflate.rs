@@ -199,7 +199,9 @@ mod tests {
         let mut state = 7_u64;
         let mut out = Vec::with_capacity(size + 16);
         while out.len() < size {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             out.extend_from_slice(format!("{:x} ", (state >> 40) % 5000).as_bytes());
         }
         out.truncate(size);
@@ -226,9 +228,13 @@ mod tests {
 
     #[test]
     fn the_encoder_is_the_one_that_is_built_in() {
-        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
+        let lock =
+            fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
         let (name, version) = ENCODER.split_once(' ').unwrap();
-        assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")), "ENCODER is another than Cargo.lock has");
+        assert!(
+            lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")),
+            "ENCODER is another than Cargo.lock has"
+        );
     }
 
     #[test]
@@ -245,7 +251,8 @@ mod tests {
     #[test]
     fn blocks_of_every_size_join() {
         // Whatever the bit is that a block ends at.
-        let (data, mut encoder, mut stream, mut expected) = (text(40_000), Encoder::new(Level::Default), Vec::new(), Vec::new());
+        let (data, mut encoder, mut stream, mut expected) =
+            (text(40_000), Encoder::new(Level::Default), Vec::new(), Vec::new());
         for size in 0..300 {
             stream.extend(encoder.block(&data[size..size + size * 100], false));
             expected.extend_from_slice(&data[size..size + size * 100]);
@@ -267,9 +274,11 @@ mod tests {
         for level in [0, 1, 6, 9] {
             // Codes of seven bits alone never lead a reader who began at a wrong bit to the right ones.
             let seven = noise(300_000).iter().map(|byte| byte & 0x7f).collect();
-            let mixed = [text(70_000), noise(70_000), text(9), noise(200_000), skewed(70_000)].concat();
+            let mixed =
+                [text(70_000), noise(70_000), text(9), noise(200_000), skewed(70_000)].concat();
             for data in [text(300_000), noise(100_000), text(7), skewed(200_000), seven, mixed] {
-                let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
+                let mut encoder =
+                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
                 std::io::Write::write_all(&mut encoder, &data).unwrap();
                 let mut opened = Vec::new();
                 assert!(append_opened(&encoder.finish().unwrap(), &mut opened));
@@ -290,7 +299,10 @@ mod tests {
             assert!(last_block(&long[..end]).is_none(), "cut at {end} of {}", long.len());
         }
         assert!(last_block(&[7]).is_none(), "there is no third kind of block");
-        assert!(last_block(&[1, 5, 0, 5, 0, 1, 2, 3, 4, 5]).is_none(), "the length's complement is wrong");
+        assert!(
+            last_block(&[1, 5, 0, 5, 0, 1, 2, 3, 4, 5]).is_none(),
+            "the length's complement is wrong"
+        );
     }
 
     #[test]
@@ -299,13 +311,19 @@ mod tests {
         for level in [Level::Fast, Level::Default, Level::Max] {
             let whole = Encoder::new(level).block(&data, true);
             let blocks = deflate(&data, level);
-            assert!(blocks.len() * 100 <= whole.len() * 101, "{} against {} at {level:?}", blocks.len(), whole.len());
+            assert!(
+                blocks.len() * 100 <= whole.len() * 101,
+                "{} against {} at {level:?}",
+                blocks.len(),
+                whole.len()
+            );
         }
     }
 
     #[test]
     fn what_does_not_shrink_is_stored() {
-        let (words, noise) = (Packed::new(&text(5000), Level::Default), Packed::new(&noise(5000), Level::Default));
+        let (words, noise) =
+            (Packed::new(&text(5000), Level::Default), Packed::new(&noise(5000), Level::Default));
         assert_eq!((words.method, noise.method), (Method::Deflate, Method::Store));
         assert_eq!(inflate(&words.bytes), text(5000));
         assert_eq!((words.digest, noise.bytes.len()), (Digest::of(&text(5000)), 5000));

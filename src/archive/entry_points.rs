@@ -59,11 +59,19 @@ pub fn entry_points(entries: &[EntryPoint]) -> Result<String, EntryPointError> {
         check(entry)?;
         let group = groups.entry(&entry.group).or_default();
         if group.insert(&entry.name, &entry.object).is_some() {
-            return Err(EntryPointError::Twice { group: entry.group.clone(), name: entry.name.clone() });
+            return Err(EntryPointError::Twice {
+                group: entry.group.clone(),
+                name: entry.name.clone(),
+            });
         }
     }
-    let lines = |entries: IndexMap<&str, &str>| entries.iter().flat_map(|(name, object)| [*name, " = ", *object, "\n"]).collect::<String>();
-    let sections: Vec<String> = groups.into_iter().map(|(group, entries)| format!("[{group}]\n{}", lines(entries))).collect();
+    let lines = |entries: IndexMap<&str, &str>| {
+        entries.iter().flat_map(|(name, object)| [*name, " = ", *object, "\n"]).collect::<String>()
+    };
+    let sections: Vec<String> = groups
+        .into_iter()
+        .map(|(group, entries)| format!("[{group}]\n{}", lines(entries)))
+        .collect();
     Ok(sections.join("\n"))
 }
 
@@ -87,7 +95,8 @@ fn in_word(c: char) -> bool {
 
 /// Whether `text` is dotted identifiers on both sides of one `:`.
 fn is_object(text: &str) -> bool {
-    let identifier = |text: &str| text.starts_with(|c: char| !c.is_ascii_digit()) && text.chars().all(in_word);
+    let identifier =
+        |text: &str| text.starts_with(|c: char| !c.is_ascii_digit()) && text.chars().all(in_word);
     let dotted = |text: &str| text.split('.').all(identifier);
     text.split_once(':').is_some_and(|(module, attribute)| dotted(module) && dotted(attribute))
 }
@@ -128,14 +137,20 @@ mod tests {
             ("g", "n", "m..n:f"),
             ("g", "n", "m:f\n"),
         ] {
-            assert!(entry_points(&[entry(group, name, object)]).is_err(), "{group:?} {name:?} {object:?}");
+            assert!(
+                entry_points(&[entry(group, name, object)]).is_err(),
+                "{group:?} {name:?} {object:?}"
+            );
         }
     }
 
     #[test]
     fn a_name_comes_once_a_group() {
         let twice = [entry("g", "n", "m:f"), entry("g", "n", "m:g")];
-        assert_eq!(entry_points(&twice).unwrap_err().to_string(), "the group g has the entry point `n` twice");
+        assert_eq!(
+            entry_points(&twice).unwrap_err().to_string(),
+            "the group g has the entry point `n` twice"
+        );
         assert!(entry_points(&[entry("g", "n", "m:f"), entry("h", "n", "m:f")]).is_ok());
     }
 }

@@ -21,7 +21,11 @@ impl Header {
 
     /// Every value of a field. Field names are compared without case.
     pub fn all(&self, field: &str) -> Vec<String> {
-        self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.clone()).collect()
+        self.0
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(field))
+            .map(|(_, value)| value.clone())
+            .collect()
     }
 
     /// Every field as it stands there, in order.
@@ -31,6 +35,9 @@ impl Header {
 
     /// The first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(field)).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(field))
+            .map(|(_, value)| value.as_str())
     }
 }

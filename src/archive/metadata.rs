@@ -115,7 +115,10 @@ impl Metadata {
         fields.one("Version", self.version.as_str())?;
         fields.all("Dynamic", self.dynamic.iter().map(|field| field.as_str()))?;
         fields.all("Summary", self.summary.as_deref())?;
-        fields.all("Description-Content-Type", self.description.as_ref().map(|_| "text/markdown; charset=UTF-8"))?;
+        fields.all(
+            "Description-Content-Type",
+            self.description.as_ref().map(|_| "text/markdown; charset=UTF-8"),
+        )?;
         fields.all("Author", self.author.as_deref())?;
         fields.all("Author-email", self.author_email.as_deref())?;
         fields.all("License-Expression", self.license.as_deref())?;
@@ -147,7 +150,11 @@ impl Fields {
         Ok(())
     }
 
-    fn all<'a>(&mut self, field: &'static str, values: impl IntoIterator<Item = &'a str>) -> Result<(), MetadataError> {
+    fn all<'a>(
+        &mut self,
+        field: &'static str,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), MetadataError> {
         values.into_iter().try_for_each(|value| self.one(field, value))
     }
 
@@ -230,7 +237,10 @@ Text: more
 
     #[test]
     fn what_is_not_known_is_not_said() {
-        assert_eq!(metadata().render().unwrap(), "Metadata-Version: 2.4\nName: My-Dist\nVersion: 1.0\n");
+        assert_eq!(
+            metadata().render().unwrap(),
+            "Metadata-Version: 2.4\nName: My-Dist\nVersion: 1.0\n"
+        );
     }
 
     #[test]
@@ -239,7 +249,11 @@ Text: more
             let error = Metadata { summary: Some(bad.into()), ..metadata() }.render().unwrap_err();
             assert_eq!(error, MetadataError::LineBreak { field: "Summary", value: bad.into() });
             assert!(Metadata { requires: vec![bad.into()], ..metadata() }.render().is_err());
-            assert!(Metadata { urls: vec![("Label".into(), bad.into())], ..metadata() }.render().is_err());
+            assert!(
+                Metadata { urls: vec![("Label".into(), bad.into())], ..metadata() }
+                    .render()
+                    .is_err()
+            );
         }
     }
 
@@ -247,8 +261,15 @@ Text: more
     fn a_field_has_a_value() {
         let error = Metadata { author: Some(" ".into()), ..metadata() }.render().unwrap_err();
         assert_eq!(error.to_string(), "the metadata field Author is blank");
-        assert!(Metadata { urls: vec![("Label".into(), String::new())], ..metadata() }.render().is_err());
-        let error = Metadata { urls: vec![("a, b".into(), "https://example.org".into())], ..metadata() }.render().unwrap_err();
+        assert!(
+            Metadata { urls: vec![("Label".into(), String::new())], ..metadata() }
+                .render()
+                .is_err()
+        );
+        let error =
+            Metadata { urls: vec![("a, b".into(), "https://example.org".into())], ..metadata() }
+                .render()
+                .unwrap_err();
         assert_eq!(error.to_string(), "the label `a, b` of a project address has a comma");
     }
 }

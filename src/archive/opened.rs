@@ -1,13 +1,12 @@
 //! Wheels that exist already, opened for reading.
 
-use std::io::{self, BufReader, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use zip::ZipArchive;
-use zip::read::ZipFile;
-
+use super::directory::{DirectoryError, Entry, FaultKind};
 use super::header::Header;
 use super::wheel_name::{WheelName, WheelNameError};
+use super::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Section, Unpacked, ZipFile};
 
 /// A wheel's file, whoever made it.
 #[derive(Debug)]
@@ -15,7 +14,7 @@ pub struct OpenWheel {
     path: PathBuf,
     name: WheelName,
     dist_info: String,
-    zip: ZipArchive<BufReader<fs_err::File>>,
+    zip: ZipFile,
 }
 
 /// Why a wheel cannot be read.
@@ -28,12 +27,12 @@ pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The zip that it should be.
-    #[error("{} is no zip archive that can be read", .path.display())]
+    #[error("{} is no zip archive that can be read: {reason}", .path.display())]
     Zip {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: zip::result::ZipError,
+        reason: String,
     },
     /// A member that has to be there.
     #[error("{} has no `{name}`", .path.display())]
@@ -59,17 +58,29 @@ impl OpenWheel {
     /// Opens a wheel: its directory is read, none of its members.
     ///
     /// # Errors
-    /// When the file cannot be read, its name is no wheel's, it is no zip, or it has no metadata directory.
+    /// When the file cannot be read, its name is no wheel's, it is no zip or has a name twice, or it has
+    /// no metadata directory.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name: WheelName = file_name.parse()?;
-        let file = BufReader::new(fs_err::File::open(path)?);
-        let zip = ZipArchive::new(file).map_err(|source| OpenError::Zip { path: path.to_owned(), source })?;
-        let info =
-            zip.file_names().find_map(|name| name.strip_suffix("/METADATA").filter(|d| d.ends_with(".dist-info") && !d.contains('/')));
-        let missing = || OpenError::Missing { path: path.to_owned(), name: "*.dist-info/METADATA".to_owned() };
-        let dist_info = info.ok_or_else(missing)?.to_owned();
-        Ok(Self { path: path.to_owned(), name, dist_info, zip })
+        let broken = |reason: String| OpenError::Zip { path: path.to_owned(), reason };
+        let zip = ZipFile::open(path).map_err(|error| match error {
+            DirectoryError::Io(error) => OpenError::Io(error),
+            DirectoryError::Broken(why) => broken(why.to_owned()),
+        })?;
+        if let Some(fault) = zip.faults().iter().find(|fault| fault.kind == FaultKind::Twice) {
+            let member = fault.member.as_deref().unwrap_or_default();
+            return Err(broken(format!("it has two members `{member}`")));
+        }
+        let info = zip.entries().iter().find_map(|entry| {
+            let info = entry.name.strip_suffix("/METADATA")?;
+            (info.ends_with(".dist-info") && !info.contains('/')).then(|| info.to_owned())
+        });
+        let missing = || OpenError::Missing {
+            path: path.to_owned(),
+            name: "*.dist-info/METADATA".to_owned(),
+        };
+        Ok(Self { path: path.to_owned(), name, dist_info: info.ok_or_else(missing)?, zip })
     }
 
     /// Where it lies.
@@ -87,67 +98,54 @@ impl OpenWheel {
         &self.dist_info
     }
 
-    /// How many members there are.
-    pub fn len(&self) -> usize {
-        self.zip.len()
+    /// The members, in the order of the archive's directory.
+    pub fn entries(&self) -> &[Entry] {
+        self.zip.entries()
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.zip.is_empty()
-    }
-
-    /// The names of all members, in the order of the archive's directory.
-    pub fn member_names(&self) -> impl Iterator<Item = &str> {
-        (0..self.zip.len()).filter_map(|index| self.zip.name_for_index(index))
-    }
-
-    /// A member for reading, by its place in the archive's directory.
+    /// The bytes of a member, unpacked.
     ///
     /// # Errors
-    /// When its header is broken.
-    pub fn member(&mut self, index: usize) -> Result<ZipFile<'_, BufReader<fs_err::File>>, OpenError> {
-        let path = self.path.clone();
-        self.zip.by_index(index).map_err(|source| OpenError::Zip { path, source })
+    /// When it is packed as installers do not know.
+    pub fn member(&self, entry: &Entry) -> Result<Unpacked<'_>, OpenError> {
+        self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
 
-    /// A member for reading as it is stored, not decompressed.
-    ///
-    /// # Errors
-    /// When its header is broken.
-    pub fn raw_member(&mut self, index: usize) -> Result<ZipFile<'_, BufReader<fs_err::File>>, OpenError> {
-        let path = self.path.clone();
-        self.zip.by_index_raw(index).map_err(|source| OpenError::Zip { path, source })
-    }
-
-    /// The bytes of the member `name`, if there is one; for members that memory takes.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
-        let Some(index) = self.zip.index_for_name(name) else { return Ok(None) };
-        let (mut bytes, path) = (Vec::new(), self.path.clone());
-        let read = self.member(index)?.read_to_end(&mut bytes);
-        read.map_err(|source| OpenError::Member { path, name: name.to_owned(), source })?;
-        Ok(Some(bytes))
+    /// The bytes of a member as they are stored, not decompressed.
+    pub fn packed(&self, entry: &Entry) -> Section<'_> {
+        self.zip.packed(entry)
     }
 
     /// The bytes of a file in the metadata directory (`METADATA`, `WHEEL`, `RECORD`), if it is there.
     ///
     /// # Errors
-    /// When it cannot be read.
-    pub fn info_bytes(&mut self, file: &str) -> Result<Option<Vec<u8>>, OpenError> {
-        self.bytes(&format!("{}/{file}", self.dist_info))
+    /// When it cannot be read, or is longer than [`LONGEST_TEXT`], or RECORD than [`LONGEST_RECORD`].
+    pub fn info_bytes(&self, file: &str) -> Result<Option<Vec<u8>>, OpenError> {
+        let name = format!("{}/{file}", self.dist_info);
+        let Some(index) = self.zip.find(&name) else { return Ok(None) };
+        let most = if file == "RECORD" { LONGEST_RECORD } else { LONGEST_TEXT };
+        let bytes = self.zip.bytes(&self.zip.entries()[index], most);
+        bytes.map(Some).map_err(|source| self.unread(&name, source))
     }
 
     /// The fields of `METADATA`, `WHEEL` or another header in the metadata directory.
     ///
     /// # Errors
     /// When it is not there, or cannot be read.
-    pub fn header(&mut self, file: &str) -> Result<Header, OpenError> {
+    pub fn header(&self, file: &str) -> Result<Header, OpenError> {
         match self.info_bytes(file)? {
             Some(bytes) => Ok(Header::parse(&String::from_utf8_lossy(&bytes))),
-            None => Err(OpenError::Missing { path: self.path.clone(), name: format!("{}/{file}", self.dist_info) }),
+            None => Err(self.missing(file)),
         }
+    }
+
+    /// The error that a file of the metadata directory is not there.
+    pub(super) fn missing(&self, file: &str) -> OpenError {
+        let name = format!("{}/{file}", self.dist_info);
+        OpenError::Missing { path: self.path.clone(), name }
+    }
+
+    fn unread(&self, name: &str, source: io::Error) -> OpenError {
+        OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
     }
 }

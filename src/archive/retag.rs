@@ -10,21 +10,21 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fs_err as fs;
-use tempfile::NamedTempFile;
-use zip::CompressionMethod;
-
 use super::checksum::Digest;
 use super::deflate::{Level, Method, Packed};
+use super::directory::Entry;
 use super::opened::{OpenError, OpenWheel};
 use super::zip::{CopiedMember, ZipError, ZipWriter};
 use super::{Timestamp, WheelName};
+use crate::cleanup;
 use crate::names::{PathError, RelPath};
+use fs_err as fs;
+use tempfile::NamedTempFile;
 
 mod record;
 mod same;
 
-use record::Rows;
+use record::Changes;
 
 /// How much of the new wheel is buffered before it goes to the disk.
 const BUFFER: usize = 1 << 20;
@@ -127,15 +127,19 @@ pub fn retag_unless(
     mut contradiction: impl FnMut(&str) -> Option<String>,
 ) -> Result<Retagged, RetagError> {
     check_tags(platform)?;
-    let mut old = OpenWheel::open(wheel)?;
+    let old = OpenWheel::open(wheel)?;
     for tag in platform.split('.') {
         if let Some(reason) = contradiction(tag) {
-            return Err(RetagError::Contradicted { wheel: wheel.to_owned(), tag: tag.to_owned(), reason });
+            return Err(RetagError::Contradicted {
+                wheel: wheel.to_owned(),
+                tag: tag.to_owned(),
+                reason,
+            });
         }
     }
     let place = into.join(new_name(wheel, platform));
     let name = WheelName { platform: platform.to_owned(), ..old.name().clone() };
-    if same::is_one_file(wheel, &place) && same::has_tags(&mut old, &name)? {
+    if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
     }
     Rewrite { wheel, place: &place, old, name }.run(into)
@@ -189,11 +193,12 @@ enum Part {
 }
 
 impl Rewrite<'_> {
-    fn run(mut self, into: &Path) -> Result<Retagged, RetagError> {
+    fn run(self, into: &Path) -> Result<Retagged, RetagError> {
         let place = self.place.to_owned();
         let failed = |source| RetagError::Write { path: place.clone(), source };
         fs::create_dir_all(into).map_err(failed)?;
         let mut file = NamedTempFile::with_prefix_in(".rockpack-", into).map_err(failed)?;
+        let _registration = cleanup::path(file.path().to_owned());
         let dropped = self.write(BufWriter::with_capacity(BUFFER, file.as_file_mut()))?;
         file.as_file().set_permissions(PermissionsExt::from_mode(0o644)).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
@@ -212,23 +217,24 @@ impl Rewrite<'_> {
     }
 
     /// Writes the whole archive, and gives the names of the signatures that were left out.
-    fn write(&mut self, sink: impl Write + Seek) -> Result<Vec<String>, RetagError> {
+    fn write(&self, sink: impl Write + Seek) -> Result<Vec<String>, RetagError> {
         let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
         let content = self.wheel_file()?;
-        let mut record = Rows::read(&self.text("RECORD")?);
-        let mut dropped = Vec::new();
-        for (index, name, part) in self.parts() {
+        let record = self.text("RECORD")?;
+        let (mut changes, mut dropped) = (Changes::default(), Vec::new());
+        for (entry, part) in self.parts() {
+            let name = &entry.name;
             match part {
-                Part::Payload | Part::Metadata => self.copy(&mut zip, index, &name)?,
+                Part::Payload | Part::Metadata => self.copy(&mut zip, entry)?,
                 Part::Wheel => {
-                    record.set(&name, &Digest::of(content.as_bytes()));
-                    self.put(&mut zip, index, &name, &content)?;
+                    changes.set(name, Digest::of(content.as_bytes()));
+                    self.put(&mut zip, entry, &content)?;
                 }
                 Part::Signature => {
-                    record.remove(&name);
-                    dropped.push(name);
+                    changes.remove(name);
+                    dropped.push(name.clone());
                 }
-                Part::Record => self.put(&mut zip, index, &name, &record.render(&name))?,
+                Part::Record => self.put(&mut zip, entry, &changes.applied(&record, name))?,
                 Part::Directory => {}
             }
         }
@@ -236,21 +242,22 @@ impl Rewrite<'_> {
         Ok(dropped)
     }
 
-    /// The members with their places in the old archive, in the order of the new one: the metadata
-    /// directory after all others, RECORD after all of it.
-    fn parts(&self) -> Vec<(usize, String, Part)> {
+    /// The members of the old archive, in the order of the new one: the metadata directory after all
+    /// others, RECORD after all of it.
+    fn parts(&self) -> Vec<(&Entry, Part)> {
         let info = self.old.dist_info();
-        let part = |name: &str| match name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/')) {
-            _ if name.ends_with('/') => Part::Directory,
-            None => Part::Payload,
-            Some("RECORD") => Part::Record,
-            Some("RECORD.jws" | "RECORD.p7s") => Part::Signature,
-            Some("WHEEL") => Part::Wheel,
-            Some(_) => Part::Metadata,
-        };
-        let members = self.old.member_names().enumerate();
-        let mut parts: Vec<_> = members.map(|(index, name)| (index, name.to_owned(), part(name))).collect();
-        parts.sort_by_key(|(_, _, part)| match part {
+        let part =
+            |name: &str| match name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/')) {
+                _ if name.ends_with('/') => Part::Directory,
+                None => Part::Payload,
+                Some("RECORD") => Part::Record,
+                Some("RECORD.jws" | "RECORD.p7s") => Part::Signature,
+                Some("WHEEL") => Part::Wheel,
+                Some(_) => Part::Metadata,
+            };
+        let entries = self.old.entries().iter();
+        let mut parts: Vec<_> = entries.map(|entry| (entry, part(&entry.name))).collect();
+        parts.sort_by_key(|(_, part)| match part {
             Part::Payload | Part::Directory => 0,
             Part::Metadata | Part::Wheel | Part::Signature => 1,
             Part::Record => 2,
@@ -258,21 +265,32 @@ impl Rewrite<'_> {
         parts
     }
 
-    fn copy(&mut self, zip: &mut ZipWriter<impl Write + Seek>, index: usize, name: &str) -> Result<(), RetagError> {
-        let path = self.path(name)?;
-        let described = self.described(index, name)?;
-        let mut source = self.old.raw_member(index)?;
-        let copied = zip.copy(&path, &described, &mut source);
-        drop(source);
+    fn copy(
+        &self,
+        zip: &mut ZipWriter<impl Write + Seek>,
+        entry: &Entry,
+    ) -> Result<(), RetagError> {
+        let (path, described) = (self.path(&entry.name)?, self.described(entry)?);
+        let copied = zip.copy(&path, &described, &mut self.old.packed(entry));
         copied.map_err(|source| self.not_written(source))
     }
 
     /// Writes new content in place of that of a member, whose mode and time stay.
-    fn put(&mut self, zip: &mut ZipWriter<impl Write + Seek>, index: usize, name: &str, content: &str) -> Result<(), RetagError> {
-        let path = self.path(name)?;
-        let described = self.described(index, name)?;
+    fn put(
+        &self,
+        zip: &mut ZipWriter<impl Write + Seek>,
+        entry: &Entry,
+        content: &str,
+    ) -> Result<(), RetagError> {
+        let (path, described) = (self.path(&entry.name)?, self.described(entry)?);
         let Packed { method, digest, bytes } = Packed::new(content.as_bytes(), Level::Default);
-        let described = CopiedMember { method, crc: digest.crc, size: digest.size, compressed: bytes.len() as u64, ..described };
+        let described = CopiedMember {
+            method,
+            crc: digest.crc,
+            size: digest.size,
+            compressed: bytes.len() as u64,
+            ..described
+        };
         zip.copy(&path, &described, &mut &bytes[..]).map_err(|source| self.not_written(source))
     }
 
@@ -281,27 +299,41 @@ impl Rewrite<'_> {
     }
 
     /// What the old archive says of a member.
-    fn described(&mut self, index: usize, name: &str) -> Result<CopiedMember, RetagError> {
-        let (wheel, name) = (self.wheel.to_owned(), name.to_owned());
-        let member = self.old.raw_member(index)?;
-        let method = match member.compression() {
-            CompressionMethod::Stored => Method::Store,
-            CompressionMethod::Deflated => Method::Deflate,
-            _ => return Err(RetagError::Member { wheel, name, reason: "is neither stored nor deflated, which not all installers take" }),
+    fn described(&self, entry: &Entry) -> Result<CopiedMember, RetagError> {
+        let refused = |reason| RetagError::Member {
+            wheel: self.wheel.to_owned(),
+            name: entry.name.clone(),
+            reason,
         };
-        if member.encrypted() {
-            return Err(RetagError::Member { wheel, name, reason: "is encrypted" });
-        }
-        let time = member.last_modified().map_or(Timestamp::EARLIEST.dos(), |time| (time.timepart(), time.datepart()));
-        let mode = member.unix_mode().unwrap_or(0o100_644);
-        Ok(CopiedMember { mode, time, method, crc: member.crc32(), size: member.size(), compressed: member.compressed_size() })
+        let method = match entry.method {
+            _ if entry.is_encrypted() => return Err(refused("is encrypted")),
+            0 => Method::Store,
+            8 => Method::Deflate,
+            _ => {
+                return Err(refused(
+                    "is neither stored nor deflated, which not all installers take",
+                ));
+            }
+        };
+        let (day, time) = entry.time;
+        let sound = Timestamp::from_dos(time, day).is_some();
+        Ok(CopiedMember {
+            mode: if entry.mode == 0 { 0o100_644 } else { entry.mode },
+            time: if sound { (time, day) } else { Timestamp::EARLIEST.dos() },
+            method,
+            crc: entry.crc32,
+            size: entry.size,
+            compressed: entry.compressed,
+        })
     }
 
     /// `WHEEL` with the tags that the new name stands for, where the old ones stood.
-    fn wheel_file(&mut self) -> Result<String, RetagError> {
+    fn wheel_file(&self) -> Result<String, RetagError> {
         let old = self.text("WHEEL")?;
         let lines: Vec<&str> = old.lines().filter(|line| !line.is_empty()).collect();
-        let is_tag = |line: &&str| line.split_once(':').is_some_and(|(field, _)| field.trim().eq_ignore_ascii_case("tag"));
+        let is_tag = |line: &&str| {
+            line.split_once(':').is_some_and(|(field, _)| field.trim().eq_ignore_ascii_case("tag"))
+        };
         let at = lines.iter().position(is_tag).unwrap_or(lines.len());
         let line = |line: &&str| format!("{line}\n");
         let before = lines[..at].iter().map(line);
@@ -310,11 +342,13 @@ impl Rewrite<'_> {
     }
 
     /// The text of a file in the metadata directory, which has to be there.
-    fn text(&mut self, file: &str) -> Result<String, RetagError> {
-        let name = format!("{}/{file}", self.old.dist_info());
-        let missing = || OpenError::Missing { path: self.wheel.to_owned(), name: name.clone() };
-        let bytes = self.old.bytes(&name)?.ok_or_else(missing)?;
-        String::from_utf8(bytes).map_err(|_| RetagError::Member { wheel: self.wheel.to_owned(), name, reason: "is no UTF-8" })
+    fn text(&self, file: &str) -> Result<String, RetagError> {
+        let bytes = self.old.info_bytes(file)?.ok_or_else(|| self.old.missing(file))?;
+        String::from_utf8(bytes).map_err(|_| RetagError::Member {
+            wheel: self.wheel.to_owned(),
+            name: format!("{}/{file}", self.old.dist_info()),
+            reason: "is not UTF-8",
+        })
     }
 
     fn not_written(&self, source: ZipError) -> RetagError {

@@ -91,7 +91,8 @@ fn in_order(members: &[SdistMember]) -> Result<Vec<&SdistMember>, SdistError> {
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].path == pair[1].path) {
         return Err(SdistError::Duplicate { path: pair[0].path.clone() });
     }
-    let absent = NEEDED.into_iter().find(|name| !members.iter().any(|member| member.path.as_str() == *name));
+    let absent =
+        NEEDED.into_iter().find(|name| !members.iter().any(|member| member.path.as_str() == *name));
     absent.map_or(Ok(sorted), |name| Err(SdistError::Missing { name }))
 }
 
@@ -106,23 +107,42 @@ mod tests {
     }
 
     fn write(members: &[SdistMember]) -> Result<Vec<u8>, SdistError> {
-        write_sdist(Vec::new(), &"My.Dist".parse().unwrap(), &"1.0".parse().unwrap(), Timestamp::EARLIEST, members)
+        write_sdist(
+            Vec::new(),
+            &"My.Dist".parse().unwrap(),
+            &"1.0".parse().unwrap(),
+            Timestamp::EARLIEST,
+            members,
+        )
     }
 
     #[test]
     fn members_are_sorted_below_one_directory() {
-        let members = ["src/b.py", "pyproject.toml", "PKG-INFO", "src/a.py"].map(|name| member(name, name == "src/b.py"));
+        let members = ["src/b.py", "pyproject.toml", "PKG-INFO", "src/a.py"]
+            .map(|name| member(name, name == "src/b.py"));
         let bytes = write(&members).unwrap();
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&bytes[..]));
         let read = |entry: io::Result<tar::Entry<'_, _>>| {
             let mut entry = entry.unwrap();
             let mut content = String::new();
             entry.read_to_string(&mut content).unwrap();
-            (entry.path().unwrap().to_str().unwrap().to_owned(), entry.header().mode().unwrap(), content)
+            (
+                entry.path().unwrap().to_str().unwrap().to_owned(),
+                entry.header().mode().unwrap(),
+                content,
+            )
         };
         let found: Vec<_> = archive.entries().unwrap().map(read).collect();
-        let expected = [("PKG-INFO", 0o644), ("pyproject.toml", 0o644), ("src/a.py", 0o644), ("src/b.py", 0o755)];
-        assert_eq!(found, expected.map(|(name, mode)| (format!("my_dist-1.0/{name}"), mode, name.to_owned())));
+        let expected = [
+            ("PKG-INFO", 0o644),
+            ("pyproject.toml", 0o644),
+            ("src/a.py", 0o644),
+            ("src/b.py", 0o755),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, mode)| (format!("my_dist-1.0/{name}"), mode, name.to_owned()))
+        );
     }
 
     #[test]
@@ -136,7 +156,11 @@ mod tests {
 
     #[test]
     fn what_makes_no_sdist_is_refused() {
-        let error = |names: &[&str]| write(&names.iter().map(|name| member(name, false)).collect::<Vec<_>>()).unwrap_err().to_string();
+        let error = |names: &[&str]| {
+            write(&names.iter().map(|name| member(name, false)).collect::<Vec<_>>())
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(error(&["PKG-INFO"]), "the sdist has no `pyproject.toml`");
         assert_eq!(error(&["pyproject.toml"]), "the sdist has no `PKG-INFO`");
         assert_eq!(error(&["a", "PKG-INFO", "a"]), "the sdist has the member `a` twice");
@@ -144,6 +168,9 @@ mod tests {
 
     #[test]
     fn file_names_are_escaped() {
-        assert_eq!(sdist_file_name(&"My.Dist".parse().unwrap(), &"1.0-dev1".parse().unwrap()), "my_dist-1.0.dev1.tar.gz");
+        assert_eq!(
+            sdist_file_name(&"My.Dist".parse().unwrap(), &"1.0-dev1".parse().unwrap()),
+            "my_dist-1.0.dev1.tar.gz"
+        );
     }
 }

@@ -74,7 +74,13 @@ impl<W: Write> TarWriter<W> {
     ///
     /// # Errors
     /// When it is fewer or more, and when reading or writing fails.
-    pub fn file(&mut self, path: &RelPath, executable: bool, size: u64, mut content: impl Read) -> Result<(), TarError> {
+    pub fn file(
+        &mut self,
+        path: &RelPath,
+        executable: bool,
+        size: u64,
+        mut content: impl Read,
+    ) -> Result<(), TarError> {
         let mode = if executable { 0o755 } else { 0o644 };
         // One byte more would tell that there is more.
         let mut content = (&mut content).take(size.saturating_add(1));
@@ -95,7 +101,12 @@ impl<W: Write> TarWriter<W> {
     /// # Errors
     /// When writing fails.
     pub fn directory(&mut self, path: &RelPath) -> Result<(), TarError> {
-        self.put(path, Kind { entry: EntryType::Directory, mode: 0o755, target: "" }, 0, &mut io::empty())
+        self.put(
+            path,
+            Kind { entry: EntryType::Directory, mode: 0o755, target: "" },
+            0,
+            &mut io::empty(),
+        )
     }
 
     /// Writes the end of the tarball and gives the sink back, flushed. Compressors around the
@@ -115,7 +126,13 @@ impl<W: Write> TarWriter<W> {
     }
 
     /// Writes a member of `size` bytes, which `content` has to read.
-    fn put(&mut self, path: &RelPath, kind: Kind<'_>, size: u64, content: &mut dyn Read) -> Result<(), TarError> {
+    fn put(
+        &mut self,
+        path: &RelPath,
+        kind: Kind<'_>,
+        size: u64,
+        content: &mut dyn Read,
+    ) -> Result<(), TarError> {
         self.check_whole()?;
         self.open = Some(path.clone());
         let headers = header_bytes(path, kind, size, self.time);
@@ -166,7 +183,9 @@ fn header_bytes(path: &RelPath, kind: Kind<'_>, size: u64, time: Timestamp) -> V
     let mut bytes = Vec::new();
     if !records.is_empty() {
         let kind = Kind { entry: EntryType::XHeader, mode: 0o644, target: "" };
-        bytes.extend_from_slice(header("././@PaxHeader", kind, records.len() as u64, time).as_bytes());
+        bytes.extend_from_slice(
+            header("././@PaxHeader", kind, records.len() as u64, time).as_bytes(),
+        );
         bytes.extend_from_slice(records.as_bytes());
         bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
     }
@@ -261,10 +280,20 @@ mod tests {
             let mut content = String::new();
             entry.read_to_string(&mut content).unwrap();
             let header = entry.header();
-            assert_eq!((header.uid().unwrap(), header.gid().unwrap(), header.mtime().unwrap()), (0, 0, 315_532_800));
-            assert_eq!((header.username().unwrap(), header.groupname().unwrap()), (Some(""), Some("")));
+            assert_eq!(
+                (header.uid().unwrap(), header.gid().unwrap(), header.mtime().unwrap()),
+                (0, 0, 315_532_800)
+            );
+            assert_eq!(
+                (header.username().unwrap(), header.groupname().unwrap()),
+                (Some(""), Some(""))
+            );
             let (mode, kind) = (header.mode().unwrap(), header.entry_type());
-            let link = entry.link_name().unwrap().map(|link| link.to_str().unwrap().to_owned()).unwrap_or_default();
+            let link = entry
+                .link_name()
+                .unwrap()
+                .map(|link| link.to_str().unwrap().to_owned())
+                .unwrap_or_default();
             (entry.path().unwrap().to_str().unwrap().to_owned(), link, mode, kind, content)
         };
         archive.entries().unwrap().map(member).collect()
@@ -287,7 +316,8 @@ mod tests {
             ("d/link", &up, 0o777, EntryType::Symlink, ""),
             ("d/short", "../d/./run", 0o777, EntryType::Symlink, ""),
         ];
-        let expected = expected.map(|(a, b, c, d, e)| (a.to_owned(), b.to_owned(), c, d, e.to_owned()));
+        let expected =
+            expected.map(|(a, b, c, d, e)| (a.to_owned(), b.to_owned(), c, d, e.to_owned()));
         assert_eq!(read(&tar.finish().unwrap()), expected);
     }
 

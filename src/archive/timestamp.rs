@@ -50,7 +50,12 @@ impl Timestamp {
     /// The moment as indexes write it (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
     pub fn rfc3339(self) -> String {
         let ((year, month, day), second) = (date(self.0 / DAY), self.0 % DAY);
-        format!("{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+        format!(
+            "{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+            second / 3600,
+            second / 60 % 60,
+            second % 60
+        )
     }
 
     /// Time and date as zip headers hold them (MS-DOS, two-second steps), in this order.
@@ -76,14 +81,19 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, TimestampError> {
         let error = |reason| TimestampError { text: text.to_owned(), reason };
-        let seconds: u64 = text.trim().parse().map_err(|_| error("it has to be a whole number of seconds since 1970"))?;
+        let seconds: u64 = text
+            .trim()
+            .parse()
+            .map_err(|_| error("it has to be a whole number of seconds since 1970"))?;
         Self::from_seconds(seconds).ok_or_else(|| error("zip archives end with the year 2107"))
     }
 }
 
 /// The Gregorian date of a day counted from 1970-01-01, as year, month and day from 1.
 fn date(mut day: u64) -> (u64, u64, u64) {
-    let leap = |year: u64| (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400);
+    let leap = |year: u64| {
+        (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
+    };
     let mut year = 1970;
     while day >= 365 + u64::from(leap(year)) {
         day -= 365 + u64::from(leap(year));
@@ -107,9 +117,13 @@ mod tests {
 
     #[test]
     fn dates_are_gregorian() {
-        for (day, expected) in
-            [(0, (1970, 1, 1)), (3652, (1980, 1, 1)), (11_016, (2000, 2, 29)), (20_818, (2026, 12, 31)), (47_541, (2100, 3, 1))]
-        {
+        for (day, expected) in [
+            (0, (1970, 1, 1)),
+            (3652, (1980, 1, 1)),
+            (11_016, (2000, 2, 29)),
+            (20_818, (2026, 12, 31)),
+            (47_541, (2100, 3, 1)),
+        ] {
             assert_eq!(date(day), expected);
         }
     }
@@ -119,7 +133,10 @@ mod tests {
         let read = |text: &str| text.parse::<Timestamp>();
         assert_eq!(read("0").unwrap(), Timestamp::EARLIEST);
         assert_eq!(read("1700000001").unwrap().seconds(), 1_700_000_000);
-        assert_eq!(read("4354819199").unwrap().dos(), (23 * 2048 + 59 * 32 + 29, 127 * 512 + 12 * 32 + 31));
+        assert_eq!(
+            read("4354819199").unwrap().dos(),
+            (23 * 2048 + 59 * 32 + 29, 127 * 512 + 12 * 32 + 31)
+        );
         for bad in ["4354819200", "", "-1", "yesterday"] {
             assert!(read(bad).is_err(), "{bad}");
         }

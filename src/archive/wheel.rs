@@ -35,7 +35,10 @@ pub fn dist_info_dir(dist: &DistName, version: &Version) -> Result<RelPath, Path
 /// The content of a wheel's `WHEEL` file: one `Tag` a line for each of the `.`-separated tags
 /// in `platform`.
 pub fn wheel_file(platform: &str) -> String {
-    let mut out = format!("Wheel-Version: 1.0\nGenerator: rockpack {}\nRoot-Is-Purelib: false\n", env!("CARGO_PKG_VERSION"));
+    let mut out = format!(
+        "Wheel-Version: 1.0\nGenerator: rockpack {}\nRoot-Is-Purelib: false\n",
+        env!("CARGO_PKG_VERSION")
+    );
     for tag in platform.split('.') {
         out.extend(["Tag: py3-none-", tag, "\n"]);
     }
@@ -102,9 +105,19 @@ impl<W: Write + Seek> WheelWriter<W> {
     ///
     /// # Errors
     /// See [`dist_info_dir`].
-    pub fn new(sink: W, dist: &DistName, version: &Version, time: Timestamp) -> Result<Self, PathError> {
+    pub fn new(
+        sink: W,
+        dist: &DistName,
+        version: &Version,
+        time: Timestamp,
+    ) -> Result<Self, PathError> {
         let dist_info = dist_info_dir(dist, version)?;
-        Ok(Self { zip: ZipWriter::new(sink, time), record: Record::default(), dist_info, metadata: BTreeSet::new() })
+        Ok(Self {
+            zip: ZipWriter::new(sink, time),
+            record: Record::default(),
+            dist_info,
+            metadata: BTreeSet::new(),
+        })
     }
 
     /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
@@ -127,7 +140,12 @@ impl<W: Write + Seek> WheelWriter<W> {
     /// # Errors
     /// On a name that is there already or is RECORD's, on one that comes after the metadata,
     /// and when the sink fails.
-    pub fn member(&mut self, name: &RelPath, executable: bool, packed: &Packed) -> Result<(), WheelError> {
+    pub fn member(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        packed: &Packed,
+    ) -> Result<(), WheelError> {
         self.place(name)?;
         let Packed { method, digest, bytes } = packed;
         self.zip.entry(name, executable, *method, digest.size, digest.crc, bytes)?;
@@ -149,9 +167,16 @@ impl<W: Write + Seek> WheelWriter<W> {
     ///
     /// # Errors
     /// As [`WheelWriter::member`], and when there is no such member, or `source` cannot be read.
-    pub fn repeat(&mut self, name: &RelPath, executable: bool, first: &RelPath, source: &mut impl Read) -> Result<(), WheelError> {
+    pub fn repeat(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        first: &RelPath,
+        source: &mut impl Read,
+    ) -> Result<(), WheelError> {
         self.place(name)?;
-        let digest = self.record.digest(first).ok_or_else(|| WheelError::Missing { name: first.clone() })?;
+        let digest =
+            self.record.digest(first).ok_or_else(|| WheelError::Missing { name: first.clone() })?;
         self.zip.repeat(name, executable, first, source)?;
         self.record.add(name, &digest);
         Ok(())
@@ -162,7 +187,13 @@ impl<W: Write + Seek> WheelWriter<W> {
     ///
     /// # Errors
     /// As [`WheelWriter::member`].
-    pub fn start(&mut self, name: &RelPath, executable: bool, method: Method, size: u64) -> Result<WheelMember, WheelError> {
+    pub fn start(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        method: Method,
+        size: u64,
+    ) -> Result<WheelMember, WheelError> {
         self.place(name)?;
         let entry = self.zip.start(name, executable, method, size)?;
         Ok(WheelMember { entry, name: name.clone(), size: Some(size) })
@@ -212,7 +243,8 @@ impl<W: Write + Seek> WheelWriter<W> {
             }
         }
         let name = self.record_name()?;
-        let Packed { method, digest, bytes } = Packed::new(self.record.render(&name).as_bytes(), Level::Default);
+        let Packed { method, digest, bytes } =
+            Packed::new(self.record.render(&name).as_bytes(), Level::Default);
         self.zip.entry(&name, false, method, digest.size, digest.crc, &bytes)?;
         Ok(self.zip.finish()?)
     }
@@ -232,7 +264,10 @@ impl<W: Write + Seek> WheelWriter<W> {
             return if self.metadata.is_empty() {
                 Ok(())
             } else {
-                Err(WheelError::AfterMetadata { name: name.clone(), dist_info: self.dist_info.clone() })
+                Err(WheelError::AfterMetadata {
+                    name: name.clone(),
+                    dist_info: self.dist_info.clone(),
+                })
             };
         }
         if *name == self.record_name()? {
@@ -272,7 +307,11 @@ mod tests {
         WheelWriter::new(Cursor::default(), &dist, &version, Timestamp::EARLIEST).unwrap()
     }
 
-    fn put(wheel: &mut WheelWriter<Cursor<Vec<u8>>>, name: &str, content: &str) -> Result<(), WheelError> {
+    fn put(
+        wheel: &mut WheelWriter<Cursor<Vec<u8>>>,
+        name: &str,
+        content: &str,
+    ) -> Result<(), WheelError> {
         wheel.member(&path(name), false, &Packed::new(content.as_bytes(), Level::Default))
     }
 
@@ -281,14 +320,20 @@ mod tests {
     #[test]
     fn file_names_are_escaped() {
         let (dist, version) = names();
-        assert_eq!(wheel_file_name(&dist, &version, "linux_x86_64"), "my_dist_x-1.0rc1+loc.al-py3-none-linux_x86_64.whl");
+        assert_eq!(
+            wheel_file_name(&dist, &version, "linux_x86_64"),
+            "my_dist_x-1.0rc1+loc.al-py3-none-linux_x86_64.whl"
+        );
         assert_eq!(dist_info_dir(&dist, &version).unwrap().as_str(), INFO);
     }
 
     #[test]
     fn a_compressed_tag_set_gives_a_line_for_each() {
         let text = wheel_file("manylinux_2_28_x86_64.linux_x86_64");
-        assert!(text.ends_with("\nTag: py3-none-manylinux_2_28_x86_64\nTag: py3-none-linux_x86_64\n"), "{text}");
+        assert!(
+            text.ends_with("\nTag: py3-none-manylinux_2_28_x86_64\nTag: py3-none-linux_x86_64\n"),
+            "{text}"
+        );
         assert!(text.starts_with("Wheel-Version: 1.0\nGenerator: rockpack "), "{text}");
     }
 
@@ -306,7 +351,10 @@ mod tests {
         let mut record = String::new();
         zip.by_index(zip.len() - 1).unwrap().read_to_string(&mut record).unwrap();
         let lines: Vec<&str> = record.lines().collect();
-        assert_eq!(lines[0], "\"pkg/a, \"\"b\"\".py\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0");
+        assert_eq!(
+            lines[0],
+            "\"pkg/a, \"\"b\"\".py\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0"
+        );
         assert_eq!(lines[1], "pkg/tool,sha256=Ngi8oeROpsTSaOttsCJgJpiSwLQrhrvx53pvoWw8koI,3");
         assert_eq!(lines[4], format!("{INFO}/RECORD,,"));
         assert_eq!(lines.len(), 5);
@@ -319,7 +367,12 @@ mod tests {
         assert!(matches!(record, WheelError::Reserved { .. }));
         put(&mut wheel, &format!("{INFO}/WHEEL"), "w").unwrap();
         let late = put(&mut wheel, "pkg/late.py", "").unwrap_err();
-        assert_eq!(late.to_string(), format!("`pkg/late.py` comes after members of `{INFO}`, which are the last ones of a wheel"));
+        assert_eq!(
+            late.to_string(),
+            format!(
+                "`pkg/late.py` comes after members of `{INFO}`, which are the last ones of a wheel"
+            )
+        );
         let missing = wheel.finish().unwrap_err();
         assert_eq!(missing.to_string(), format!("the wheel has no `{INFO}/METADATA`"));
     }
@@ -328,7 +381,9 @@ mod tests {
     fn a_member_is_what_was_announced() {
         let mut wheel = writer();
         let mut member = wheel.start(&path("a"), false, Method::Deflate, 3).unwrap();
-        wheel.append(&mut member, &crate::archive::deflate::deflate(b"four", Level::Default)).unwrap();
+        wheel
+            .append(&mut member, &crate::archive::deflate::deflate(b"four", Level::Default))
+            .unwrap();
         let error = wheel.end(member, &Digest::of(b"four")).unwrap_err();
         assert_eq!(error.to_string(), "`a` was announced with 3 bytes, and its digest is of 4");
         assert!(matches!(put(&mut wheel, "b", ""), Err(WheelError::Zip(ZipError::Torn { .. }))));
@@ -344,7 +399,11 @@ mod tests {
         assert_eq!(wheel.hashes()[&path("b")], Digest::of(b"text text text").sha256);
         let short = wheel.repeat(&path("c"), false, &path("a"), &mut &bytes[1..]).unwrap_err();
         assert!(matches!(short, WheelError::Zip(ZipError::Size { .. })), "{short}");
-        let unknown = writer().repeat(&path("b"), false, &path("a"), &mut bytes.as_slice()).unwrap_err();
-        assert_eq!((unknown.to_string(), writer().settled(&path("a")).is_err()), ("the wheel has no `a`".to_owned(), true));
+        let unknown =
+            writer().repeat(&path("b"), false, &path("a"), &mut bytes.as_slice()).unwrap_err();
+        assert_eq!(
+            (unknown.to_string(), writer().settled(&path("a")).is_err()),
+            ("the wheel has no `a`".to_owned(), true)
+        );
     }
 }

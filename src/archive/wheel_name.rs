@@ -36,7 +36,9 @@ impl FromStr for WheelName {
         let parts: Vec<&str> = text.strip_suffix(".whl").ok_or_else(error)?.split('-').collect();
         let (build, tags) = match parts.len() {
             5 => (None, &parts[2..]),
-            6 if parts[2].starts_with(|c: char| c.is_ascii_digit()) => (Some(parts[2].to_owned()), &parts[3..]),
+            6 if parts[2].starts_with(|c: char| c.is_ascii_digit()) => {
+                (Some(parts[2].to_owned()), &parts[3..])
+            }
             _ => return Err(error()),
         };
         let &[python, abi, platform] = tags else { return Err(error()) };
@@ -54,6 +56,13 @@ impl FromStr for WheelName {
     }
 }
 
+/// The name of the distribution that a wheel or an sdist is of, by its file name, as indexes compare it.
+pub fn distribution_of(file_name: &str) -> Option<String> {
+    let wheel = || file_name.parse::<WheelName>().ok().map(|name| name.dist);
+    let sdist = || file_name.strip_suffix(".tar.gz")?.rsplit_once('-')?.0.parse().ok();
+    wheel().or_else(sdist).map(|name: DistName| name.normalized())
+}
+
 /// The file name, escaped as it has to be.
 impl fmt::Display for WheelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +77,9 @@ impl WheelName {
     pub fn tags(&self) -> impl Iterator<Item = String> {
         let abis = |python| self.abi.split('.').map(move |abi| (python, abi));
         let pairs = self.python.split('.').flat_map(abis);
-        pairs.flat_map(|(python, abi)| self.platform.split('.').map(move |platform| format!("{python}-{abi}-{platform}")))
+        pairs.flat_map(|(python, abi)| {
+            self.platform.split('.').map(move |platform| format!("{python}-{abi}-{platform}"))
+        })
     }
 }
 
@@ -86,14 +97,21 @@ mod tests {
             assert_eq!(text.parse::<WheelName>().unwrap().to_string(), text);
         }
         let name: WheelName = "a-1.0-py2.py3-none-b.c.whl".parse().unwrap();
-        assert_eq!(name.tags().collect::<Vec<_>>(), ["py2-none-b", "py2-none-c", "py3-none-b", "py3-none-c"]);
+        assert_eq!(
+            name.tags().collect::<Vec<_>>(),
+            ["py2-none-b", "py2-none-c", "py3-none-b", "py3-none-c"]
+        );
     }
 
     #[test]
     fn what_is_no_wheel_is_refused() {
-        for text in
-            ["a-1.0-py3-none-any.zip", "a-1.0-py3-none.whl", "a-1.0-x1-py3-none-any.whl", "a-one-py3-none-any.whl", "a-1.0-py3--any.whl"]
-        {
+        for text in [
+            "a-1.0-py3-none-any.zip",
+            "a-1.0-py3-none.whl",
+            "a-1.0-x1-py3-none-any.whl",
+            "a-one-py3-none-any.whl",
+            "a-1.0-py3--any.whl",
+        ] {
             assert!(text.parse::<WheelName>().is_err(), "{text}");
         }
     }

@@ -130,12 +130,21 @@ impl<W: Write + Seek> ZipWriter<W> {
     /// # Errors
     /// On a second member of this name, on a lie about the size of stored bytes, and when the
     /// sink fails.
-    pub fn entry(&mut self, name: &RelPath, executable: bool, method: Method, size: u64, crc: u32, bytes: &[u8]) -> Result<(), ZipError> {
+    pub fn entry(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        method: Method,
+        size: u64,
+        crc: u32,
+        bytes: &[u8],
+    ) -> Result<(), ZipError> {
         let compressed = bytes.len() as u64;
         check_stored(name, method, size, compressed)?;
         let zip64 = size >= MAX_32 || compressed >= MAX_32;
         let (mode, time) = (header::regular(executable), self.time.dos());
-        let header = Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
+        let header =
+            Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
         self.put(name, bytes)?;
         self.close(name.clone(), header);
@@ -147,12 +156,18 @@ impl<W: Write + Seek> ZipWriter<W> {
     /// # Errors
     /// On a second member of this name, when `source` cannot be read or has not the bytes that were
     /// announced, and when the sink fails.
-    pub fn copy(&mut self, name: &RelPath, member: &CopiedMember, source: &mut impl Read) -> Result<(), ZipError> {
+    pub fn copy(
+        &mut self,
+        name: &RelPath,
+        member: &CopiedMember,
+        source: &mut impl Read,
+    ) -> Result<(), ZipError> {
         let &CopiedMember { mode, time, method, crc, size, compressed } = member;
         check_stored(name, method, size, compressed)?;
         // As a build decides it, which does not know `compressed` yet, so that a copy has the bytes of a build.
         let zip64 = worst_case(method, size).max(compressed) >= MAX_32;
-        let header = Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
+        let header =
+            Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
         let written = io::copy(source, &mut self.sink).map_err(ZipError::writing(name))?;
         if written != compressed {
@@ -167,7 +182,13 @@ impl<W: Write + Seek> ZipWriter<W> {
     ///
     /// # Errors
     /// As [`ZipWriter::copy`], and when there is no `first`.
-    pub fn repeat(&mut self, name: &RelPath, executable: bool, first: &RelPath, source: &mut impl Read) -> Result<(), ZipError> {
+    pub fn repeat(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        first: &RelPath,
+        source: &mut impl Read,
+    ) -> Result<(), ZipError> {
         let Some(&Header { method, crc, size, compressed, .. }) = self.members.get(first) else {
             return Err(ZipError::Missing { name: first.clone() });
         };
@@ -180,7 +201,13 @@ impl<W: Write + Seek> ZipWriter<W> {
     ///
     /// # Errors
     /// On a second member of this name, and when the sink fails.
-    pub fn start(&mut self, name: &RelPath, executable: bool, method: Method, size: u64) -> Result<ZipEntry, ZipError> {
+    pub fn start(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        method: Method,
+        size: u64,
+    ) -> Result<ZipEntry, ZipError> {
         self.open_entry(name, executable, method, size, true)
     }
 
@@ -189,14 +216,35 @@ impl<W: Write + Seek> ZipWriter<W> {
     ///
     /// # Errors
     /// As [`ZipWriter::start`].
-    pub fn start_up_to(&mut self, name: &RelPath, executable: bool, most: u64) -> Result<ZipEntry, ZipError> {
+    pub fn start_up_to(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        most: u64,
+    ) -> Result<ZipEntry, ZipError> {
         self.open_entry(name, executable, Method::Store, most, false)
     }
 
-    fn open_entry(&mut self, name: &RelPath, executable: bool, method: Method, size: u64, exact: bool) -> Result<ZipEntry, ZipError> {
+    fn open_entry(
+        &mut self,
+        name: &RelPath,
+        executable: bool,
+        method: Method,
+        size: u64,
+        exact: bool,
+    ) -> Result<ZipEntry, ZipError> {
         let zip64 = worst_case(method, size) >= MAX_32;
         let (mode, time) = (header::regular(executable), self.time.dos());
-        let header = Header { mode, time, method, crc: 0, size, compressed: 0, offset: self.position, zip64 };
+        let header = Header {
+            mode,
+            time,
+            method,
+            crc: 0,
+            size,
+            compressed: 0,
+            offset: self.position,
+            zip64,
+        };
         self.begin(name, &header)?;
         Ok(ZipEntry { name: name.clone(), header, exact })
     }
@@ -219,12 +267,20 @@ impl<W: Write + Seek> ZipWriter<W> {
         if exact {
             check_stored(&name, header.method, header.size, header.compressed)?;
         } else if header.compressed > header.size {
-            return Err(ZipError::Size { name, announced: header.size, written: header.compressed });
+            return Err(ZipError::Size {
+                name,
+                announced: header.size,
+                written: header.compressed,
+            });
         } else {
             header.size = header.compressed;
         }
         if header.compressed >= MAX_32 && !header.zip64 {
-            return Err(ZipError::Size { name, announced: worst_case(header.method, header.size), written: header.compressed });
+            return Err(ZipError::Size {
+                name,
+                announced: worst_case(header.method, header.size),
+                written: header.compressed,
+            });
         }
         header.crc = crc;
         self.amend(&name, &header).map_err(ZipError::writing(&name))?;
@@ -321,7 +377,9 @@ pub struct ZipEntry {
 /// Stored bytes are the content, so both sizes are one.
 fn check_stored(name: &RelPath, method: Method, size: u64, written: u64) -> Result<(), ZipError> {
     match method {
-        Method::Store if written != size => Err(ZipError::Size { name: name.clone(), announced: size, written }),
+        Method::Store if written != size => {
+            Err(ZipError::Size { name: name.clone(), announced: size, written })
+        }
         Method::Store | Method::Deflate => Ok(()),
     }
 }

@@ -3,15 +3,15 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use liblzma::read::XzDecoder;
-
 use super::Ignored;
-use crate::archive::{OpenError, OpenWheel, WheelName};
+use crate::archive::{OpenError, OpenWheel, TarStream, WheelName, xz_stream};
 use crate::elf::policy::Subject;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine, ReadAt};
 
 /// Files up to this size are looked at in memory, larger ones in a file that has no name.
-const IN_MEMORY: u64 = 64 << 20;
+const IN_MEMORY: u64 = 16 << 20;
+/// No devel archive has more members.
+const MOST_MEMBERS: usize = 1 << 19;
 
 /// The archives that devel wheels have in their import packages, and whether they are compressed.
 const ARCHIVES: [(&str, bool); 2] = [("_devel.tar", false), ("_devel.tar.xz", true)];
@@ -48,26 +48,39 @@ impl File {
 
 impl Contents {
     pub fn read(path: &Path) -> Result<Self, OpenError> {
-        let mut wheel = OpenWheel::open(path)?;
+        let wheel = OpenWheel::open(path)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut contents = Self { file, name: wheel.name().clone(), files: Vec::new(), ignored: Vec::new(), foreign: None };
-        for index in 0..wheel.len() {
-            let mut member = wheel.member(index)?;
-            let (name, size) = (member.name().to_owned(), member.size());
-            let archive = ARCHIVES.iter().find(|(archive, _)| name.rsplit('/').next() == Some(archive));
+        let mut contents = Self {
+            file,
+            name: wheel.name().clone(),
+            files: Vec::new(),
+            ignored: Vec::new(),
+            foreign: None,
+        };
+        for entry in wheel.entries() {
+            let mut member = wheel.member(entry)?;
+            let (name, size) = (entry.name.clone(), entry.size);
+            let archive =
+                ARCHIVES.iter().find(|(archive, _)| name.rsplit('/').next() == Some(archive));
             let read = match archive {
                 Some((_, compressed)) => contents.add_archive(&name, *compressed, &mut member),
                 None => contents.add(&name, size, &mut member),
             };
-            drop(member);
             read.map_err(|source| OpenError::Member { path: path.to_owned(), name, source })?;
         }
         Ok(contents)
     }
 
-    fn add_archive(&mut self, name: &str, compressed: bool, member: &mut impl Read) -> io::Result<()> {
-        let plain: Box<dyn Read> = if compressed { Box::new(XzDecoder::new_parallel(member)) } else { Box::new(member) };
-        for entry in tar::Archive::new(plain).entries()? {
+    fn add_archive(
+        &mut self,
+        name: &str,
+        compressed: bool,
+        member: &mut impl Read,
+    ) -> io::Result<()> {
+        let plain: Box<dyn Read> =
+            if compressed { Box::new(xz_stream::decoder(member)?) } else { Box::new(member) };
+        let stream = TarStream::new(plain, MOST_MEMBERS);
+        for entry in tar::Archive::new(stream).entries()? {
             let mut entry = entry?;
             let path = format!("{name}: {}", String::from_utf8_lossy(&entry.path_bytes()));
             if entry.header().entry_type().is_file() {
@@ -101,15 +114,21 @@ impl Contents {
         let read = elf::inspect(file).and_then(|info| Ok((info.facts()?, info)));
         let (facts, info) = match read {
             Ok(read) => read,
-            Err(error) => return self.ignored.push(Ignored { file: path.to_owned(), reason: error.to_string() }),
+            Err(error) => {
+                return self
+                    .ignored
+                    .push(Ignored { file: path.to_owned(), reason: error.to_string() });
+            }
         };
-        if let (ElfKind::Foreign, Machine::Other { number, bits, .. }) = (facts.kind, facts.machine) {
+        if let (ElfKind::Foreign, Machine::Other { number, bits, .. }) = (facts.kind, facts.machine)
+        {
             let machine = format!("for another machine (number {number}, {bits}-bit)");
             self.ignored.push(Ignored { file: path.to_owned(), reason: machine.clone() });
             self.foreign.get_or_insert((path.to_owned(), machine));
         } else if facts.kind.runs_on_hosts() {
             // Only those with a version are ever named.
-            let imports = info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
+            let imports =
+                info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
             self.files.push(File { path: path.to_owned(), facts, imports });
         }
     }

@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
+use super::own::{is_trusted, process, refused};
 use super::table::{Broken, Table};
+use crate::regular;
 
 /// The directory below the cache's own; its number is that of the format.
 const NAME: &str = "rockpack-cache-1";
@@ -17,11 +21,16 @@ const NAME: &str = "rockpack-cache-1";
 const BYTES: &str = "seg";
 /// The extension of a segment's table, which makes the segment visible.
 const TABLE: &str = "idx";
+/// How large a table may be: one of a million streams.
+const LARGEST_TABLE: u64 = 100 << 20;
+/// How files of the cache are opened for writing: no link is followed, no pipe waited for.
+const UNLINKED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+/// The file that tells backups to pass by.
+const TAG: &str = "CACHEDIR.TAG";
 /// When a temporary file is dead though the file system knows no locks.
 const OLD: Duration = Duration::from_hours(24);
 /// What tells backups to pass by (bford.info/cachedir).
-const CACHEDIR_TAG: &str =
-    "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
+const CACHEDIR_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
 
 /// The part of a cache directory that is of this format.
 #[derive(Debug, Clone)]
@@ -71,13 +80,42 @@ impl Directory {
 
     /// Creates what is missing, and fails where nothing can be written.
     pub fn create(&self) -> io::Result<()> {
-        for dir in [self.segments(), self.temporaries()] {
+        if let Some(dir) = self.root.parent() {
             fs::create_dir_all(dir)?;
         }
+        for dir in [&self.root, &self.segments(), &self.temporaries()] {
+            match fs::create_dir(dir) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                created => created?,
+            }
+            self.check()?;
+        }
         self.open_lock()?;
-        let tag = self.root.join("CACHEDIR.TAG");
-        if !tag.exists() {
-            fs::write(tag, CACHEDIR_TAG)?;
+        match fs::OpenOptions::new().write(true).create_new(true).open(self.root.join(TAG)) {
+            Ok(mut tag) => tag.write_all(CACHEDIR_TAG.as_bytes()),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Checks that nobody led it elsewhere. The directory that a user names may be a link of theirs, or of the
+    /// system's administrator; nothing below it is one.
+    pub fn check(&self) -> io::Result<()> {
+        let named = self.root.parent().into_iter();
+        for dir in named.filter(|dir| dir.is_symlink()) {
+            if !is_trusted(&fs::symlink_metadata(dir)?) {
+                return Err(refused(dir, "is a link that belongs to another user"));
+            }
+        }
+        for dir in [&self.root, &self.segments(), &self.temporaries()] {
+            match fs::symlink_metadata(dir) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => {
+                    return Err(refused(dir, "is not a directory; links are not followed here"));
+                }
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
         }
         Ok(())
     }
@@ -91,7 +129,7 @@ impl Directory {
         self.root.join("segments")
     }
 
-    fn temporaries(&self) -> PathBuf {
+    pub fn temporaries(&self) -> PathBuf {
         self.root.join("tmp")
     }
 
@@ -109,8 +147,8 @@ impl Directory {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
             // One that is gone meanwhile is none.
-            let Ok(table) = fs::metadata(self.table(&id)) else { continue };
-            let bytes = fs::metadata(self.bytes(&id)).map_or(0, |found| found.len());
+            let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
+            let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
             listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
         }
         listed.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
@@ -135,14 +173,31 @@ impl Directory {
 
     /// Reads a segment's table and opens its bytes.
     pub fn load(&self, id: &str) -> Result<Loaded, NotLoaded> {
-        let missing =
-            |error: io::Error, what: NotLoaded| if error.kind() == io::ErrorKind::NotFound { what } else { NotLoaded::Unreadable(error) };
-        let table = fs::read(self.table(id)).map_err(|e| missing(e, NotLoaded::Gone))?;
+        let missing = |error: io::Error, what: NotLoaded| match error.kind() {
+            io::ErrorKind::NotFound => what,
+            io::ErrorKind::InvalidInput => NotLoaded::Broken(Broken::Kind),
+            io::ErrorKind::FileTooLarge => NotLoaded::Broken(Broken::Torn),
+            _ => NotLoaded::Unreadable(error),
+        };
+        let table = regular::read_unlinked(self.table(id), LARGEST_TABLE)
+            .map_err(|e| missing(e, NotLoaded::Gone))?;
         let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
         // Whoever removes a segment removes its table first.
-        let without = || if self.table(id).exists() { NotLoaded::Broken(Broken::NoBytes) } else { NotLoaded::Gone };
-        let file = fs::File::open(self.bytes(id)).map_err(|e| missing(e, without()))?;
-        let found = file.metadata().map_err(NotLoaded::Unreadable)?.len();
+        let without = || {
+            if self.table(id).exists() {
+                NotLoaded::Broken(Broken::NoBytes)
+            } else {
+                NotLoaded::Gone
+            }
+        };
+        let file = regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without()))?;
+        let found = file.metadata().map_err(NotLoaded::Unreadable)?;
+        // Whoever can write a segment can have any bytes stand for any content.
+        if !is_trusted(&found) {
+            let why = refused(&self.bytes(id), "belongs to another user");
+            return Err(NotLoaded::Unreadable(why));
+        }
+        let found = found.len();
         if found != table.length {
             return Err(NotLoaded::Broken(Broken::Length { expected: table.length, found }));
         }
@@ -159,7 +214,7 @@ impl Directory {
     pub fn temporary(&self) -> io::Result<NamedTempFile> {
         let dir = self.temporaries();
         let mut builder = tempfile::Builder::new();
-        builder.prefix("").rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
+        builder.prefix(process()).rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
         loop {
             let temporary = builder.tempfile_in(&dir)?;
             // Somebody who tidies up may have found it before it was locked.
@@ -184,10 +239,13 @@ impl Directory {
 
     /// Whoever changes `file` in place changes the segment, which its checksums show.
     fn hard_link(&self, file: &Path) -> io::Result<NamedTempFile> {
-        let linked = tempfile::Builder::new().prefix("").rand_bytes(20).make_in(self.temporaries(), |path| {
-            fs::hard_link(file, path)?;
-            std::fs::File::open(path)
-        })?;
+        let linked = tempfile::Builder::new().prefix(process()).rand_bytes(20).make_in(
+            self.temporaries(),
+            |path| {
+                fs::hard_link(file, path)?;
+                std::fs::File::open(path)
+            },
+        )?;
         // The lock keeps it from being swept away; somebody may have done that before it was there.
         linked.as_file().lock()?;
         if linked.path().exists() { Ok(linked) } else { Err(io::ErrorKind::NotFound.into()) }
@@ -195,7 +253,8 @@ impl Directory {
 
     /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.
     pub fn publish(&self, bytes: NamedTempFile, table: &Table) -> io::Result<String> {
-        let id = bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let id =
+            bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         // The lock is on the file, and kept until the segment is whole.
         let file = bytes.persist(self.bytes(&id)).map_err(|e| e.error)?;
         if let Err(error) = self.put_table(&id, table) {
@@ -217,7 +276,8 @@ impl Directory {
     /// Sets when a segment was last used; without a time, to now.
     pub fn touch(&self, id: &str, used: Option<SystemTime>) -> io::Result<()> {
         // The system's now and not ours, so that all times are of one clock.
-        let file = fs::OpenOptions::new().write(true).open(self.table(id))?;
+        let flags = UNLINKED.bits().cast_signed();
+        let file = fs::OpenOptions::new().write(true).custom_flags(flags).open(self.table(id))?;
         match used {
             Some(used) => file.set_modified(used),
             None => rustix::fs::futimens(&file, &NOW).map_err(io::Error::from),
@@ -242,7 +302,15 @@ impl Directory {
     }
 
     fn open_lock(&self) -> io::Result<fs::File> {
-        fs::OpenOptions::new().write(true).create(true).truncate(false).open(self.root.join("lock"))
+        let mut options = fs::OpenOptions::new();
+        options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(UNLINKED.bits().cast_signed());
+        let (path, file) = (self.root.join("lock"), options.open(self.root.join("lock"))?);
+        regular::check(&path, &file.metadata()?)?;
+        Ok(file)
     }
 
     /// Remembers the limit, for those who look at the cache without a build.
@@ -258,7 +326,8 @@ impl Directory {
 
     /// The limit of the last build.
     pub fn remembered_limit(&self) -> Option<u64> {
-        fs::read_to_string(self.root.join("limit")).ok()?.trim().parse().ok()
+        let bytes = regular::read_unlinked(self.root.join("limit"), 64).ok()?;
+        std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
     }
 
     /// Bytes in temporary files: of builds that run, or that were killed.
@@ -301,9 +370,18 @@ fn remove(path: &Path) -> io::Result<u64> {
 
 /// Removes a file that no living process writes, if `still` holds once that is sure.
 fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
-    let Ok(file) = fs::File::open(path) else { return Ok(0) };
+    let file = match regular::open_unlinked(path) {
+        Ok(file) => file,
+        // No writer of ours made a pipe or a link.
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => return remove(path),
+        Err(_) => return Ok(0),
+    };
     let locked = file.try_lock();
-    let old = || file.metadata().and_then(|found| found.modified()).is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
+    let old = || {
+        file.metadata()
+            .and_then(|found| found.modified())
+            .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD))
+    };
     if (locked.is_ok() || old()) && still() { remove(path) } else { Ok(0) }
 }
 
@@ -377,7 +455,10 @@ mod tests {
         let id = segment(&directory, b"whole");
         for wrong in [&b"whol"[..], b"whole!"] {
             fs::write(directory.bytes(&id), wrong).unwrap();
-            assert!(matches!(directory.load(&id), Err(NotLoaded::Broken(Broken::Length { expected: 5, .. }))));
+            assert!(matches!(
+                directory.load(&id),
+                Err(NotLoaded::Broken(Broken::Length { expected: 5, .. }))
+            ));
         }
         fs::remove_file(directory.bytes(&id)).unwrap();
         assert!(matches!(directory.load(&id), Err(NotLoaded::Broken(Broken::NoBytes))));

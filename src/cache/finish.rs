@@ -52,10 +52,14 @@ impl Cache {
         for id in self.publish(written, memos, &mut summary) {
             shares.insert(id, NEW);
         }
-        let touched = shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
+        let touched =
+            shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
         // One that is gone or cannot be marked is pruned earlier than it should be, no more.
         touched.for_each(|id| drop(self.directory.touch(id, None)));
-        let tidied = self.directory.try_lock().and_then(|lock| lock.map(|lock| self.tidy(&lock, &shares, &mut summary)).transpose());
+        let tidied = self
+            .directory
+            .try_lock()
+            .and_then(|lock| lock.map(|lock| self.tidy(&lock, &shares, &mut summary)).transpose());
         summary.warn(&self, "tidy up", tidied.err());
         summary
     }
@@ -75,13 +79,23 @@ impl Cache {
 
     /// For each segment that was used, how many thousandths of it were.
     fn shares(&self) -> BTreeMap<String, u64> {
-        let touched = self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));
-        let share = |used: u64, length: u64| used.saturating_mul(1000).checked_div(length).unwrap_or(1000);
-        touched.map(|segment| (segment.id.clone(), share(segment.used.load(Ordering::Relaxed), segment.length))).collect()
+        let touched =
+            self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));
+        let share =
+            |used: u64, length: u64| used.saturating_mul(1000).checked_div(length).unwrap_or(1000);
+        touched
+            .map(|segment| {
+                (segment.id.clone(), share(segment.used.load(Ordering::Relaxed), segment.length))
+            })
+            .collect()
     }
 
     /// Makes segments of what archives offer, and tells what their files came to.
-    fn keep(&self, archives: Vec<Archive>, summary: &mut Summary) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
+    fn keep(
+        &self,
+        archives: Vec<Archive>,
+        summary: &mut Summary,
+    ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut budget = self.limit;
         for Archive { path, offer: Offer { rows, memos: more, .. } } in archives {
@@ -112,7 +126,12 @@ impl Cache {
     }
 
     /// Copies streams out of archives.
-    fn copy(&self, archives: &[(PathBuf, Vec<Row>)], budget: u64, summary: &mut Summary) -> Written {
+    fn copy(
+        &self,
+        archives: &[(PathBuf, Vec<Row>)],
+        budget: u64,
+        summary: &mut Summary,
+    ) -> Written {
         let mut writer = Writer::new(self.directory.clone(), cap(self.limit), budget);
         for (path, rows) in archives.iter().filter(|(_, rows)| !rows.is_empty()) {
             match File::open(path) {
@@ -124,8 +143,15 @@ impl Cache {
     }
 
     /// Makes segments visible; gives their names.
-    fn publish(&self, mut sealed: Vec<Sealed>, mut memos: Vec<(Fingerprint, Content)>, summary: &mut Summary) -> Vec<String> {
-        memos.retain(|(fingerprint, content)| self.memos.get(fingerprint).is_none_or(|(known, _)| *known != Some(*content)));
+    fn publish(
+        &self,
+        mut sealed: Vec<Sealed>,
+        mut memos: Vec<(Fingerprint, Content)>,
+        summary: &mut Summary,
+    ) -> Vec<String> {
+        memos.retain(|(fingerprint, content)| {
+            self.memos.get(fingerprint).is_none_or(|(known, _)| *known != Some(*content))
+        });
         if let Err(error) = self.place_memos(&mut sealed, memos) {
             summary.warn(self, "write to", Some(error));
         }
@@ -144,7 +170,11 @@ impl Cache {
     }
 
     /// Puts memo rows into the first of the segments, or into one of their own.
-    fn place_memos(&self, sealed: &mut Vec<Sealed>, memos: Vec<(Fingerprint, Content)>) -> io::Result<()> {
+    fn place_memos(
+        &self,
+        sealed: &mut Vec<Sealed>,
+        memos: Vec<(Fingerprint, Content)>,
+    ) -> io::Result<()> {
         if memos.is_empty() {
             return Ok(());
         }
@@ -155,7 +185,12 @@ impl Cache {
         Ok(())
     }
 
-    fn tidy(&self, lock: &Lock, shares: &BTreeMap<String, u64>, summary: &mut Summary) -> io::Result<()> {
+    fn tidy(
+        &self,
+        lock: &Lock,
+        shares: &BTreeMap<String, u64>,
+        summary: &mut Summary,
+    ) -> io::Result<()> {
         self.directory.sweep(lock)?;
         self.heal_under(lock)?;
         summary.pruned = prune::prune(&self.directory, lock, self.limit, shares)?.segments;

@@ -137,13 +137,16 @@ impl Fingerprinter {
     }
 
     fn finish_at(self, now: SystemTime) -> Option<Fingerprint> {
-        let settled = self.newest.is_none_or(|newest| now.duration_since(newest).is_ok_and(|age| age > SETTLED));
+        let settled = self
+            .newest
+            .is_none_or(|newest| now.duration_since(newest).is_ok_and(|age| age > SETTLED));
         (settled && !self.timeless).then(|| Fingerprint(self.hasher.finalize().into()))
     }
 
     /// Remembers the newest of all times; one before 1970 is no time to go by.
     fn see(&mut self, seconds: i64, nanoseconds: i64) {
-        let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds)) else {
+        let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
+        else {
             self.timeless = true;
             return;
         };

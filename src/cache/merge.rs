@@ -16,7 +16,8 @@ const MANY: usize = 48;
 /// If there are many small segments, makes one of the smallest, as large as a segment may be. It
 /// counts as used when the last of them was. Gives how many segments went.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
-    let mut small: Vec<Listed> = directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
+    let mut small: Vec<Listed> =
+        directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
     if small.len() <= MANY {
         return Ok(0);
     }
@@ -33,7 +34,8 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
 
 fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<usize> {
     let writer = Writer::new(directory.clone(), u64::MAX, u64::MAX);
-    let mut target = Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
+    let mut target =
+        Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
         // One that is broken goes when a build finds it so.
@@ -61,7 +63,8 @@ impl Merger {
         for row in rows.iter().filter(|row| self.keys.insert(row.key)) {
             self.writer.copy(&file, row);
         }
-        self.memos.extend(memos.into_iter().filter(|(fingerprint, _)| self.known.insert(*fingerprint)));
+        self.memos
+            .extend(memos.into_iter().filter(|(fingerprint, _)| self.known.insert(*fingerprint)));
     }
 
     fn publish(self, directory: &Directory, used: Option<SystemTime>) -> io::Result<()> {

@@ -56,7 +56,14 @@ impl Offer {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;
         if !torn && self.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
-            self.rows.push(Row { key, digest: *content, method, packed_len: len, packed_crc: crc, offset });
+            self.rows.push(Row {
+                key,
+                digest: *content,
+                method,
+                packed_len: len,
+                packed_crc: crc,
+                offset,
+            });
         }
     }
 

@@ -30,7 +30,7 @@ impl Cache {
         if !directory.exists() {
             return Ok(Pruned::default());
         }
-        let pruned = directory.lock().and_then(|lock| {
+        let pruned = directory.check().and_then(|()| directory.lock()).and_then(|lock| {
             let swept = directory.sweep(&lock)?;
             let pruned = prune(&directory, &lock, to, &BTreeMap::new())?;
             Ok(Pruned { bytes: pruned.bytes + swept, ..pruned })
@@ -47,11 +47,15 @@ impl Cache {
         if !self.needs_healing() {
             return Ok(0);
         }
-        self.directory.lock().and_then(|lock| self.heal_under(&lock)).map_err(CacheError::at("heal", &self.dir))
+        self.directory
+            .lock()
+            .and_then(|lock| self.heal_under(&lock))
+            .map_err(CacheError::at("heal", &self.dir))
     }
 
     fn needs_healing(&self) -> bool {
-        !self.broken.is_empty() || self.slots.iter().any(|slot| slot.damaged.load(Ordering::Relaxed))
+        !self.broken.is_empty()
+            || self.slots.iter().any(|slot| slot.damaged.load(Ordering::Relaxed))
     }
 
     pub(super) fn heal_under(&self, _: &Lock) -> io::Result<usize> {
@@ -88,9 +92,15 @@ impl Cache {
 /// Removes segments until all of them take at most `limit` bytes. Segments that are not in `shares`
 /// go first, those used longest ago before others; then the others, by the share (in thousandths)
 /// of their bytes that was used.
-pub(super) fn prune(directory: &Directory, _: &Lock, limit: u64, shares: &BTreeMap<String, u64>) -> io::Result<Pruned> {
+pub(super) fn prune(
+    directory: &Directory,
+    _: &Lock,
+    limit: u64,
+    shares: &BTreeMap<String, u64>,
+) -> io::Result<Pruned> {
     let mut listed = directory.listed()?;
-    let mut pruned = Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
+    let mut pruned =
+        Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
     // They come in the order of their last use, and stay in it where shares are equal.
     listed.sort_by_key(|listed| shares.get(&listed.id).copied());
     for segment in listed {
@@ -98,7 +108,11 @@ pub(super) fn prune(directory: &Directory, _: &Lock, limit: u64, shares: &BTreeM
             break;
         }
         directory.remove(&segment.id)?;
-        pruned = Pruned { segments: pruned.segments + 1, bytes: pruned.bytes + segment.size, left: pruned.left - segment.size };
+        pruned = Pruned {
+            segments: pruned.segments + 1,
+            bytes: pruned.bytes + segment.size,
+            left: pruned.left - segment.size,
+        };
     }
     Ok(pruned)
 }

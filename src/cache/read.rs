@@ -57,7 +57,8 @@ impl Cache {
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
     pub fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let inside = offset.checked_add(buffer.len() as u64).is_some_and(|end| end <= entry.packed_len);
+        let inside =
+            offset.checked_add(buffer.len() as u64).is_some_and(|end| end <= entry.packed_len);
         if !inside {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -97,14 +98,16 @@ impl Cache {
 
     fn digest_stored(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
         let mut hasher = Hasher::default();
-        each_piece(self.packed(entry), &mut vec![0; PIECE], |piece| hasher.update(piece)).map_err(Damage::Read)?;
+        each_piece(self.packed(entry), &mut vec![0; PIECE], |piece| hasher.update(piece))
+            .map_err(Damage::Read)?;
         let digest = hasher.finish();
         Ok((digest.crc, Some(digest)))
     }
 
     /// The CRC-32 of all packed bytes, and the digest of the content if it is one deflate stream.
     fn digest_deflated(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
-        let mut source = Observed { inner: self.packed(entry), crc: Checksum::default(), failed: None };
+        let mut source =
+            Observed { inner: self.packed(entry), crc: Checksum::default(), failed: None };
         let mut hasher = Hasher::default();
         let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
         let inflated = each_piece(&mut decoder, &mut vec![0; PIECE], |piece| hasher.update(piece));
@@ -120,7 +123,11 @@ impl Cache {
 }
 
 /// Reads all there is in pieces of at most the buffer's size.
-fn each_piece(mut source: impl Read, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+fn each_piece(
+    mut source: impl Read,
+    buffer: &mut [u8],
+    mut each: impl FnMut(&[u8]),
+) -> io::Result<()> {
     loop {
         match source.read(buffer) {
             Ok(0) => return Ok(()),

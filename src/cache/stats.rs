@@ -45,7 +45,11 @@ impl Cache {
             oldest: listed.first().map(|listed| listed.used),
             newest: listed.last().map(|listed| listed.used),
         };
-        let current = self.slots.iter().enumerate().filter(|(index, slot)| self.keys.get(&slot.key) == Some(index));
+        let current = self
+            .slots
+            .iter()
+            .enumerate()
+            .filter(|(index, slot)| self.keys.get(&slot.key) == Some(index));
         for (_, slot) in current {
             stats.packed += slot.entry.packed_len;
             stats.content += slot.entry.digest.size;

@@ -53,6 +53,8 @@ pub(super) enum Broken {
     Checksum,
     #[error("its table names streams that cannot be in it")]
     Row,
+    #[error("it is a link, a pipe or something else that is not a file")]
+    Kind,
     #[error("it has no bytes")]
     NoBytes,
     #[error("it has {found} bytes and should have {expected}")]
@@ -62,7 +64,8 @@ pub(super) enum Broken {
 impl Table {
     /// The table as bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEAD + self.rows.len() * ROW + self.memos.len() * MEMO + CHECKSUM);
+        let mut out =
+            Vec::with_capacity(HEAD + self.rows.len() * ROW + self.memos.len() * MEMO + CHECKSUM);
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&FORMAT.to_le_bytes());
         out.extend_from_slice(&self.length.to_le_bytes());
@@ -89,7 +92,10 @@ impl Table {
             return Err(Broken::Format);
         }
         let (length, rows, memos) = (head.u64()?, head.count()?, head.count()?);
-        let expected = rows.checked_mul(ROW).zip(memos.checked_mul(MEMO)).and_then(|(a, b)| a.checked_add(b)?.checked_add(CHECKSUM));
+        let expected = rows
+            .checked_mul(ROW)
+            .zip(memos.checked_mul(MEMO))
+            .and_then(|(a, b)| a.checked_add(b)?.checked_add(CHECKSUM));
         if expected != Some(head.0.len()) {
             return Err(Broken::Torn);
         }
@@ -98,8 +104,16 @@ impl Table {
             return Err(Broken::Checksum);
         }
         let mut reader = head;
-        let rows = (0..rows).map(|_| Row::decode(&mut reader, length)).collect::<Result<_, _>>()?;
-        let memos = (0..memos).map(|_| Ok((Fingerprint(reader.take()?), Content(reader.take()?.into())))).collect::<Result<_, _>>()?;
+        let rows =
+            (0..rows).map(|_| Row::decode(&mut reader, length)).collect::<Result<Vec<_>, _>>()?;
+        // Streams lie one behind the other: together they are no longer than the segment.
+        let packed = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.packed_len));
+        if packed.is_none_or(|packed| packed > length) {
+            return Err(Broken::Row);
+        }
+        let memos = (0..memos)
+            .map(|_| Ok((Fingerprint(reader.take()?), Content(reader.take()?.into()))))
+            .collect::<Result<_, _>>()?;
         Ok(Self { length, rows, memos })
     }
 }
@@ -133,7 +147,14 @@ impl Row {
         if !inside || (method == Method::Store && packed_len != size) {
             return Err(Broken::Row);
         }
-        Ok(Self { key, digest: Digest { crc, sha256, size }, method, packed_len, packed_crc, offset })
+        Ok(Self {
+            key,
+            digest: Digest { crc, sha256, size },
+            method,
+            packed_len,
+            packed_crc,
+            offset,
+        })
     }
 }
 
@@ -205,9 +226,14 @@ mod tests {
 
     #[test]
     fn streams_lie_in_their_segment() {
-        let decode = |row| Table::decode(&Table { length: 39, rows: vec![row], memos: Vec::new() }.encode());
+        let decode =
+            |row| Table::decode(&Table { length: 39, rows: vec![row], memos: Vec::new() }.encode());
         assert!(decode(row(1, 9, 30, Method::Deflate)).is_ok());
-        let outside = [row(1, 10, 30, Method::Deflate), row(1, u64::MAX, 2, Method::Deflate), row(1, 0, 8, Method::Store)];
+        let outside = [
+            row(1, 10, 30, Method::Deflate),
+            row(1, u64::MAX, 2, Method::Deflate),
+            row(1, 0, 8, Method::Store),
+        ];
         for row in outside {
             assert_eq!(decode(row), Err(Broken::Row));
         }

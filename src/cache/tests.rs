@@ -45,7 +45,8 @@ impl Made {
     }
 
     fn stream(&mut self, key: Key, digest: &Digest, method: Method, packed: &[u8]) {
-        let (offset, len, crc) = (self.bytes.len() as u64, packed.len() as u64, Checksum::of(packed).value());
+        let (offset, len, crc) =
+            (self.bytes.len() as u64, packed.len() as u64, Checksum::of(packed).value());
         self.bytes.extend(packed);
         self.offer.stream(key, digest, Stretch { offset, len, crc, method });
     }
@@ -100,21 +101,33 @@ fn contents(numbers: std::ops::Range<u64>, size: usize) -> Vec<Vec<u8>> {
 
 /// The files of all segments with this extension.
 fn segment_files(dir: &TempDir, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir.path().join("rockpack-cache-1/segments")).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    let entries = fs::read_dir(dir.path().join("rockpack-cache-1/segments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
     files
 }
 
 fn bytes_on_disk(dir: &TempDir) -> u64 {
-    ["seg", "idx"].iter().flat_map(|extension| segment_files(dir, extension)).map(|path| fs::metadata(path).unwrap().len()).sum()
+    ["seg", "idx"]
+        .iter()
+        .flat_map(|extension| segment_files(dir, extension))
+        .map(|path| fs::metadata(path).unwrap().len())
+        .sum()
 }
 
 /// Makes every segment look as if it had been used a while ago, the first of them the longest.
 fn age(dir: &TempDir) {
     for (number, path) in segment_files(dir, "idx").iter().enumerate() {
         let age = Duration::from_secs(10_000 - number as u64);
-        fs::OpenOptions::new().write(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(SystemTime::now() - age)
+            .unwrap();
     }
 }
 
@@ -133,7 +146,9 @@ fn what_a_build_packed_the_next_one_finds() {
     let third = build(&dir, DEFAULT_LIMIT, &changed);
     assert_eq!((third.hits, third.misses, third.added), (6, 1, 1));
     let cache = open(&dir, DEFAULT_LIMIT);
-    assert!(cache.entries().len() == 8 && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok()));
+    assert!(
+        cache.entries().len() == 8 && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
+    );
 }
 
 #[test]
@@ -152,7 +167,8 @@ fn fingerprints_are_remembered() {
     let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
     let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
     // What two builds say differently is not believed.
-    let cases = [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
+    let cases =
+        [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {
         let cache = open(&dir, DEFAULT_LIMIT);
         let mut made = Made::new(&cache);
@@ -162,7 +178,10 @@ fn fingerprints_are_remembered() {
         let cache = open(&dir, DEFAULT_LIMIT);
         assert_eq!([one, two].map(|it| cache.content_of(&it)), known);
         let remembered = known.iter().flatten().count() as u64;
-        assert_eq!((cache.content_of(&Fingerprint([3; 32])), cache.finish(Vec::new()).remembered), (None, remembered));
+        assert_eq!(
+            (cache.content_of(&Fingerprint([3; 32])), cache.finish(Vec::new()).remembered),
+            (None, remembered)
+        );
     }
     assert_eq!(segment_files(&dir, "idx").len(), 2, "what is known is not written again");
 }
@@ -201,7 +220,8 @@ fn an_archive_is_kept_without_a_copy_where_much_of_it_is_new() {
         let path = archive.path.clone();
         assert_eq!(cache.finish(vec![archive]).added, 1);
         let inode = |path: &PathBuf| fs::metadata(path).unwrap().ino();
-        let linked = segment_files(&dir, "seg").iter().any(|segment| inode(segment) == inode(&path));
+        let linked =
+            segment_files(&dir, "seg").iter().any(|segment| inode(segment) == inode(&path));
         let cloned = bytes_on_disk(&dir) > 20_000 + beside as u64;
         assert_eq!(linked || cloned, shared, "{beside} bytes beside");
         fs::remove_file(path).unwrap();
@@ -222,7 +242,10 @@ fn an_archive_that_is_changed_in_place_is_not_believed() {
     let length = fs::metadata(&path).unwrap().len();
     fs::write(&path, vec![1; usize::try_from(length).unwrap()]).unwrap();
     let again = build(&dir, DEFAULT_LIMIT, &[content(1, 20_000)]);
-    assert!((again.damaged, again.added) == (1, 1) || again.hits == 1, "{again:?}: damaged, or a copy of its own");
+    assert!(
+        (again.damaged, again.added) == (1, 1) || again.hits == 1,
+        "{again:?}: damaged, or a copy of its own"
+    );
 }
 
 #[test]
@@ -317,11 +340,21 @@ fn a_flipped_byte_anywhere_is_seen_and_healed() {
             bytes[at] ^= 0x10;
             fs::write(&file, bytes).unwrap();
             let healing = build(&dir, DEFAULT_LIMIT, &all);
-            assert!(healing.damaged == 1 && healing.added > 0, "{extension} byte {at}: {healing:?}");
+            assert!(
+                healing.damaged == 1 && healing.added > 0,
+                "{extension} byte {at}: {healing:?}"
+            );
             let healed = build(&dir, DEFAULT_LIMIT, &all);
-            assert_eq!((healed.hits, healed.damaged, healed.added), (3, 0, 0), "{extension} byte {at}");
+            assert_eq!(
+                (healed.hits, healed.damaged, healed.added),
+                (3, 0, 0),
+                "{extension} byte {at}"
+            );
             let cache = Cache::look(dir.path()).unwrap();
-            assert!(cache.entries().len() == 3 && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok()));
+            assert!(
+                cache.entries().len() == 3
+                    && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
+            );
             // Back to one segment, which has everything.
             Cache::prune(dir.path(), 0).unwrap();
             build(&dir, DEFAULT_LIMIT, &all);
@@ -341,8 +374,16 @@ fn files_cut_short_are_seen_and_healed() {
             let look = Cache::look(dir.path()).unwrap();
             assert_eq!((look.broken().len(), look.entries().len()), (1, 0));
             let healing = build(&dir, DEFAULT_LIMIT, &all);
-            assert_eq!((healing.damaged, healing.hits, healing.added), (1, 0, 3), "{extension} {kept}");
-            assert!(!file.exists() && segment_files(&dir, "idx").len() == 1 && segment_files(&dir, "seg").len() == 1);
+            assert_eq!(
+                (healing.damaged, healing.hits, healing.added),
+                (1, 0, 3),
+                "{extension} {kept}"
+            );
+            assert!(
+                !file.exists()
+                    && segment_files(&dir, "idx").len() == 1
+                    && segment_files(&dir, "seg").len() == 1
+            );
         }
     }
 }
@@ -386,9 +427,20 @@ fn a_stream_of_another_content_is_told_by_verify() {
     made.stream(Key::from([9; 32]), &Digest::of(b"longer"), Method::Store, b"long");
     cache.finish(vec![made.finish(&dir)]);
     let cache = open(&dir, DEFAULT_LIMIT);
-    let damage: Vec<_> = cache.entries().map(|(_, entry)| (cache.check(entry), cache.verify(entry).unwrap_err())).collect();
+    let damage: Vec<_> = cache
+        .entries()
+        .map(|(_, entry)| (cache.check(entry), cache.verify(entry).unwrap_err()))
+        .collect();
     assert!(
-        matches!(damage[..], [(true, Damage::Content), (true, Damage::Stream), (true, Damage::Stream), (true, Damage::Content)]),
+        matches!(
+            damage[..],
+            [
+                (true, Damage::Content),
+                (true, Damage::Stream),
+                (true, Damage::Stream),
+                (true, Damage::Content)
+            ]
+        ),
         "{damage:?}"
     );
 }
@@ -403,7 +455,10 @@ fn reading_stays_inside_the_stream() {
     let mut two = [0; 2];
     cache.read_exact_at(entry, entry.packed_len - 2, &mut two).unwrap();
     for offset in [entry.packed_len - 1, entry.packed_len, u64::MAX] {
-        assert_eq!(cache.read_exact_at(entry, offset, &mut two).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(
+            cache.read_exact_at(entry, offset, &mut two).unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
     }
 }
 
@@ -413,10 +468,16 @@ fn a_place_where_nothing_can_be_written_is_an_error_and_looking_is_none() {
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
     let error = Cache::open(&file, 1).unwrap_err();
-    assert!(error.to_string().starts_with("cannot open the cache in ") && std::error::Error::source(&error).is_some());
+    assert!(
+        error.to_string().starts_with("cannot open the cache in ")
+            && std::error::Error::source(&error).is_some()
+    );
     let nowhere = dir.path().join("nowhere");
     let cache = Cache::look(&nowhere).unwrap();
-    assert_eq!((cache.entries().len(), cache.stats().unwrap().bytes, nowhere.exists()), (0, 0, false));
+    assert_eq!(
+        (cache.entries().len(), cache.stats().unwrap().bytes, nowhere.exists()),
+        (0, 0, false)
+    );
     assert_eq!(Cache::prune(&nowhere, 0).unwrap(), Pruned::default());
 }
 

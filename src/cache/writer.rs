@@ -63,7 +63,15 @@ pub(super) struct Written {
 impl Writer {
     /// One whose segments end behind `cap`, and which writes at most `budget` bytes.
     pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
-        Self { directory, cap, budget, growing: None, sealed: Vec::new(), stopped: None, piece: Vec::new() }
+        Self {
+            directory,
+            cap,
+            budget,
+            growing: None,
+            sealed: Vec::new(),
+            stopped: None,
+            piece: Vec::new(),
+        }
     }
 
     /// Copies the stream that `row` says is in `file`, unless its bytes there are others.
@@ -98,7 +106,8 @@ impl Writer {
         if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.cap) {
             self.seal()?;
         }
-        let growing = self.growing.take().map_or_else(|| self.directory.temporary().map(Growing::new), Ok)?;
+        let growing =
+            self.growing.take().map_or_else(|| self.directory.temporary().map(Growing::new), Ok)?;
         Ok(self.growing.insert(growing))
     }
 
@@ -211,7 +220,11 @@ mod tests {
     const SIZE: usize = 300;
 
     /// A writer, and a file with these streams, each of so many bytes.
-    fn writer(cap: u64, budget: u64, sizes: &[usize]) -> (tempfile::TempDir, Writer, File, Vec<Row>) {
+    fn writer(
+        cap: u64,
+        budget: u64,
+        sizes: &[usize],
+    ) -> (tempfile::TempDir, Writer, File, Vec<Row>) {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::below(dir.path());
         directory.create().unwrap();
@@ -220,7 +233,14 @@ mod tests {
             let stream = vec![number; size];
             let (digest, packed_crc) = (Digest::of(&stream), Checksum::of(&stream).value());
             let (packed_len, offset) = (size as u64, bytes.len() as u64);
-            rows.push(Row { key: key(number), digest, method: Method::Store, packed_len, packed_crc, offset });
+            rows.push(Row {
+                key: key(number),
+                digest,
+                method: Method::Store,
+                packed_len,
+                packed_crc,
+                offset,
+            });
             bytes.extend(stream);
         }
         fs_err::write(dir.path().join("archive"), bytes).unwrap();
@@ -242,7 +262,10 @@ mod tests {
             let row = |row: &Row| {
                 let start = usize::try_from(row.offset).unwrap();
                 let packed = &bytes[start..start + usize::try_from(row.packed_len).unwrap()];
-                assert_eq!((Digest::of(packed), Checksum::of(packed).value()), (row.digest, row.packed_crc));
+                assert_eq!(
+                    (Digest::of(packed), Checksum::of(packed).value()),
+                    (row.digest, row.packed_crc)
+                );
                 (row.key, row.offset)
             };
             sealed.table.rows.iter().map(row).collect()
@@ -261,7 +284,8 @@ mod tests {
 
     #[test]
     fn what_is_damaged_leaves_no_trace() {
-        let (_dir, mut writer, file, mut rows) = writer(u64::MAX, u64::MAX, &[SIZE, 3 * PIECE, 10, SIZE, 20]);
+        let (_dir, mut writer, file, mut rows) =
+            writer(u64::MAX, u64::MAX, &[SIZE, 3 * PIECE, 10, SIZE, 20]);
         rows[1].packed_crc ^= 1;
         rows[2].packed_crc ^= 1;
         rows[4].packed_len += 1;
@@ -277,6 +301,10 @@ mod tests {
         for row in &rows {
             writer.copy(&file, row);
         }
-        assert_eq!(streams(writer), [vec![(key(1), 0), (key(2), 300)]], "the last would fit and comes too late");
+        assert_eq!(
+            streams(writer),
+            [vec![(key(1), 0), (key(2), 300)]],
+            "the last would fit and comes too late"
+        );
     }
 }

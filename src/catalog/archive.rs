@@ -3,88 +3,221 @@
 //! A tar archive cannot be read out of order, and wheels are written in another order than
 //! archives; so an archive is unpacked once, below a temporary directory.
 
-use std::io::Read;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 
-use fs_err as fs;
+use liblzma::stream::{CONCATENATED, Stream};
 use tar::EntryType;
 
 use super::layout::{MANIFEST, Storage};
 use crate::names::RelPath;
+use crate::regular;
+
+/// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
+const MEMORY: u64 = 160 << 20;
+/// How many bytes the headers of one member may have: its name, a link's target, and records.
+const HEADERS: u64 = 1 << 20;
+/// How many zeros there may be behind the last member; writers fill blocks of some kilobytes.
+const FILLING: u64 = 1 << 20;
 
 /// Why an archive could not be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
     #[error("cannot read archive {archive}")]
-    Read { archive: String, source: std::io::Error },
+    Read { archive: String, source: io::Error },
     #[error("archive {archive} has a member whose path {reason}")]
     Path { archive: String, reason: crate::names::PathError },
     #[error("archive {archive} has a member whose name is not UTF-8: {}", .name.escape_debug())]
     NotUtf8 { archive: String, name: String },
     #[error("archive {archive}: `{member}` links to `{target}`, which leads outside")]
     Outside { archive: String, member: RelPath, target: String },
-    #[error("archive {archive}: `{member}` is a device, socket or the like, which packages cannot hold")]
+    #[error(
+        "archive {archive}: `{member}` is a device, socket or the like, which packages cannot hold"
+    )]
     Special { archive: String, member: RelPath },
     #[error("the first member of archive {archive} is `{member}`; it has to be {MANIFEST}")]
     First { archive: String, member: String },
+    #[error("archive {archive} has two members of the name `{member}`")]
+    Twice { archive: String, member: RelPath },
+    #[error("archive {archive}: a header says that `{member}` has {} bytes", .size.escape_debug())]
+    Size { archive: String, member: RelPath, size: String },
+    #[error(
+        "archive {archive}: `{member}` has {size} bytes, and the temporary directory has room for {room}"
+    )]
+    Room { archive: String, member: RelPath, size: u64, room: u64 },
+    #[error("archive {archive} has something behind its last member that is not part of it")]
+    Stray { archive: String },
     #[error("cannot unpack `{member}` of archive {archive}")]
-    Write { archive: String, member: RelPath, source: std::io::Error },
+    Write { archive: String, member: RelPath, source: io::Error },
 }
 
 /// Unpacks `archive` into the directory `to`, which has to exist and be empty.
 pub(super) fn unpack(archive: &Path, storage: Storage, to: &Path) -> Result<(), UnpackError> {
     let name = archive.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let read_error = |source| UnpackError::Read { archive: name.clone(), source };
-    let file = fs::File::open(archive).map_err(read_error)?;
-    let bytes: Box<dyn Read> = match storage {
-        Storage::Zstd => Box::new(zstd::Decoder::new(file).map_err(read_error)?),
-        Storage::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(file)),
-        Storage::Directory => Box::new(file),
-    };
+    let left = Rc::new(Cell::new(HEADERS));
+    let bytes =
+        Limited { bytes: decoder(archive, storage).map_err(read_error)?, left: left.clone() };
     let mut tar = tar::Archive::new(bytes);
     tar.set_preserve_mtime(false);
-    let mut first = true;
+    let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
     for member in tar.entries().map_err(read_error)? {
         let mut member = member.map_err(read_error)?;
-        let Some(path) = checked_path(&name, &member)? else { continue };
-        if std::mem::take(&mut first) && path.as_str() != MANIFEST {
-            return Err(UnpackError::First { archive: name, member: path.to_string() });
+        left.set(u64::MAX);
+        if let Some(path) = checked(&name, &mut member, &mut seen, to)? {
+            let write_error =
+                |source| UnpackError::Write { archive: name.clone(), member: path.clone(), source };
+            if !member.unpack_in(to).map_err(write_error)? {
+                let target = "..".to_owned();
+                return Err(UnpackError::Outside { archive: name, member: path, target });
+            }
         }
-        check_kind(&name, &path, &member)?;
-        let done = member.unpack_in(to).map_err(|source| UnpackError::Write { archive: name.clone(), member: path.clone(), source })?;
-        if !done {
-            return Err(UnpackError::Outside { archive: name, member: path, target: "..".to_owned() });
+        left.set(HEADERS);
+    }
+    ended(tar.into_inner().bytes, &name)
+}
+
+/// The path of a member that can be unpacked; nothing for one that needs not be.
+fn checked<R: Read>(
+    archive: &str,
+    member: &mut tar::Entry<'_, R>,
+    seen: &mut HashMap<RelPath, EntryType>,
+    to: &Path,
+) -> Result<Option<RelPath>, UnpackError> {
+    let Some(path) = checked_path(archive, member)? else { return Ok(None) };
+    if seen.is_empty() && path.as_str() != MANIFEST {
+        let (archive, member) = (archive.to_owned(), path.to_string());
+        return Err(UnpackError::First { archive, member });
+    }
+    check_kind(archive, &path, member)?;
+    check_size(archive, &path, member, to)?;
+    let kind = member.header().entry_type();
+    let both_directories = |other| kind == EntryType::Directory && other == EntryType::Directory;
+    if seen.insert(path.clone(), kind).is_some_and(|other| !both_directories(other)) {
+        return Err(UnpackError::Twice { archive: archive.to_owned(), member: path });
+    }
+    Ok(Some(path))
+}
+
+/// What is in the archive's compressed stream.
+fn decoder(archive: &Path, storage: Storage) -> io::Result<Box<dyn Read>> {
+    let file = regular::open(archive)?;
+    Ok(match storage {
+        Storage::Zstd => Box::new(zstd::Decoder::new(file)?),
+        Storage::Xz => {
+            let stream = Stream::new_stream_decoder(MEMORY, CONCATENATED)?;
+            Box::new(liblzma::read::XzDecoder::new_stream(file, stream))
         }
+        Storage::Directory => Box::new(file),
+    })
+}
+
+/// Reads what follows the last member, up to the end of the stream: zeros, and not many.
+fn ended(bytes: impl Read, archive: &str) -> Result<(), UnpackError> {
+    let read_error = |source| UnpackError::Read { archive: archive.to_owned(), source };
+    let mut rest = Vec::new();
+    bytes.take(FILLING + 1).read_to_end(&mut rest).map_err(read_error)?;
+    if rest.len() as u64 > FILLING || rest.iter().any(|byte| *byte != 0) {
+        return Err(UnpackError::Stray { archive: archive.to_owned() });
+    }
+    Ok(())
+}
+
+/// Bytes of which only so many can be read before somebody allows more.
+struct Limited<R> {
+    bytes: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 && !out.is_empty() {
+            let what = format!("the headers of a member have more than {HEADERS} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        let read = self.bytes.read(&mut out[..wanted])?;
+        self.left.set(left - read as u64);
+        Ok(read)
+    }
+}
+
+/// Checks that a member's size is a number, and that there is room for it.
+fn check_size<R: Read>(
+    archive: &str,
+    path: &RelPath,
+    member: &mut tar::Entry<'_, R>,
+    to: &Path,
+) -> Result<(), UnpackError> {
+    let read_error = |source| UnpackError::Read { archive: archive.to_owned(), source };
+    for record in member.pax_extensions().map_err(read_error)?.into_iter().flatten() {
+        let record = record.map_err(read_error)?;
+        let value = String::from_utf8_lossy(record.value_bytes()).into_owned();
+        if record.key_bytes() == b"size" && value.parse::<u64>().is_err() {
+            let (archive, member) = (archive.to_owned(), path.clone());
+            return Err(UnpackError::Size { archive, member, size: value });
+        }
+    }
+    // A file system that does not tell is asked by writing.
+    let room = rustix::fs::statvfs(to).map_or(u64::MAX, |found| found.f_bavail * found.f_frsize);
+    if member.size() > room {
+        let (archive, member, size) = (archive.to_owned(), path.clone(), member.size());
+        return Err(UnpackError::Room { archive, member, size, room });
     }
     Ok(())
 }
 
 /// The member's path; `None` for the archive's own root and for headers that are no members.
-fn checked_path<R: Read>(archive: &str, member: &tar::Entry<'_, R>) -> Result<Option<RelPath>, UnpackError> {
+fn checked_path<R: Read>(
+    archive: &str,
+    member: &tar::Entry<'_, R>,
+) -> Result<Option<RelPath>, UnpackError> {
     if matches!(member.header().entry_type(), EntryType::XGlobalHeader | EntryType::XHeader) {
         return Ok(None);
     }
     let bytes = member.path_bytes();
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| UnpackError::NotUtf8 { archive: archive.to_owned(), name: String::from_utf8_lossy(&bytes).into_owned() })?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| UnpackError::NotUtf8 {
+        archive: archive.to_owned(),
+        name: String::from_utf8_lossy(&bytes).into_owned(),
+    })?;
     let text = text.trim_start_matches("./").trim_end_matches('/');
     if text.is_empty() || text == "." {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|reason| UnpackError::Path { archive: archive.to_owned(), reason })
+    text.parse()
+        .map(Some)
+        .map_err(|reason| UnpackError::Path { archive: archive.to_owned(), reason })
 }
 
-fn check_kind<R: Read>(archive: &str, path: &RelPath, member: &tar::Entry<'_, R>) -> Result<(), UnpackError> {
+fn check_kind<R: Read>(
+    archive: &str,
+    path: &RelPath,
+    member: &tar::Entry<'_, R>,
+) -> Result<(), UnpackError> {
     match member.header().entry_type() {
-        EntryType::Regular | EntryType::Continuous | EntryType::Directory | EntryType::GNUSparse => Ok(()),
+        EntryType::Regular
+        | EntryType::Continuous
+        | EntryType::Directory
+        | EntryType::GNUSparse => Ok(()),
         kind @ (EntryType::Symlink | EntryType::Link) => {
-            let target = member.link_name_bytes().map(|t| String::from_utf8_lossy(&t).into_owned()).unwrap_or_default();
+            let target = member
+                .link_name_bytes()
+                .map(|t| String::from_utf8_lossy(&t).into_owned())
+                .unwrap_or_default();
             // A hard link names a member of the archive, a symlink starts at its own directory.
             let start = if kind == EntryType::Link { 0 } else { path.depth() };
             if stays_below(start, &target) {
                 Ok(())
             } else {
-                Err(UnpackError::Outside { archive: archive.to_owned(), member: path.clone(), target })
+                Err(UnpackError::Outside {
+                    archive: archive.to_owned(),
+                    member: path.clone(),
+                    target,
+                })
             }
         }
         _ => Err(UnpackError::Special { archive: archive.to_owned(), member: path.clone() }),

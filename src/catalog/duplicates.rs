@@ -14,7 +14,10 @@ use crate::source::{Code, Problem, Problems};
 /// both mean the same file without reading one.
 pub(super) fn hash(catalog: &mut Catalog, tree: &Tree) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
-    let hashed = wanted.par_iter().map(|&(artifact, entry)| sha256(catalog, tree, artifact, entry)).collect();
+    let hashed = wanted
+        .par_iter()
+        .map(|&(artifact, entry)| sha256(catalog, tree, artifact, entry))
+        .collect();
     for (&(artifact, entry), digest) in wanted.iter().zip(collect(hashed)?) {
         catalog.artifacts[artifact].entries[entry].sha256 = Some(digest);
     }
@@ -33,7 +36,9 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     }
     let family = |&(a, _): &(usize, usize)| &catalog.artifacts[a].id.family;
     let shared = by_path.into_values().filter(|files| {
-        files.iter().enumerate().any(|(i, one)| files[i + 1..].iter().any(|other| installed_together(family(one), family(other))))
+        files.iter().enumerate().any(|(i, one)| {
+            files[i + 1..].iter().any(|other| installed_together(family(one), family(other)))
+        })
     });
     shared.flatten().collect()
 }
@@ -42,12 +47,27 @@ fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.base() == other.base()
 }
 
-fn sha256(catalog: &Catalog, tree: &Tree, artifact: usize, entry: usize) -> Result<String, Problems> {
+fn sha256(
+    catalog: &Catalog,
+    tree: &Tree,
+    artifact: usize,
+    entry: usize,
+) -> Result<String, Problems> {
     let artifact = &catalog.artifacts[artifact];
     let entry = &artifact.entries[entry];
-    let origin = Origin { artifact: artifact.id.clone(), base: entry.base.clone(), path: entry.path.clone() };
-    let digest = tree.path(&origin).map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| sha256_of_file(&path));
+    let origin = Origin {
+        artifact: artifact.id.clone(),
+        base: entry.base.clone(),
+        path: entry.path.clone(),
+    };
+    let digest = tree
+        .path(&origin)
+        .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| sha256_of_file(&path));
     digest.map_err(|e| {
-        Problem::error(Code::UnreadableArtifact, format!("cannot read `{}` of artifact `{}`: {e}", entry.path, artifact.id)).into()
+        Problem::error(
+            Code::UnreadableArtifact,
+            format!("cannot read `{}` of artifact `{}`: {e}", entry.path, artifact.id),
+        )
+        .into()
     })
 }

@@ -71,7 +71,9 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
 pub(super) fn kpack_split(flags: &Value) -> bool {
     match &flags["flags"]["KPACK_SPLIT_ARTIFACTS"] {
         Value::Bool(on) => *on,
-        Value::String(text) => matches!(text.to_ascii_lowercase().as_str(), "on" | "true" | "1" | "yes"),
+        Value::String(text) => {
+            matches!(text.to_ascii_lowercase().as_str(), "on" | "true" | "1" | "yes")
+        }
         Value::Number(number) => number.as_i64() != Some(0),
         Value::Null | Value::Array(_) | Value::Object(_) => false,
     }
@@ -79,7 +81,12 @@ pub(super) fn kpack_split(flags: &Value) -> bool {
 
 /// The targets, from a list or from a text with `;` or `,` between.
 pub(super) fn targets(info: &Value) -> Vec<String> {
-    let split = |text: &str| text.split([';', ',']).map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect::<Vec<_>>();
+    let split = |text: &str| {
+        text.split([';', ','])
+            .map(|t| t.trim().to_owned())
+            .filter(|t| !t.is_empty())
+            .collect::<Vec<_>>()
+    };
     match &info["dist_amdgpu_targets"] {
         Value::String(text) => split(text),
         Value::Array(list) => list.iter().filter_map(Value::as_str).flat_map(split).collect(),
@@ -117,7 +124,10 @@ mod tests {
         assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": true}})));
         assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": "ON"}})));
         assert!(!kpack_split(&json!({})));
-        assert_eq!(targets(&json!({"dist_amdgpu_targets": "gfx942; gfx1100"})), ["gfx942", "gfx1100"]);
+        assert_eq!(
+            targets(&json!({"dist_amdgpu_targets": "gfx942; gfx1100"})),
+            ["gfx942", "gfx1100"]
+        );
         assert_eq!(targets(&json!({"dist_amdgpu_targets": ["gfx942"]})), ["gfx942"]);
     }
 }

@@ -55,7 +55,9 @@ pub enum CatalogError {
         source: serde_json::Error,
     },
     /// The file is a catalog of another format.
-    #[error("the catalog {file} has format {found}, and this program reads format {CATALOG_FORMAT}")]
+    #[error(
+        "the catalog {file} has format {found}, and this program reads format {CATALOG_FORMAT}"
+    )]
     Format {
         /// The file as it was named.
         file: String,
@@ -137,12 +139,15 @@ impl Catalog {
     /// artifact directory can have.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
-        let bytes = read(file).map_err(|source| CatalogError::Read { file: name.clone(), source })?;
-        let saved: SavedCatalog = serde_json::from_slice(&bytes).map_err(|source| not_read(&name, &bytes, source))?;
+        let bytes =
+            read(file).map_err(|source| CatalogError::Read { file: name.clone(), source })?;
+        let saved: SavedCatalog =
+            serde_json::from_slice(&bytes).map_err(|source| not_read(&name, &bytes, source))?;
         if saved.format != CATALOG_FORMAT {
             return Err(CatalogError::Format { file: name, found: saved.format.into() });
         }
-        let mut catalog = Self { artifacts: saved.artifacts, ignored: saved.ignored, build: saved.build };
+        let mut catalog =
+            Self { artifacts: saved.artifacts, ignored: saved.ignored, build: saved.build };
         catalog.sort();
         match catalog.fault() {
             Some(reason) => Err(CatalogError::Inconsistent { file: name, reason }),
@@ -160,7 +165,12 @@ impl Catalog {
         }
         self.artifacts.iter().find_map(|artifact| {
             let twice = artifact.entries.windows(2).find(|pair| pair[0].order() == pair[1].order());
-            let twice = twice.map(|pair| format!("artifact `{}` has `{}` of `{}` twice", artifact.id, pair[0].path, pair[0].base));
+            let twice = twice.map(|pair| {
+                format!(
+                    "artifact `{}` has `{}` of `{}` twice",
+                    artifact.id, pair[0].path, pair[0].base
+                )
+            });
             twice.or_else(|| artifact.entries.iter().find_map(|entry| odd_digest(artifact, entry)))
         })
     }
@@ -179,9 +189,16 @@ const ZSTD_LEVEL: i32 = 15;
 const XZ_LEVEL: u32 = 6;
 
 fn odd_digest(artifact: &Artifact, entry: &Entry) -> Option<String> {
-    let fine = |digest: &str| digest.len() == 64 && digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let fine = |digest: &str| {
+        digest.len() == 64 && digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
     let digest = entry.sha256.as_deref().filter(|digest| !fine(digest))?;
-    Some(format!("`{}` is not the SHA-256 of `{}` in artifact `{}`", digest.escape_debug(), entry.path, artifact.id))
+    Some(format!(
+        "`{}` is not the SHA-256 of `{}` in artifact `{}`",
+        digest.escape_debug(),
+        entry.path,
+        artifact.id
+    ))
 }
 
 fn artifact(out: &mut dyn Write, artifact: &Artifact) -> io::Result<()> {
@@ -195,7 +212,11 @@ fn artifact(out: &mut dyn Write, artifact: &Artifact) -> io::Result<()> {
 }
 
 /// A JSON array, each item on a line of its own.
-fn lines<T>(out: &mut dyn Write, items: &[T], write: impl Fn(&mut dyn Write, &T) -> io::Result<()>) -> io::Result<()> {
+fn lines<T>(
+    out: &mut dyn Write,
+    items: &[T],
+    write: impl Fn(&mut dyn Write, &T) -> io::Result<()>,
+) -> io::Result<()> {
     for (index, item) in items.iter().enumerate() {
         out.write_all(if index == 0 { b"[\n" } else { b",\n" })?;
         write(&mut *out, item)?;
@@ -207,11 +228,15 @@ fn lines<T>(out: &mut dyn Write, items: &[T], write: impl Fn(&mut dyn Write, &T)
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(file)?;
     let mut json = Vec::new();
-    let damaged = |e: io::Error| io::Error::new(io::ErrorKind::InvalidData, format!("it cannot be decompressed: {e}"));
+    let damaged = |e: io::Error| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("it cannot be decompressed: {e}"))
+    };
     if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         zstd::Decoder::with_buffer(&bytes[..])?.read_to_end(&mut json).map_err(damaged)?;
     } else if bytes.starts_with(b"\xfd7zXZ\0") {
-        liblzma::read::XzDecoder::new_multi_decoder(&bytes[..]).read_to_end(&mut json).map_err(damaged)?;
+        liblzma::read::XzDecoder::new_multi_decoder(&bytes[..])
+            .read_to_end(&mut json)
+            .map_err(damaged)?;
     } else {
         return Ok(bytes);
     }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
+use super::unpacked::Unpacked;
 use super::{ArtifactId, Origin};
 
 /// The artifact directory on this machine; archives are unpacked beside it for as long as this lives.
@@ -12,11 +11,11 @@ use super::{ArtifactId, Origin};
 pub struct Tree {
     roots: BTreeMap<ArtifactId, PathBuf>,
     // Held so that what was unpacked vanishes with the tree.
-    _unpacked: Option<TempDir>,
+    _unpacked: Option<Unpacked>,
 }
 
 impl Tree {
-    pub(super) fn new(roots: BTreeMap<ArtifactId, PathBuf>, unpacked: Option<TempDir>) -> Self {
+    pub(super) fn new(roots: BTreeMap<ArtifactId, PathBuf>, unpacked: Option<Unpacked>) -> Self {
         Self { roots, _unpacked: unpacked }
     }
 

@@ -20,8 +20,8 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_long_help = AUDIT_EXAMPLES)]
 pub struct AuditArgs {
-    /// The wheels, of any maker
-    #[arg(value_name = "WHEEL", value_hint = ValueHint::FilePath, required = true)]
+    /// The wheels, of any maker, and directories of them
+    #[arg(value_name = "WHEEL", value_hint = ValueHint::AnyPath, required = true)]
     pub wheels: Vec<PathBuf>,
 
     /// Print what was found out as JSON: `{"wheels": [{"file", "tag", ...}]}`
@@ -39,7 +39,7 @@ pub struct AuditArgs {
 const AUDIT_EXAMPLES: &str = "\
 Examples:
   All wheels of a build, as the set that is installed together:
-    rockpack audit dist/*.whl
+    rockpack audit out/dist
 
   The tag of each wheel, for a script:
     rockpack audit --json dist/*.whl | jq -r '.wheels[] | \"\\(.tag) \\(.file)\"'

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{ArgAction, Args, ValueHint};
 use rockpack::provenance::{BuilderId, BuilderIdError};
 
 use super::{CacheArgs, SetArgs};
@@ -20,8 +20,14 @@ use super::{CacheArgs, SetArgs};
 /// too. A project that fails stops only those that wait for it: what else was made is put in
 /// place, the exit status is 1, and DEST/logs/NAME.log has all that its build wrote.
 ///
-/// Packages that an earlier build left in DEST/dist are removed; files of others stay. Equal
-/// inputs give equal bytes, whatever the directory, user, locale, day or number of threads.
+/// Packages of an earlier build in DEST/dist that this one does not make are removed: those that its
+/// provenance statement names and that nobody changed since. With --only, only other versions of the
+/// packages that are made are removed, and SHA256SUMS and provenance list what stays too. --keep removes
+/// nothing. Files of others stay in any case.
+///
+/// Outputs are put in place in one step: when it fails, or the process is killed in it, the next build
+/// or `rockpack verify` restores what was there. Equal inputs give equal bytes, whatever the directory,
+/// user, locale, day or number of threads.
 ///
 /// Beside the packages are SHA256SUMS and provenance.intoto.json: which packages were made, of
 /// what and by which builder, as an in-toto statement (SLSA provenance v1) that is ready to be signed.
@@ -29,6 +35,7 @@ use super::{CacheArgs, SetArgs};
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
     /// The artifacts: a directory of {name}_{component}_{family} directories or archives
@@ -43,7 +50,7 @@ pub struct BuildArgs {
     pub set: SetArgs,
 
     /// The Python that builds projects; it needs the modules build and pip [default: python3]
-    #[arg(long, value_name = "PYTHON", value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
+    #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
     pub python: PathBuf,
 
     /// Let projects' builds fetch nothing: what they require has to be in pip's own find-links
@@ -54,11 +61,23 @@ pub struct BuildArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 
+    /// Keep all packages of earlier builds in DIR/dist
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Build the packages [default]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_build_packages")]
+    build_packages: bool,
+
+    /// Do everything up to the first byte that is written, ELF edits included, and print the plan
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "build_packages")]
+    pub no_build_packages: bool,
+
     #[command(flatten)]
     pub cache: CacheArgs,
 
     /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = super::size::size, help_heading = "Running")]
+    #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]
     pub memory: Option<u64>,
 
     /// Write what every thread did, and when, as a trace that Perfetto opens
@@ -78,7 +97,13 @@ pub struct BuildArgs {
     pub builder_id: BuilderId,
 
     /// Which run of the builder it is, for the same statement [default: not said, so that equal builds have equal statements]
-    #[arg(long, value_name = "ID", env = "ROCKPACK_INVOCATION_ID", hide_env_values = true, help_heading = "Provenance")]
+    #[arg(
+        long,
+        value_name = "ID",
+        env = "ROCKPACK_INVOCATION_ID",
+        hide_env_values = true,
+        help_heading = "Provenance"
+    )]
     pub invocation_id: Option<String>,
 }
 
@@ -95,6 +120,10 @@ Examples:
   For two ISAs; the selector offers one of them on Windows too:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
         --linux-amdgpu-families gfx942,gfx1100 --windows-amdgpu-families gfx1100
+
+  One ISA's wheel, and all that a pattern names:
+    rockpack build --artifact-dir artifacts --dest-dir out --only rocm-sdk-device-gfx942
+    rockpack build --artifact-dir artifacts --dest-dir out --only 'core,rocm-sdk-device-*'
 
   Quickly, to try something out:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev0 \\

@@ -19,7 +19,7 @@ pub struct CacheArgs {
     no_cache: bool,
 
     /// How large the cache may be when the build is done, as 500MB, 10GB or 2GiB [default: 10GB]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Cache")]
+    #[arg(long, value_name = "SIZE", env = "ROCKPACK_CACHE_SIZE", hide_env_values = true, value_parser = size, help_heading = "Cache")]
     cache_size: Option<u64>,
 }
 
@@ -108,7 +108,7 @@ pub struct VerifyCacheArgs {
     pub which: WhichCache,
 
     /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 /// Check packages.kdl and families.kdl by themselves
 ///
@@ -15,8 +15,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_long_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    /// Where packages.kdl and families.kdl are, or `built-in` for the program's own copy [default: this directory]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 }
 

@@ -17,6 +17,7 @@ pub enum Shell {
     Bash,
     Zsh,
     Fish,
+    Powershell,
 }
 
 /// Print the manual page, rockpack(1), as roff
@@ -34,6 +35,9 @@ Examples:
 
   For zsh, in a directory that is in its fpath:
     rockpack completions zsh > ~/.zfunc/_rockpack
+
+  For PowerShell, with `. ~/rockpack.ps1` in the file that $PROFILE names:
+    rockpack completions powershell > ~/rockpack.ps1
 ";
 
 const MAN_EXAMPLES: &str = "\

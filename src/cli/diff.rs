@@ -13,7 +13,7 @@ use super::{CatalogArgs, SetArgs};
 ///   a directory with packages.kdl and families.kdl, which is planned on the artifacts given,
 ///   a directory of built packages, such as `dist`.
 /// Without NEW, it is the manifest that `rockpack plan` would take: --manifest, else this
-/// directory's, else the one built in. With --manifest-at, OLD is that manifest as it was in git.
+/// directory's, else, with a warning, the one built in. With --manifest-at, OLD is that manifest as it was in git.
 ///
 /// Prints packages and their sizes, then what differs: `+` is new, `-` is gone, an arrow moved, `~`
 /// differs. A directory that is concerned as a whole is one line (`lib/x/**`), and so are files that
@@ -88,7 +88,9 @@ impl DiffArgs {
     /// When there are two paths beside a revision.
     pub fn sides(&self) -> Result<(Option<&PathBuf>, Option<&PathBuf>), &'static str> {
         match (&self.manifest_at, &self.old, &self.new) {
-            (Some(_), Some(_), Some(_)) => Err("--manifest-at stands for OLD: give NEW alone, or nothing"),
+            (Some(_), Some(_), Some(_)) => {
+                Err("--manifest-at stands for OLD: give NEW alone, or nothing")
+            }
             (Some(_), new, None) => Ok((None, new.as_ref())),
             (_, old, new) => Ok((old.as_ref(), new.as_ref())),
         }

@@ -129,7 +129,11 @@ Examples:
 impl EditArgs {
     /// What is asked for. Whether the names are possible is the editor's to say.
     pub fn edits(&self) -> Edits {
-        Edits { rpath: self.rpath_edit(), soname: self.soname.clone(), needed: self.rename_needed.clone() }
+        Edits {
+            rpath: self.rpath_edit(),
+            soname: self.soname.clone(),
+            needed: self.rename_needed.clone(),
+        }
     }
 
     fn rpath_edit(&self) -> RpathEdit {
@@ -139,14 +143,18 @@ impl EditArgs {
             Some(value) => RpathEdit::Set(entries(value)),
             None if self.convert_rpath => RpathEdit::Convert,
             None if self.add_rpath.is_empty() => RpathEdit::Keep,
-            None => RpathEdit::Append(self.add_rpath.iter().flat_map(|value| entries(value)).collect()),
+            None => {
+                RpathEdit::Append(self.add_rpath.iter().flat_map(|value| entries(value)).collect())
+            }
         }
     }
 }
 
 fn parse_rename(text: &str) -> Result<Rename, &'static str> {
     match text.split_once('=') {
-        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok(Rename { from: from.to_owned(), to: to.to_owned() }),
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+            Ok(Rename { from: from.to_owned(), to: to.to_owned() })
+        }
         _ => Err("expected the old name, `=` and the new name"),
     }
 }
@@ -175,22 +183,41 @@ mod tests {
         let rpath = |arguments: &[&str]| edits(arguments).unwrap().rpath;
         assert_eq!(rpath(&["--rpath", "/a:/b"]), RpathEdit::Set(strings(&["/a", "/b"])));
         assert_eq!(rpath(&["--rpath", ""]), RpathEdit::Set(Vec::new()));
-        assert_eq!(rpath(&["--add-rpath", "/a:/b", "--add-rpath", "/c"]), RpathEdit::Append(strings(&["/a", "/b", "/c"])));
+        assert_eq!(
+            rpath(&["--add-rpath", "/a:/b", "--add-rpath", "/c"]),
+            RpathEdit::Append(strings(&["/a", "/b", "/c"]))
+        );
         assert_eq!(rpath(&["--convert-rpath"]), RpathEdit::Convert);
-        let names = edits(&["--soname", "s", "--rename-needed", "a=b", "--rename-needed", "c=d=e"]).unwrap();
+        let names = edits(&["--soname", "s", "--rename-needed", "a=b", "--rename-needed", "c=d=e"])
+            .unwrap();
         let rename = |from: &str, to: &str| Rename { from: from.to_owned(), to: to.to_owned() };
         assert_eq!(
             names,
-            Edits { rpath: RpathEdit::Keep, soname: Some("s".to_owned()), needed: vec![rename("a", "b"), rename("c", "d=e")] }
+            Edits {
+                rpath: RpathEdit::Keep,
+                soname: Some("s".to_owned()),
+                needed: vec![rename("a", "b"), rename("c", "d=e")]
+            }
         );
     }
 
     #[test]
     fn what_says_nothing_or_two_things_is_refused() {
-        for wrong in [&[][..], &["--rpath", "/a", "--add-rpath", "/b"], &["--convert-rpath", "--rpath", "/a"], &["--rename-needed", "a="]] {
+        for wrong in [
+            &[][..],
+            &["--rpath", "/a", "--add-rpath", "/b"],
+            &["--convert-rpath", "--rpath", "/a"],
+            &["--rename-needed", "a="],
+        ] {
             assert!(edits(wrong).is_err(), "{wrong:?}");
         }
-        assert!(Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a"]).is_err(), "an edit needs a file to write");
-        assert!(Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a", "--dry-run"]).is_ok());
+        assert!(
+            Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a"]).is_err(),
+            "an edit needs a file to write"
+        );
+        assert!(
+            Cli::try_parse_from(["rockpack", "elf", "edit", "in", "--rpath", "/a", "--dry-run"])
+                .is_ok()
+        );
     }
 }

@@ -16,7 +16,10 @@ use super::{CatalogArgs, SetArgs};
 /// Exit status: 0 printed, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line; those of one form exclude each other")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line; those of one form exclude each other"
+)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
     #[command(flatten)]

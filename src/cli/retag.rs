@@ -20,8 +20,8 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_long_help = RETAG_EXAMPLES)]
 pub struct RetagArgs {
-    /// The wheels
-    #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::FilePath)]
+    /// The wheels, and directories of them
+    #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::AnyPath)]
     pub wheels: Vec<PathBuf>,
 
     /// The platform tag, or several with `.` between
@@ -40,7 +40,7 @@ pub struct RetagArgs {
 const RETAG_EXAMPLES: &str = "\
 Examples:
   Wheels that a build tagged for this machine, for every glibc from 2.28 on:
-    rockpack retag --platform-tag manylinux_2_28_x86_64 -o publish dist/*.whl
+    rockpack retag --platform-tag manylinux_2_28_x86_64 -o publish out/dist
 
   A set of two tags:
     rockpack retag --platform-tag manylinux_2_17_x86_64.manylinux2014_x86_64 a-1.0-py3-none-linux_x86_64.whl

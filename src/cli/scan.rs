@@ -22,11 +22,11 @@ pub struct ScanArgs {
     pub output: Option<PathBuf>,
 
     /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
     /// Say which base directories artifacts list and do not have
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 

@@ -8,8 +8,11 @@ use clap::{Args, ValueHint};
 /// Serve an index on this machine, for tests and trials
 ///
 /// Answers on loopback until it is interrupted: pages in the form that the client asks for (HTML or
-/// JSON, PEP 691), packages whole and in ranges. Prints one line, the URL, when it can be reached.
+/// JSON, PEP 691), packages whole and in ranges. Prints what to give pip or uv when it can be reached:
+/// `--index-url URL`, or `--find-links URL` for pages that `rockpack index --layout flat` wrote; of CI
+/// runs a line for each group.
 /// There is no encryption, no password and no way to write: addresses other than loopback are refused.
+/// A rockpack that is built from source needs the feature for it: `cargo build --features serve`.
 #[derive(Debug, Args)]
 #[command(after_long_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
@@ -26,7 +29,7 @@ pub struct ServeArgs {
     pub bind: IpAddr,
 
     /// Print each request on standard error: method, status, bytes, path, range
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 

@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Compression, Mode, PackageName};
-use rockpack::plan::{Request, Sources};
+use rockpack::names::{Compression, Mode};
+use rockpack::plan::{OnlyName, Request, Sources};
+use rockpack::version::Version;
+
+/// The preset of xz that everybody means who names none.
+const SMALLEST: u8 = 6;
 
 /// What packages are made of: an artifact directory, or what was saved of one.
 #[derive(Debug, Args)]
@@ -24,24 +28,30 @@ pub struct CatalogArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
-    /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    /// Where packages.kdl and families.kdl are, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
     /// Where the checkouts are that packages.kdl has Python projects of [default: none, projects are left out]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub sources: Option<PathBuf>,
 
     /// How device code is split [default: as the artifacts say]
     #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
-    /// The version of every package (PEP 440) [default: the artifacts' own]
+    /// The version of every package (PEP 440) [default: the artifacts' own and .dev0, as 7.2.0.dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
-    pub version: Option<String>,
+    pub version: Option<Version>,
 
     /// Appended to the names of platform directories, so that two builds can be told apart [default: nothing]
-    #[arg(long, value_name = "N", default_value = "", hide_default_value = true, help_heading = "Packages")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Packages"
+    )]
     pub version_suffix: String,
 
     /// Families or ISAs published for Linux, with `,` or `;` between [default: all there are]
@@ -56,9 +66,9 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<String>,
 
-    /// Only this package, project or wheel; may be repeated [default: all]
-    #[arg(long, value_name = "PACKAGE", help_heading = "Packages")]
-    pub only: Vec<PackageName>,
+    /// Only these packages, projects or wheels by their names in packages.kdl, or distributions by theirs, `*` for any characters; `,` between, or repeated [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
+    pub only: Vec<OnlyName>,
 
     /// Fail when the artifacts hold a file that no package takes and no rule drops
     #[arg(long, help_heading = "Packages")]
@@ -76,24 +86,24 @@ pub struct SetArgs {
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
     no_wheel_compression: bool,
 
-    /// How hard xz tries on the devel archive, from 0 (fast) to 6 (small) [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), conflicts_with = "no_devel_tarball_compression", help_heading = "Compression")]
-    xz_preset: Option<u8>,
-
-    /// Compress the archive in the devel wheel with xz [default]
+    /// Compress the archive in the devel wheel with xz: a smaller wheel, and a slower build
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
     devel_tarball_compression: bool,
 
-    /// Leave the archive in the devel wheel a plain tar, compressed as the wheel's other members are
+    /// With --devel-tarball-compression, how hard xz tries, from 0 (fast) to 6 (small) [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), requires = "devel_tarball_compression", help_heading = "Compression")]
+    xz_preset: Option<u8>,
+
+    /// Leave the archive in the devel wheel a plain tar, compressed as the wheel's other members are [default]
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "devel_tarball_compression", help_heading = "Compression")]
     no_devel_tarball_compression: bool,
 
     /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
+    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
     pub jobs: Option<u16>,
 
     /// Say more: what is left out of packages and why, absent base directories, every unowned file
-    #[arg(short, long, help_heading = "Running")]
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
     pub verbose: bool,
 }
 
@@ -104,32 +114,36 @@ impl SetArgs {
             version: self.version.clone(),
             suffix: self.version_suffix.clone(),
             mode: self.mode,
-            linux_families: self.linux_amdgpu_families.as_deref().map(list),
-            windows_families: self.windows_amdgpu_families.as_deref().map(list),
+            linux_families: self.linux_amdgpu_families.as_deref().and_then(list),
+            windows_families: self.windows_amdgpu_families.as_deref().and_then(list),
             platform_tag: self.platform_tag.clone().or(platform_tag),
             sources,
             only: self.only.clone(),
-            compression: self.compression.or(self.no_wheel_compression.then_some(Compression::Store)),
-            xz_preset: self.xz_preset,
-            plain_archive: self.no_devel_tarball_compression,
+            compression: self
+                .compression
+                .or(self.no_wheel_compression.then_some(Compression::Store)),
+            xz_preset: self.devel_tarball_compression.then(|| self.xz_preset.unwrap_or(SMALLEST)),
             deny_unowned: self.deny_unowned,
         }
     }
 }
 
 /// The modes by their names, so that shells can complete them.
-fn modes() -> impl TypedValueParser<Value = Mode> {
+pub(super) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
 }
 
 /// The levels by their names.
 fn levels() -> impl TypedValueParser<Value = Compression> {
-    PossibleValuesParser::new(Compression::ALL.map(Compression::as_str)).try_map(|text| text.parse::<Compression>())
+    PossibleValuesParser::new(Compression::ALL.map(Compression::as_str))
+        .try_map(|text| text.parse::<Compression>())
 }
 
-/// Names with `,` or `;` between; an empty list publishes nothing.
-fn list(text: &str) -> Vec<String> {
-    text.split([',', ';']).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+/// Names with `,` or `;` between; a list without a name counts as not given.
+fn list(text: &str) -> Option<Vec<String>> {
+    let names = text.split([',', ';']).map(|name| name.trim().to_owned());
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 #[cfg(test)]
@@ -142,24 +156,41 @@ mod tests {
 
     #[test]
     fn artifacts_come_from_a_directory_or_from_a_saved_catalog() {
-        let parse = |more: &[&str]| Cli::try_parse_from(["rockpack", "plan"].iter().chain(more)).map_err(|e| e.kind());
+        let parse = |more: &[&str]| {
+            Cli::try_parse_from(["rockpack", "plan"].iter().chain(more)).map_err(|e| e.kind())
+        };
         assert!(parse(&["--artifact-dir", "a"]).is_ok() && parse(&["--catalog", "c"]).is_ok());
         assert_eq!(parse(&[]).unwrap_err(), ErrorKind::MissingRequiredArgument);
-        assert_eq!(parse(&["--artifact-dir", "a", "--catalog", "c"]).unwrap_err(), ErrorKind::ArgumentConflict);
+        assert_eq!(
+            parse(&["--artifact-dir", "a", "--catalog", "c"]).unwrap_err(),
+            ErrorKind::ArgumentConflict
+        );
     }
 
     #[test]
     fn the_last_of_two_opposite_flags_wins() {
         let parse = |flags: &[&str]| {
             let base = ["rockpack", "build", "--artifact-dir", "a", "--dest-dir", "d"];
-            let Command::Build(args) = Cli::parse_from(base.iter().chain(flags)).command else { panic!() };
+            let Command::Build(args) = Cli::parse_from(base.iter().chain(flags)).command else {
+                panic!()
+            };
             args.set.request(None, None)
         };
-        assert!(parse(&[]).compression.is_none() && !parse(&[]).plain_archive);
+        assert!(parse(&[]).compression.is_none() && parse(&[]).xz_preset.is_none());
         assert_eq!(parse(&["--no-wheel-compression"]).compression, Some(Compression::Store));
         assert_eq!(parse(&["--no-wheel-compression", "--wheel-compression"]).compression, None);
-        assert_eq!(parse(&["--compression", "max", "--xz-preset", "2"]).compression, Some(Compression::Max));
-        assert!(parse(&["--devel-tarball-compression", "--no-devel-tarball-compression"]).plain_archive);
-        assert_eq!(parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(), ["gfx942", "gfx1100"]);
+        assert_eq!(
+            parse(&["--compression", "max", "--wheel-compression"]).compression,
+            Some(Compression::Max)
+        );
+        let (yes, no) = ("--devel-tarball-compression", "--no-devel-tarball-compression");
+        assert_eq!(parse(&[yes]).xz_preset, Some(6));
+        assert_eq!(parse(&[yes, "--xz-preset", "2"]).xz_preset, Some(2));
+        assert_eq!((parse(&[yes, no]).xz_preset, parse(&[no, yes]).xz_preset), (None, Some(6)));
+        assert_eq!(
+            parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(),
+            ["gfx942", "gfx1100"]
+        );
+        assert_eq!(parse(&["--linux-amdgpu-families", " ,"]).linux_families, None);
     }
 }

@@ -1,17 +1,25 @@
 //! Sizes as people write them.
 
-/// A number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096`. Units are powers of 1000, with `i` of 1024;
-/// case does not count, and the `B` may be left out.
+/// A number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096B`. Units are powers of 1000, with `i` of 1024;
+/// case does not count, and the `B` may be left out behind another letter. Without a unit nobody
+/// knows what is meant.
 pub fn size(text: &str) -> Result<u64, String> {
     const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
     let lower = text.trim().to_ascii_lowercase();
-    let (number, unit) = lower.split_at(lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len()));
+    let (number, unit) = lower
+        .split_at(lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len()));
     let unit = unit.trim_start();
+    if unit.is_empty() && times(number, 1).is_some() {
+        return Err(format!("a size needs a unit: {number}GB, {number}MB or {number}B"));
+    }
     let unit = unit.strip_suffix('b').unwrap_or(unit);
     let (unit, base) = unit.strip_suffix('i').map_or((unit, 1000), |unit| (unit, 1024));
-    let power = UNITS.iter().position(|name| *name == unit).filter(|power| *power > 0 || base == 1000);
+    let power =
+        UNITS.iter().position(|name| *name == unit).filter(|power| *power > 0 || base == 1000);
     let factor = power.and_then(|power| u64::pow(base, u32::try_from(power).ok()?).into());
-    factor.and_then(|factor| times(number, factor)).ok_or_else(|| "expected a size as 500MB, 10GB or 2GiB".to_owned())
+    factor
+        .and_then(|factor| times(number, factor))
+        .ok_or_else(|| "expected a size as 500MB, 10GB or 2GiB".to_owned())
 }
 
 /// A decimal number times a factor, without the fraction of a byte.
@@ -22,7 +30,8 @@ fn times(number: &str, factor: u64) -> Option<u64> {
         return None;
     }
     let parse = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
-    let part = u128::from(parse(fraction)?) * u128::from(factor) / 10_u128.pow(u32::try_from(fraction.len()).ok()?);
+    let part = u128::from(parse(fraction)?) * u128::from(factor)
+        / 10_u128.pow(u32::try_from(fraction.len()).ok()?);
     parse(whole)?.checked_mul(factor)?.checked_add(u64::try_from(part).ok()?)
 }
 
@@ -33,8 +42,8 @@ mod tests {
     #[test]
     fn sizes_are_read_as_people_write_them() {
         let cases = [
-            ("0", 0),
-            ("4096", 4096),
+            ("0B", 0),
+            ("4096 b", 4096),
             ("12B", 12),
             ("500MB", 500_000_000),
             ("10GB", 10_000_000_000),
@@ -52,8 +61,16 @@ mod tests {
 
     #[test]
     fn what_is_no_size_is_refused() {
-        for text in ["", "GB", "-1", "10 XB", "1.2.3k", "1iB", "10GBB", "ten", ".", "99999999999TB", "0x10"] {
+        for text in
+            ["", "GB", "-1", "10 XB", "1.2.3k", "1iB", "10GBB", "ten", ".", "99999999999TB", "0x10"]
+        {
             assert!(size(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_number_without_a_unit_is_refused_with_what_it_could_mean() {
+        assert_eq!(size("1").unwrap_err(), "a size needs a unit: 1GB, 1MB or 1B");
+        assert_eq!(size(" 1.5 ").unwrap_err(), "a size needs a unit: 1.5GB, 1.5MB or 1.5B");
     }
 }

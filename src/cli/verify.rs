@@ -28,8 +28,26 @@ pub struct VerifyPackagesArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
-    /// Where packages.kdl and families.kdl are [default: this directory, else the copy built in]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    /// Of the plan only these packages, by the manifest's name or the distribution's; `*` is allowed
+    ///
+    /// For one job of several, which has not made the others.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "plan",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    pub only: Vec<String>,
+
+    /// Packages that are installed with these, as a directory or file; they are not judged themselves
+    ///
+    /// So that an rpath into a sibling, or a version that one requires, is known.
+    #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
+    pub with: Vec<PathBuf>,
+
+    /// Where packages.kdl and families.kdl are, or `built-in` for the program's own copy [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
     /// Print packages and findings as JSON
@@ -37,11 +55,11 @@ pub struct VerifyPackagesArgs {
     pub json: bool,
 
     /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
+    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
     pub jobs: Option<u16>,
 
     /// Say more: every member at fault, and what the manifest ignores and why
-    #[arg(short, long, help_heading = "Running")]
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
     pub verbose: bool,
 }
 
@@ -52,6 +70,9 @@ Examples:
 
   The same against the plan that was reviewed:
     rockpack verify out/dist --plan plan.json
+
+  What one job of several made, with what the others made:
+    rockpack verify out/dist --plan plan.json --only core --with others/dist
 
   A wheel from elsewhere, for a script:
     rockpack verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json

@@ -6,10 +6,11 @@ use std::path::Path;
 use rockpack::archive::OpenError;
 use rockpack::audit::{self, Audit, AuditError, Ignored};
 use rockpack::elf::policy::{Obstacle, ObstacleKind};
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem, counted, printable, printable_lines, with_causes};
 use serde::Serialize;
 
-use super::{Failure, environment, print};
+use super::wheels::wheels;
+use super::{Failure, environment, print_exact};
 use crate::cli::AuditArgs;
 use crate::ui;
 
@@ -21,15 +22,16 @@ struct Document<'a> {
 
 /// Audits the wheels and prints what was found out.
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
-    let paths: Vec<&Path> = args.wheels.iter().map(std::path::PathBuf::as_path).collect();
+    let wheels = wheels(&args.wheels)?;
+    let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
     let audits = audit::audit(&paths).map_err(|error| failure(&error))?;
-    let text = if args.json {
-        let document = Document { wheels: &audits };
-        serde_json::to_string_pretty(&document).map_err(|e| environment(format!("cannot write the audit as JSON: {e}")))? + "\n"
+    if args.json {
+        let json = serde_json::to_string_pretty(&Document { wheels: &audits })
+            .map_err(|e| environment(format!("cannot write the audit as JSON: {e}")))?;
+        print_exact(&(json + "\n"))?;
     } else {
-        audits.iter().map(text).collect::<Vec<_>>().join("\n")
-    };
-    print(&text)?;
+        print_exact(&audits.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
+    }
     if audits.iter().any(|audit| audit.wrong.is_some()) { Err(Failure::Said) } else { Ok(()) }
 }
 
@@ -37,7 +39,10 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
 fn failure(error: &AuditError) -> Failure {
     match error {
         AuditError::Open(OpenError::Io(_)) => environment(with_causes(error)),
-        AuditError::Open(_) | AuditError::Mixed { .. } | AuditError::OtherSystem { .. } | AuditError::OtherMachine { .. } => {
+        AuditError::Open(_)
+        | AuditError::Mixed { .. }
+        | AuditError::OtherSystem { .. }
+        | AuditError::OtherMachine { .. } => {
             Failure::Problems(Problem::error(Code::WheelNotAudited, with_causes(error)).into())
         }
     }
@@ -46,15 +51,26 @@ fn failure(error: &AuditError) -> Failure {
 /// How many lines of one kind are shown; `--json` has all.
 const MOST: usize = 12;
 
+/// The text with the wheel's name in bold.
+fn styled(audit: &Audit) -> String {
+    let text = text(audit);
+    let text = printable_lines(&text);
+    let (file, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    format!("{}\n{rest}", ui::bold(file))
+}
+
 fn text(audit: &Audit) -> String {
-    let mut text = format!("{}\n", ui::bold(&audit.file));
+    let mut text = format!("{}\n", printable(&audit.file));
     let files = match audit.elf_files {
         0 => "no ELF file to judge".to_owned(),
-        1 => "1 ELF file".to_owned(),
-        many => format!("{many} ELF files"),
+        many => counted(many, "ELF file"),
     };
-    let also = if audit.also.is_empty() { String::new() } else { format!(" (also {})", audit.also.join(", ")) };
-    let _ = writeln!(text, "  {}{also}, {files}", ui::bold(&audit.tag));
+    let also = if audit.also.is_empty() {
+        String::new()
+    } else {
+        format!(" (also {})", audit.also.join(", "))
+    };
+    let _ = writeln!(text, "  {}{also}, {files}", audit.tag);
     if let Some(wrong) = &audit.wrong {
         let _ = writeln!(text, "  its name is wrong: {wrong}");
     }
@@ -66,9 +82,18 @@ fn text(audit: &Audit) -> String {
         }
     }
     // Where they are what forces the tag, they have been said.
-    let more: Vec<Obstacle> = audit.external_libraries.iter().filter(|library| !audit.forced_by.contains(library)).cloned().collect();
+    let more: Vec<Obstacle> = audit
+        .external_libraries
+        .iter()
+        .filter(|library| !audit.forced_by.contains(library))
+        .cloned()
+        .collect();
     if !more.is_empty() {
-        let _ = writeln!(text, "\n  libraries that have to be on the user's system:\n{}", table(&more).trim_end_matches('\n'));
+        let _ = writeln!(
+            text,
+            "\n  libraries that have to be on the user's system:\n{}",
+            table(&more).trim_end_matches('\n')
+        );
     }
     text + &ignored(&audit.ignored)
 }
@@ -81,10 +106,21 @@ fn table(obstacles: &[Obstacle]) -> String {
     let (needs, library) = (width(&|o| o.needs.len()), width(&|o| of(o).len()));
     let mut text = String::new();
     for obstacle in shown {
-        let symbol = obstacle.symbol.as_ref().map(|symbol| format!(": {symbol}")).unwrap_or_default();
-        let more = if obstacle.files > 1 { format!(", and {} more", obstacle.files - 1) } else { String::new() };
+        let symbol =
+            obstacle.symbol.as_ref().map(|symbol| format!(": {symbol}")).unwrap_or_default();
+        let more = if obstacle.files > 1 {
+            format!(", and {} more", obstacle.files - 1)
+        } else {
+            String::new()
+        };
         let gap = if library == 0 { "" } else { "  " };
-        let _ = writeln!(text, "    {:<needs$}{gap}{:<library$}  {}{symbol}{more}", obstacle.needs, of(obstacle), obstacle.file);
+        let _ = writeln!(
+            text,
+            "    {:<needs$}{gap}{:<library$}  {}{symbol}{more}",
+            obstacle.needs,
+            of(obstacle),
+            obstacle.file
+        );
     }
     if obstacles.len() > MOST {
         let _ = writeln!(text, "    and {} more, which --json lists", obstacles.len() - MOST);
@@ -95,13 +131,19 @@ fn table(obstacles: &[Obstacle]) -> String {
 /// What would have to change, a sentence for each kind of thing.
 fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
     let names = |kind: ObstacleKind| {
-        let names: Vec<&str> = obstacles.iter().filter(|o| o.kind == kind).map(|o| o.needs.as_str()).collect();
+        let names: Vec<&str> =
+            obstacles.iter().filter(|o| o.kind == kind).map(|o| o.needs.as_str()).collect();
         (!names.is_empty()).then(|| listed(&names))
     };
     let changes = [
-        names(ObstacleKind::Processor).map(|_| "compile it for every x86-64 processor, and link start-up files that are".to_owned()),
-        names(ObstacleKind::Library).map(|names| format!("ship {names}, here or in a wheel that it requires, or do without")),
-        names(ObstacleKind::Version).map(|_| format!("build it where these libraries are no newer than {next} has them")),
+        names(ObstacleKind::Processor).map(|_| {
+            "compile it for every x86-64 processor, and link start-up files that are".to_owned()
+        }),
+        names(ObstacleKind::Library).map(|names| {
+            format!("ship {names}, here or in a wheel that it requires, or do without")
+        }),
+        names(ObstacleKind::Version)
+            .map(|_| format!("build it where these libraries are no newer than {next} has them")),
         names(ObstacleKind::Symbol).map(|names| format!("do without {names}")),
     ];
     changes.into_iter().flatten().collect()
@@ -109,7 +151,9 @@ fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
 
 fn listed(names: &[&str]) -> String {
     match names {
-        [many @ .., _, _] if many.len() > 2 => format!("{} and {} more", names[..3].join(", "), names.len() - 3),
+        [many @ .., _, _] if many.len() > 2 => {
+            format!("{} and {} more", names[..3].join(", "), names.len() - 3)
+        }
         _ => names.join(", "),
     }
 }

@@ -7,7 +7,7 @@ use rockpack::catalog::Catalog;
 use rockpack::execute::{self, Outcome, Papers, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::{self, Plan, Request};
+use rockpack::plan::{self, Plan, Request, human_size};
 use rockpack::provenance::Inputs;
 use rockpack::source::{Code, Problem, Source, with_causes};
 
@@ -16,54 +16,96 @@ use crate::cli::{BuildArgs, CacheArgs};
 use crate::inputs;
 use crate::ui;
 
+mod destination;
+mod earlier;
 mod projects;
 
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let artifacts = artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
-    let sources = inputs::sources(args.set.manifest.as_deref())?;
-    let manifest = inputs::decode(&sources)?;
+    let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
+    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    let manifest = inputs::manifest::decode(&sources)?;
     let request = inputs::request(&manifest, &args.set)?;
     let (catalog, tree) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
+    destination::check(artifacts, &catalog, &args.dest_dir)?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
     let projects = projects::settings(args, pool.current_num_threads())?;
+    let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
     projects::check(&plan, &projects)?;
+    if args.no_build_packages {
+        pool.install(|| execute::check(&plan, &tree)).map_err(|e| not_executed(&e))?;
+        let text = plan::summary_text(&plan, args.set.verbose);
+        return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
+    }
     // With --only there can be projects alone.
     let papers = pool.install(|| papers(args, request, &sources, &manifest, &catalog, &plan));
     let mut built = Vec::new();
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let reporter = ui::Progress::new();
-        let ours = |path: &RelPath| is_ours(&manifest, &plan, path);
-        let done = pool.install(|| execute::execute(&plan, &papers, &tree, &args.dest_dir, ours, settings(args), &reporter));
+        let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
+        let done = pool.install(|| {
+            let settings = settings(args, memory);
+            execute::execute(&plan, &papers, &tree, &args.dest_dir, goes, settings, &reporter)
+        });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
         tell(args, &plan, &outcome)?;
         built = outcome.built;
     }
-    projects::build(args, &manifest, &plan, &projects, |made| {
-        let packages = [&execute::packages(&built)[..], made].concat();
-        execute::rewrite_papers(&plan, &papers, &packages, &args.dest_dir).map_err(|e| not_executed(&e))
+    let known = execute::packages(&built);
+    projects::build(args, &manifest, &plan, &projects, |stage, made| {
+        let goes = |path: &RelPath| earlier::is_of_project(args, &plan, path);
+        execute::conclude(stage, &plan, &papers, made, &known, goes).map_err(|e| not_executed(&e))
     })
 }
 
+/// How many bytes may be in memory at a time; less than one block takes could not be kept to.
+fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
+    let least = execute::least_memory(plan);
+    match args.memory {
+        None => Ok(inputs::memory_share().max(least)),
+        Some(asked) if asked >= least => Ok(asked),
+        Some(asked) => {
+            let (asked, least) = (human_size(asked), least.div_ceil(1_000_000));
+            let text = format!("--memory: {asked} is less than one block of these packages takes");
+            Err(Problem::usage(Code::Environment, text).help(format!("give at least {least}MB")))
+        }
+    }
+}
+
 /// How the packages are built.
-fn settings(args: &BuildArgs) -> Settings {
-    Settings { memory: args.memory.unwrap_or_else(inputs::memory_share), spans: args.timings.is_some(), cache: cache(&args.cache) }
+fn settings(args: &BuildArgs, memory: u64) -> Settings {
+    Settings { memory, spans: args.timings.is_some(), cache: cache(&args.cache) }
 }
 
 /// Says what was made of artifacts, and where the time went.
 fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
-    outcome.cache.iter().flat_map(|summary| &summary.warnings).for_each(|e| warn_of_cache(&with_causes(e)));
+    outcome
+        .cache
+        .iter()
+        .flat_map(|summary| &summary.warnings)
+        .for_each(|e| warn_of_cache(&with_causes(e)));
     if let Some(file) = &args.timings {
-        ui::write_trace(file, &outcome.timings).map_err(|e| environment(format!("cannot write the timings: {e}")))?;
+        ui::write_trace(file, &outcome.timings)
+            .map_err(|e| environment(format!("cannot write the timings: {e}")))?;
     }
-    print(&ui::closing_table(plan, outcome))
+    print(&ui::closing_table(plan, outcome, ui::width()))?;
+    earlier::tell(&outcome.earlier);
+    Ok(())
 }
 
 /// What goes with the packages.
-fn papers(args: &BuildArgs, request: Request, sources: &(Source, Source), manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Papers {
+fn papers(
+    args: &BuildArgs,
+    request: Request,
+    sources: &(Source, Source),
+    manifest: &Manifest,
+    catalog: &Catalog,
+    plan: &Plan,
+) -> Papers {
     let files = [&sources.0, &sources.1].map(|source| (source.name(), source.text()));
     let mut inputs = Inputs::new(request, &files, catalog);
     inputs.builder = args.builder_id.clone();
@@ -76,7 +118,8 @@ fn cache(args: &CacheArgs) -> Option<Cache> {
     if !args.wanted(inputs::cache::forbidden()) {
         return None;
     }
-    let dir = inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
+    let dir =
+        inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
     match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
         Ok(cache) => Some(cache),
         Err(why) => {
@@ -102,15 +145,4 @@ fn artifacts(args: &BuildArgs) -> Result<&Path, Problem> {
         _ => Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
             .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make")),
     }
-}
-
-/// Whether a file in a `dist` directory is a package that this manifest makes, of whatever version.
-fn is_ours(manifest: &Manifest, plan: &Plan, path: &RelPath) -> bool {
-    let built: Vec<_> = plan.distributions.iter().map(|d| &d.package).collect();
-    let packages = manifest.packages.values().filter(|p| built.contains(&&p.name.value));
-    let stems =
-        packages.flat_map(|p| &p.distributions).map(|d| d.name.as_str().split('{').next().unwrap_or_default().replace(['-', '.'], "_"));
-    let name = path.file_name();
-    let file = Path::new(name).extension().is_some_and(|e| e == "whl") || name.strip_suffix(".tar.gz").is_some();
-    file && stems.into_iter().any(|stem| name.strip_prefix(stem.as_str()).is_some_and(|rest| rest.starts_with('-') || stem.ends_with('_')))
 }

@@ -26,7 +26,10 @@ fn look(which: &WhichCache) -> Result<Cache, Failure> {
     let cache = Cache::look(&dir).map_err(|e| failed(&e))?;
     let mut warnings = Problems::new();
     for error in cache.unreadable() {
-        warnings.push(Problem::warning(Code::Cache, format!("part of the cache in {} is left out: {error}", dir.display())));
+        warnings.push(Problem::warning(
+            Code::Cache,
+            format!("part of the cache in {} is left out: {error}", dir.display()),
+        ));
     }
     ui::show_problems(&warnings);
     Ok(cache)
@@ -45,7 +48,11 @@ fn prune(args: &PruneArgs) -> Result<(), Failure> {
         None => Cache::look(&dir).map_err(|e| failed(&e))?.limit(),
     };
     let pruned = Cache::prune(&dir, to).map_err(|e| failed(&e))?;
-    let left = if pruned.left == 0 { "it is empty".to_owned() } else { format!("{} are left", human_size(pruned.left)) };
+    let left = if pruned.left == 0 {
+        "it is empty".to_owned()
+    } else {
+        format!("{} are left", human_size(pruned.left))
+    };
     print(&match pruned.bytes {
         0 => format!("nothing to remove from {}; {left}\n", dir.display()),
         bytes => format!("removed {} from {}; {left}\n", human_size(bytes), dir.display()),

@@ -2,19 +2,26 @@
 
 use rockpack::manifest::{Manifest, Package};
 
+use rockpack::source::counted;
+
 use super::{Failure, print};
 use crate::cli::CheckArgs;
 use crate::{inputs, ui};
 
 /// Decodes the manifest, shows what is doubtful in it, and says that it is fine.
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest(args.manifest.as_deref())?;
+    let sources = inputs::manifest::files(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::decode(&sources)?;
     ui::show_problems(&manifest.warnings());
-    print(&summary(&manifest))
+    let [packages, families] = [&sources.0, &sources.1].map(inputs::manifest::label);
+    print(&format!("{packages} and {families}: {}", summary(&manifest)))
 }
 
 fn summary(manifest: &Manifest) -> String {
-    let rules = manifest.packages.values().map(Package::rule_count).sum::<usize>() + manifest.drops.len();
+    let rules =
+        manifest.packages.values().map(Package::rule_count).sum::<usize>() + manifest.drops.len();
     let (packages, isas) = (manifest.packages.len(), manifest.families.isas.len());
-    format!("packages.kdl and families.kdl: {packages} packages, {rules} rules, {isas} ISAs, fine\n")
+    let counts = [(packages, "package"), (rules, "rule"), (isas, "ISA")];
+    let counts = counts.map(|(count, what)| counted(count, what)).join(", ");
+    format!("{counts}, fine\n")
 }

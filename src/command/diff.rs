@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 
 use rockpack::plan::diff::{self, Diff};
-use rockpack::source::{Code, Problem};
+use rockpack::source::{Code, Problem, printable_lines};
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print_exact};
 use crate::cli::DiffArgs;
 use crate::inputs;
 
@@ -23,19 +23,20 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
         Ok::<_, Failure>(diff::diff(&old.contents(), &new.contents()))
     })?;
-    print(&shown(&diff, args)?)?;
+    print_exact(&shown(&diff, args)?)?;
     if args.exit_code && !diff.is_empty() { Err(Failure::Said) } else { Ok(()) }
 }
 
 fn shown(diff: &Diff, args: &DiffArgs) -> Result<String, Failure> {
     if args.json {
-        let json = serde_json::to_string_pretty(diff).map_err(|e| environment(format!("cannot write the difference as JSON: {e}")))?;
+        let json = serde_json::to_string_pretty(diff)
+            .map_err(|e| environment(format!("cannot write the difference as JSON: {e}")))?;
         return Ok(json + "\n");
     }
     if args.markdown {
-        return Ok(diff::markdown(diff));
+        return Ok(printable_lines(&diff::markdown(diff)).into_owned());
     }
-    let text = diff::text(diff, args.files);
+    let text = printable_lines(&diff::text(diff, args.files)).into_owned();
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     Ok(if colour { painted(&text) } else { text })
 }
@@ -61,6 +62,9 @@ mod tests {
 
     #[test]
     fn marks_give_lines_their_colour() {
-        assert_eq!(painted("head\n  + a\n- b\n\n"), "head\n\x1b[32m  + a\x1b[0m\n\x1b[31m- b\x1b[0m\n\n");
+        assert_eq!(
+            painted("head\n  + a\n- b\n\n"),
+            "head\n\x1b[32m  + a\x1b[0m\n\x1b[31m- b\x1b[0m\n\n"
+        );
     }
 }

@@ -6,7 +6,7 @@ use fs_err::File;
 use rockpack::elf::ElfError;
 use rockpack::source::{Code, Problem, with_causes};
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print, print_exact};
 use crate::cli::ElfCommand;
 
 mod contents;
@@ -36,7 +36,10 @@ fn open(path: &Path) -> Result<File, Failure> {
 
 /// A file is at fault (1), unless it couldn't be read or the name asked for is impossible (2).
 fn refused(operation: &str, path: &Path, error: &ElfError) -> Failure {
-    let problem = Problem::error(Code::ElfRefused, format!("cannot {operation} {}: {}", path.display(), with_causes(error)));
+    let problem = Problem::error(
+        Code::ElfRefused,
+        format!("cannot {operation} {}: {}", path.display(), with_causes(error)),
+    );
     match error {
         ElfError::Read { .. } | ElfError::Name { .. } => Failure::Environment(problem),
         _ => Failure::Problems(problem.into()),

@@ -5,35 +5,51 @@ use rockpack::plan::explain::{Asked, Explainer, explanation_text, matches_text};
 use rockpack::source::{Code, Problem};
 use serde::Serialize;
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print, print_exact};
 use crate::cli::ExplainArgs;
 use crate::{builtin, inputs};
 
 /// Explains the path, or lists the paths that a glob matches.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest(args.set.manifest.as_deref())?;
+    let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
     // What is absent in artifacts is of no matter to one path.
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
     let request = inputs::request(&manifest, &args.set)?;
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
-    match explainer.find(&args.path).map_err(|e| Problem::usage(Code::Environment, e).help(FORMS))? {
+    match explainer
+        .find(&args.path)
+        .map_err(|e| Problem::usage(Code::Environment, e).help(FORMS))?
+    {
         Asked::Path(path) => {
             let explanation = explainer.explain(&path);
-            print(&if args.json { json(&explanation)? } else { explanation_text(&explanation, args.set.verbose) })
+            if args.json {
+                return print_exact(&json(&explanation)?);
+            }
+            print(&explanation_text(&explanation, args.set.verbose))
         }
         Asked::Glob(paths) if !paths.is_empty() => {
             let matches = explainer.matches(paths);
-            print(&if args.json { json(&matches)? } else { matches_text(&matches, args.set.verbose) })
+            if args.json {
+                return print_exact(&json(&matches)?);
+            }
+            print(&matches_text(&matches, args.set.verbose))
         }
-        Asked::Glob(_) => Err(unknown(format!("`{}` matches no path of an artifact or a package", args.path), &[])),
-        Asked::Unknown(near) => Err(unknown(format!("no artifact and no package has `{}`", args.path), &near)),
+        Asked::Glob(_) => Err(unknown(
+            format!("`{}` matches no path of an artifact or a package", args.path),
+            &[],
+        )),
+        Asked::Unknown(near) => {
+            Err(unknown(format!("no artifact and no package has `{}`", args.path), &near))
+        }
     }
 }
 
 const FORMS: &str = "paths are below the installation's root (`lib/libx.so.1`) or below site-packages (`_NAME/lib/libx.so.1`)";
 
 fn json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|e| environment(format!("cannot write JSON: {e}")))
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|e| environment(format!("cannot write JSON: {e}")))
 }
 
 /// Nobody knows the path: an error of what was asked over these artifacts, not of the command line.

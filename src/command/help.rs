@@ -7,7 +7,7 @@ use rockpack::manifest::{KdlFile, VOCABULARY};
 use rockpack::source::{Code, Problem, nearest};
 use serde::Serialize;
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print_exact};
 use crate::cli::{Cli, HelpArgs};
 use crate::ui;
 
@@ -27,11 +27,13 @@ struct Vocabulary {
 /// Prints what was asked for.
 pub fn run(args: &HelpArgs) -> Result<(), Failure> {
     match (args.topic.as_deref(), args.name.as_deref()) {
-        (Some("manifest"), _) if args.markdown => print(&markdown::vocabulary(&VOCABULARY)),
-        (Some("manifest"), _) if args.json => print(&vocabulary_json()?),
-        (Some("manifest"), None) => print(&manifest::vocabulary(&VOCABULARY, ui::width())),
-        (Some("manifest"), Some(name)) => print(&node(name)?),
-        _ if args.markdown || args.json => Err(environment("--markdown and --json print the manifest's nodes: `rockpack help manifest`")),
+        (Some("manifest"), _) if args.markdown => print_exact(&markdown::vocabulary(&VOCABULARY)),
+        (Some("manifest"), _) if args.json => print_exact(&vocabulary_json()?),
+        (Some("manifest"), None) => print_exact(&manifest::vocabulary(&VOCABULARY, ui::width())),
+        (Some("manifest"), Some(name)) => print_exact(&node(name)?),
+        _ if args.markdown || args.json => Err(environment(
+            "--markdown and --json print the manifest's nodes: `rockpack help manifest`",
+        )),
         (topic, name) => command(topic.into_iter().chain(name)),
     }
 }
@@ -44,12 +46,19 @@ fn vocabulary_json() -> Result<String, Failure> {
 /// One node, or all of this name.
 fn node(name: &str) -> Result<String, Failure> {
     let entries = manifest::entries(&VOCABULARY);
-    let found: Vec<String> = entries.iter().filter(|e| e.word.name == name).map(|e| manifest::entry(e, ui::width())).collect();
+    let found: Vec<String> = entries
+        .iter()
+        .filter(|e| e.word.name == name)
+        .map(|e| manifest::entry(e, ui::width()))
+        .collect();
     if found.is_empty() {
-        let problem = Problem::usage(Code::Environment, format!("the manifest has no node `{name}`"));
+        let problem =
+            Problem::usage(Code::Environment, format!("the manifest has no node `{name}`"));
         let near = nearest(name, entries.iter().map(|e| e.word.name));
-        let help =
-            near.map_or_else(|| "`rockpack help manifest` explains all there are".to_owned(), |near| format!("did you mean `{near}`?"));
+        let help = near.map_or_else(
+            || "`rockpack help manifest` explains all there are".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         return Err(problem.help(help).into());
     }
     Ok(found.join("\n"))
@@ -64,10 +73,14 @@ fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
         if command.find_subcommand(name).is_none() {
             return Err(unknown(command, name).into());
         }
-        command = command.find_subcommand_mut(name).ok_or_else(|| environment(format!("there is no command `{name}`")))?;
+        command = command
+            .find_subcommand_mut(name)
+            .ok_or_else(|| environment(format!("there is no command `{name}`")))?;
     }
     match command.print_long_help() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(environment(format!("cannot print the help: {error}"))),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(environment(format!("cannot print the help: {error}")))
+        }
         _ => Ok(()),
     }
 }
@@ -75,11 +88,14 @@ fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
 fn unknown(above: &Command, name: &str) -> Problem {
     let path = above.get_bin_name().unwrap_or_else(|| above.get_name());
     let manifest = (above.get_name() == "rockpack").then_some("manifest");
-    let topics: Vec<&str> = above.get_subcommands().map(Command::get_name).chain(manifest).collect();
+    let topics: Vec<&str> =
+        above.get_subcommands().map(Command::get_name).chain(manifest).collect();
     let problem = Problem::usage(Code::Environment, format!("`{path}` has no command `{name}`"));
     match nearest(name, topics.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None if topics.is_empty() => problem.help(format!("`{path}` is a command without others below it")),
+        None if topics.is_empty() => {
+            problem.help(format!("`{path}` is a command without others below it"))
+        }
         None => problem.help(format!("there is help on {}", topics.join(", "))),
     }
 }

@@ -19,6 +19,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         overwrite: args.overwrite,
         remove: removed(args)?,
     };
+    super::repaired(&args.dir)?;
     let summary = index::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
     for (path, error) in &summary.skipped {
         let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
@@ -29,17 +30,25 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
 
 /// The file names of the packages that are to be deleted.
 fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
-    let name = |path: &std::path::PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = |path: &std::path::PathBuf| {
+        path.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
     let names: Option<_> = args.remove.iter().map(name).collect();
     names.ok_or_else(|| environment("--remove takes the file names of packages"))
 }
 
 fn said(args: &IndexArgs, summary: &Summary) -> String {
-    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let count = |number: usize, one: &str, many: &str| {
+        format!("{number} {}", if number == 1 { one } else { many })
+    };
     let files = count(summary.packages, "file", "files");
     let projects = count(summary.projects, "project", "projects");
     let pages = count(summary.pages, "page", "pages");
-    let gone = if summary.pages_removed == 0 { String::new() } else { format!(", {} removed", summary.pages_removed) };
+    let gone = if summary.pages_removed == 0 {
+        String::new()
+    } else {
+        format!(", {} removed", summary.pages_removed)
+    };
     let mut text = format!("{files} of {projects}: {} read, {pages} written{gone}\n", summary.read);
     for path in &summary.removed {
         let _ = writeln!(text, "removed {path}");

@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use roff::{Inline, Roff, bold, italic, roman};
 
-use super::{Failure, print};
+use super::{Failure, print_exact};
 use crate::cli::Cli;
 
 mod sections;
@@ -18,7 +18,7 @@ const NO_DATE: &str = " ";
 pub fn run() -> Result<(), Failure> {
     let mut root = Cli::command();
     root.build();
-    print(&page(&root).render())
+    print_exact(&page(&root).render())
 }
 
 fn page(root: &Command) -> Roff {
@@ -28,13 +28,22 @@ fn page(root: &Command) -> Roff {
     roff.control("SH", ["NAME"]);
     roff.text([roman(format!("rockpack - {}", root.get_about().map(plain).unwrap_or_default()))]);
     roff.control("SH", ["SYNOPSIS"]);
-    roff.text([bold("rockpack"), roman(" "), italic("COMMAND"), roman(" ["), italic("OPTION"), roman("]...")]);
+    roff.text([
+        bold("rockpack"),
+        roman(" "),
+        italic("COMMAND"),
+        roman(" ["),
+        italic("OPTION"),
+        roman("]..."),
+    ]);
     roff.control("SH", ["DESCRIPTION"]);
     description(&mut roff, root);
     options(&mut roff, root);
     roff.control("SH", ["COMMANDS"]);
     root.get_subcommands().for_each(|sub| command(&mut roff, sub));
-    for (heading, entries) in [("EXIT STATUS", EXIT_STATUS), ("FILES", FILES), ("ENVIRONMENT", ENVIRONMENT)] {
+    for (heading, entries) in
+        [("EXIT STATUS", EXIT_STATUS), ("FILES", FILES), ("ENVIRONMENT", ENVIRONMENT)]
+    {
         roff.control("SH", [heading]);
         for (name, text) in entries {
             entry(&mut roff, [bold(*name)], text);
@@ -56,11 +65,15 @@ fn command(roff: &mut Roff, command: &Command) {
     if let Some(more) = command.get_after_long_help() {
         examples(roff, &plain(more));
     }
-    command.get_subcommands().filter(|sub| sub.get_name() != "help").for_each(|sub| self::command(roff, sub));
+    command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+        .for_each(|sub| self::command(roff, sub));
 }
 
 fn description(roff: &mut Roff, command: &Command) {
-    let text = command.get_long_about().or_else(|| command.get_about()).map(plain).unwrap_or_default();
+    let text =
+        command.get_long_about().or_else(|| command.get_about()).map(plain).unwrap_or_default();
     for line in text.lines() {
         if line.is_empty() {
             roff.control("PP", []);
@@ -72,9 +85,15 @@ fn description(roff: &mut Roff, command: &Command) {
 
 /// Arguments in their order, then options as `--help` groups them.
 fn options(roff: &mut Roff, command: &Command) {
-    let shown =
-        |arg: &&Arg| !arg.is_hide_set() && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpLong | ArgAction::HelpShort);
-    let (positional, named): (Vec<&Arg>, Vec<&Arg>) = command.get_arguments().filter(shown).partition(|arg| arg.is_positional());
+    let shown = |arg: &&Arg| {
+        !arg.is_hide_set()
+            && !matches!(
+                arg.get_action(),
+                ArgAction::Help | ArgAction::HelpLong | ArgAction::HelpShort
+            )
+    };
+    let (positional, named): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(shown).partition(|arg| arg.is_positional());
     let mut headings = vec![None];
     for heading in named.iter().map(|arg| arg.get_help_heading()) {
         if !headings.contains(&heading) {
@@ -89,7 +108,10 @@ fn options(roff: &mut Roff, command: &Command) {
             roff.control("PP", []);
             roff.text([italic(format!("{heading}:"))]);
         }
-        named.iter().filter(|arg| arg.get_help_heading() == heading).for_each(|arg| option(roff, arg));
+        named
+            .iter()
+            .filter(|arg| arg.get_help_heading() == heading)
+            .for_each(|arg| option(roff, arg));
     }
 }
 
@@ -112,13 +134,23 @@ fn option(roff: &mut Roff, arg: &Arg) {
 
 /// What an argument can be, and what it is when it is not given.
 fn values(arg: &Arg) -> String {
-    let names =
-        |values: Vec<String>, what: &str| if values.is_empty() { String::new() } else { format!(" [{what}: {}]", values.join(", ")) };
+    let names = |values: Vec<String>, what: &str| {
+        if values.is_empty() { String::new() } else { format!(" [{what}: {}]", values.join(", ")) }
+    };
     let takes = arg.get_action().takes_values();
-    let possible =
-        arg.get_possible_values().iter().filter(|value| takes && !value.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
+    let possible = arg
+        .get_possible_values()
+        .iter()
+        .filter(|value| takes && !value.is_hide_set())
+        .map(|v| v.get_name().to_owned())
+        .collect();
     let hidden = arg.is_hide_default_value_set() || !takes;
-    let default = arg.get_default_values().iter().filter(|_| !hidden).map(|v| v.to_string_lossy().into_owned()).collect();
+    let default = arg
+        .get_default_values()
+        .iter()
+        .filter(|_| !hidden)
+        .map(|v| v.to_string_lossy().into_owned())
+        .collect();
     names(possible, "possible values") + &names(default, "default")
 }
 

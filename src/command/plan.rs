@@ -3,29 +3,30 @@
 use rockpack::execute;
 use rockpack::plan::{self, Plan};
 
-use super::{Failure, environment, not_executed, print};
+use super::{Failure, environment, not_executed, print, print_exact};
 use crate::cli::PlanArgs;
 use crate::inputs;
 
 /// Prints the plan in the form that was asked for.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let plan = inputs::pool(args.set.jobs)?.install(|| made(args))?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&plan).map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))? + "\n"
+    if args.json {
+        let json = serde_json::to_string_pretty(&plan)
+            .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
+        print_exact(&(json + "\n"))
     } else if args.files {
-        plan::files_text(&plan)
+        print(&plan::files_text(&plan))
     } else if args.markdown {
-        plan::markdown_text(&plan)
+        print(&plan::markdown_text(&plan))
     } else if args.html {
-        plan::html_page(&plan)
+        print_exact(&plan::html_page(&plan))
     } else {
-        plan::summary_text(&plan, args.set.verbose)
-    };
-    print(&text)
+        print(&plan::summary_text(&plan, args.set.verbose))
+    }
 }
 
 fn made(args: &PlanArgs) -> Result<Plan, Failure> {
-    let manifest = inputs::manifest(args.set.manifest.as_deref())?;
+    let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
     let Some(dir) = args.catalog.artifact_dir.as_deref().filter(|_| args.estimate) else {
         let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
         return inputs::plan(&manifest, &catalog, &args.set);

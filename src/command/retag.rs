@@ -7,6 +7,7 @@ use rockpack::archive::retag::{self, RetagError, Retagged};
 use rockpack::audit;
 use rockpack::source::{Code, Problem, Problems, with_causes};
 
+use super::wheels::wheels;
 use super::{Failure, print};
 use crate::cli::RetagArgs;
 use crate::ui;
@@ -14,10 +15,12 @@ use crate::ui;
 /// Writes every wheel that can be written, and says where it is.
 pub fn run(args: &RetagArgs) -> Result<(), Failure> {
     let (mut refused, mut text) = (Problems::new(), String::new());
-    for wheel in &args.wheels {
+    for wheel in &wheels(&args.wheels)? {
         match retagged(wheel, args) {
             Ok(done) => text += &said(&done),
-            Err(error) if blames_machine(&error) => return Err(Problem::error(Code::Environment, with_causes(&error)).into()),
+            Err(error) if blames_machine(&error) => {
+                return Err(Problem::error(Code::Environment, with_causes(&error)).into());
+            }
             Err(error) => refused.push(problem(&error)),
         }
     }
@@ -40,8 +43,11 @@ fn retagged(wheel: &Path, args: &RetagArgs) -> Result<Retagged, RetagError> {
 /// A line for the wheel, and a note for each signature that it lost.
 fn said(done: &Retagged) -> String {
     for name in &done.dropped {
-        let text = format!("{name} of {} signs the old RECORD and was left out", done.path.display());
-        ui::show_problems(&Problem::note(Code::WheelRefused, text).help("sign the new wheel anew").into());
+        let text =
+            format!("{name} of {} signs the old RECORD and was left out", done.path.display());
+        ui::show_problems(
+            &Problem::note(Code::WheelRefused, text).help("sign the new wheel anew").into(),
+        );
     }
     format!("{}{}\n", done.path.display(), if done.was_there { " (was there already)" } else { "" })
 }
@@ -50,12 +56,17 @@ fn problem(error: &RetagError) -> Problem {
     let problem = Problem::error(Code::WheelRefused, with_causes(error));
     match error {
         RetagError::Contradicted { .. } => problem.help("--force writes the tag all the same"),
-        RetagError::Exists { .. } => problem.help("move it away, or choose another directory with -o"),
+        RetagError::Exists { .. } => {
+            problem.help("move it away, or choose another directory with -o")
+        }
         _ => problem,
     }
 }
 
 /// Whether the disk or the command line is at fault, and no wheel.
 fn blames_machine(error: &RetagError) -> bool {
-    matches!(error, RetagError::Write { .. } | RetagError::Tag { .. } | RetagError::Open(OpenError::Io(_)))
+    matches!(
+        error,
+        RetagError::Write { .. } | RetagError::Tag { .. } | RetagError::Open(OpenError::Io(_))
+    )
 }

@@ -4,17 +4,20 @@ use std::path::Path;
 
 use rockpack::source::with_causes;
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print_exact};
 use crate::cli::ScanArgs;
 use crate::inputs;
 
 /// Scans, and saves what was found where it was asked for.
 pub fn run(args: &ScanArgs) -> Result<(), Failure> {
-    let (catalog, _) = inputs::pool(args.jobs)?.install(|| inputs::scan(&args.artifact_dir, args.verbose))?;
+    let (catalog, _) =
+        inputs::pool(args.jobs)?.install(|| inputs::scan(&args.artifact_dir, args.verbose))?;
     if let Some(file) = args.output.as_deref().filter(|file| *file != Path::new("-")) {
         return catalog.save(file).map_err(|e| environment(with_causes(&e)));
     }
     let mut json = Vec::new();
-    catalog.write_json(&mut json).map_err(|e| environment(format!("cannot write the catalog as JSON: {e}")))?;
-    print(&String::from_utf8_lossy(&json))
+    catalog
+        .write_json(&mut json)
+        .map_err(|e| environment(format!("cannot write the catalog as JSON: {e}")))?;
+    print_exact(&String::from_utf8_lossy(&json))
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use rockpack::serve::{Access, Server};
-use rockpack::source::with_causes;
+use rockpack::serve::{Access, Entry, Server};
+use rockpack::source::{Code, Problem, with_causes};
 
 use super::{Failure, environment, print};
 use crate::cli::ServeArgs;
@@ -12,7 +12,13 @@ use crate::cli::ServeArgs;
 pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     let failed = |error| environment(with_causes(&error));
     let server = Server::bind(&args.dir, args.bind, args.port).map_err(failed)?;
-    print(&format!("http://{}/\n", server.address().map_err(failed)?))?;
+    let entries = Entry::all(&args.dir);
+    if entries.is_empty() {
+        let dir = args.dir.display();
+        let problem = Problem::error(Code::Environment, format!("{dir} has no index to serve"));
+        return Err(problem.help(format!("`rockpack index {dir}` writes one")).into());
+    }
+    print(&said(&entries, &server.address().map_err(failed)?.to_string()))?;
     let verbose = args.verbose;
     server.run(move |access| {
         if verbose {
@@ -20,6 +26,12 @@ pub fn run(args: &ServeArgs) -> Result<(), Failure> {
         }
     });
     Ok(())
+}
+
+/// A line for each page that an installer can be given, as its option.
+fn said(entries: &[Entry], address: &str) -> String {
+    let line = |Entry { option, path }: &Entry| format!("{option} http://{address}/{path}\n");
+    entries.iter().map(line).collect()
 }
 
 fn log(Access { method, path, range, status, bytes }: &Access) {

@@ -9,12 +9,13 @@ use rockpack::plan::{Form, Plan};
 use rockpack::source::{Code, Problem, Severity, with_causes};
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyPackagesArgs;
 use crate::{inputs, ui};
 
 mod given;
 mod ignored;
+mod only;
 mod table;
 
 use given::Given;
@@ -22,10 +23,18 @@ use ignored::Judged;
 
 /// Checks, shows what was found, and prints a line for each package.
 pub fn run(args: &VerifyPackagesArgs) -> Result<(), Failure> {
-    let manifest = inputs::manifest(args.manifest.as_deref())?;
-    let plan = args.plan.as_deref().map(|path| Ok::<_, Failure>((path.display().to_string(), saved(path)?))).transpose()?;
-    let given = Given::new(&args.paths)?;
-    let (packages, findings) = inputs::pool(args.jobs)?.install(|| checked(&given, plan.as_ref()))?;
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let plan = args
+        .plan
+        .as_deref()
+        .map(|path| {
+            Ok::<_, Failure>((path.display().to_string(), only::of(saved(path)?, &args.only)?))
+        })
+        .transpose()?;
+    args.paths.iter().try_for_each(|path| super::repaired(path))?;
+    let given = Given::new(&args.paths, &args.with)?;
+    let (packages, findings) =
+        inputs::pool(args.jobs)?.install(|| checked(&given, plan.as_ref()))?;
     let judged = Judged::new(&manifest, &packages, findings);
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
@@ -33,21 +42,37 @@ pub fn run(args: &VerifyPackagesArgs) -> Result<(), Failure> {
     }
     ui::show_problems(&judged.idle);
     ui::show_problems(&verify::problems(&judged.kept, shown));
-    print(&if args.json { table::json(&packages, &judged)? } else { table::text(&packages, &judged) })?;
+    if args.json {
+        print_exact(&table::json(&packages, &judged)?)?;
+    } else {
+        print(&table::text(&packages, &judged))?;
+    }
     let fine = judged.kept.iter().all(|finding| finding.severity != Severity::Error);
     if fine { Ok(()) } else { Err(Failure::Said) }
 }
 
 /// The packages, and all that was found in them.
-fn checked(given: &Given, plan: Option<&(String, Plan)>) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
-    let packages = packages(given).map_err(|error| environment(error.to_string()))?;
-    let mut findings: Vec<Finding> = packages.iter().flat_map(|package| package.findings.clone()).collect();
-    findings.extend(verify::together(&packages));
+fn checked(
+    given: &Given,
+    plan: Option<&(String, Plan)>,
+) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
+    let mut packages = packages(given).map_err(|error| environment(error.to_string()))?;
+    let mut findings: Vec<Finding> =
+        packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
+    let together = verify::together(&packages).into_iter();
+    packages.truncate(given.judged);
+    findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
     if let Some((label, plan)) = plan {
-        let readable = |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
-        let (found, names): (Vec<&Found>, Vec<String>) =
-            given.packages.iter().filter(|(_, name)| readable(name)).map(|(found, name)| (found, name.clone())).unzip();
+        let readable =
+            |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
+        let (found, names): (Vec<&Found>, Vec<String>) = given
+            .packages
+            .iter()
+            .take(given.judged)
+            .filter(|(_, name)| readable(name))
+            .map(|(found, name)| (found, name.clone()))
+            .unzip();
         findings.extend(planned(label, plan, &found, names)?);
     }
     Ok((packages, findings))
@@ -55,11 +80,16 @@ fn checked(given: &Given, plan: Option<&(String, Plan)>) -> Result<(Vec<Package>
 
 /// Reads everything: parts of wheels side by side, so that a large one does not hold up the rest.
 fn packages(given: &Given) -> io::Result<Vec<Package>> {
-    let opened: Vec<io::Result<Option<Wheel>>> = given.packages.par_iter().map(|(found, name)| open(found, name)).collect();
+    let opened: Vec<io::Result<Option<Wheel>>> =
+        given.packages.par_iter().map(|(found, name)| open(found, name)).collect();
     let opened = opened.into_iter().collect::<io::Result<Vec<_>>>()?;
-    let parts = opened.iter().enumerate().filter_map(|(index, wheel)| Some((index, wheel.as_ref()?)));
-    let parts: Vec<_> = parts.flat_map(|(index, wheel)| wheel.parts().into_iter().map(move |part| (index, wheel, part))).collect();
-    let read: Vec<_> = parts.into_par_iter().map(|(index, wheel, part)| (index, wheel.read(part))).collect();
+    let parts =
+        opened.iter().enumerate().filter_map(|(index, wheel)| Some((index, wheel.as_ref()?)));
+    let parts: Vec<_> = parts
+        .flat_map(|(index, wheel)| wheel.parts().into_iter().map(move |part| (index, wheel, part)))
+        .collect();
+    let read: Vec<_> =
+        parts.into_par_iter().map(|(index, wheel, part)| (index, wheel.read(part))).collect();
     let mut members: Vec<Vec<Member>> = opened.iter().map(|_| Vec::new()).collect();
     for (index, part) in read {
         members[index].extend(part?);
@@ -68,7 +98,7 @@ fn packages(given: &Given) -> io::Result<Vec<Package>> {
     let concluded: Vec<io::Result<Package>> = all
         .into_par_iter()
         .map(|((wheel, members), (found, name))| match wheel {
-            Some(wheel) => wheel.conclude(&members),
+            Some(wheel) => Ok(wheel.conclude(&members)),
             None => verify::sdist(&found.path, name),
         })
         .collect();
@@ -85,13 +115,21 @@ fn open(found: &Found, name: &str) -> io::Result<Option<Wheel>> {
 fn saved(path: &Path) -> Result<Plan, Failure> {
     let text = fs_err::read_to_string(path).map_err(|error| environment(error.to_string()))?;
     Plan::read(&text).map_err(|error| {
-        Problem::error(Code::Environment, format!("cannot read {}: {}", path.display(), with_causes(&error)))
-            .help("--plan takes what `rockpack plan --json` prints")
-            .into()
+        Problem::error(
+            Code::Environment,
+            format!("cannot read {}: {}", path.display(), with_causes(&error)),
+        )
+        .help("--plan takes what `rockpack plan --json` prints")
+        .into()
     })
 }
 
-fn planned(label: &str, plan: &Plan, found: &[&Found], names: Vec<String>) -> Result<Vec<Finding>, Failure> {
+fn planned(
+    label: &str,
+    plan: &Plan,
+    found: &[&Found],
+    names: Vec<String>,
+) -> Result<Vec<Finding>, Failure> {
     let read: Vec<_> = found.par_iter().map(|found| inspect::read(found)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {

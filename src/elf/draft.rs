@@ -48,7 +48,13 @@ pub(super) fn round_up(value: u64, align: u64) -> Result<u64, ElfError> {
 
 impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
     /// A draft that changes nothing yet.
-    pub(super) fn new(file: &'a R, info: &'a ElfInfo, table_at: u64, dynamic: Place, strings: Place) -> Self {
+    pub(super) fn new(
+        file: &'a R,
+        info: &'a ElfInfo,
+        table_at: u64,
+        dynamic: Place,
+        strings: Place,
+    ) -> Self {
         Self {
             file,
             info,
@@ -76,7 +82,9 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
 
     /// Puts `bytes` at `offset`, in the old part or behind it.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ElfError> {
-        let index = |value: u64| usize::try_from(value).map_err(|_| ElfError::Header { field: "file offset", value });
+        let index = |value: u64| {
+            usize::try_from(value).map_err(|_| ElfError::Header { field: "file offset", value })
+        };
         let inside = index(self.info.file_len.saturating_sub(offset).min(bytes.len() as u64))?;
         let (head, rest) = bytes.split_at(inside);
         if !head.is_empty() {
@@ -107,7 +115,10 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
 
     /// Sets the entry that holds an address or size, where there is one.
     pub(super) fn set_entry(&mut self, tag: DynamicTag, value: u64) {
-        self.entries.iter_mut().filter(|entry| entry.tag == tag).for_each(|entry| entry.value = value);
+        self.entries
+            .iter_mut()
+            .filter(|entry| entry.tag == tag)
+            .for_each(|entry| entry.value = value);
     }
 
     /// Says where the string table is now, in its entries and its section.
@@ -124,22 +135,27 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
         let old = self.dynamic.address;
         self.dynamic = place;
         for segment in self.segments.iter_mut().filter(|segment| segment.kind == elf::PT_DYNAMIC) {
-            (segment.offset, segment.address, segment.physical) = (place.offset, place.address, place.address);
+            (segment.offset, segment.address, segment.physical) =
+                (place.offset, place.address, place.address);
             (segment.file_size, segment.memory_size) = (place.size, place.size);
         }
         self.set_section(elf::SHT_DYNAMIC, old, place);
     }
 
     fn set_section(&mut self, kind: elf::SectionType, address: u64, place: Place) {
-        let same = |section: &&mut Section| section.kind == kind && section.is_allocated() && section.address == address;
+        let same = |section: &&mut Section| {
+            section.kind == kind && section.is_allocated() && section.address == address
+        };
         for section in self.sections.iter_mut().filter(same) {
-            (section.address, section.offset, section.size) = (place.address, place.offset, place.size);
+            (section.address, section.offset, section.size) =
+                (place.address, place.offset, place.size);
         }
     }
 
     /// Where memory ends, and the next LOAD may begin.
     pub(super) fn next_page(&self) -> Result<u64, ElfError> {
-        let highest = self.segments.iter().filter(|segment| segment.is_load()).map(Segment::memory_end).max();
+        let highest =
+            self.segments.iter().filter(|segment| segment.is_load()).map(Segment::memory_end).max();
         round_up(highest.unwrap_or(0), self.info.machine.page())
     }
 
@@ -162,21 +178,29 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
     /// All slots are written, so that what a removed entry leaves becomes `DT_NULL`.
     fn write_dynamic(&mut self) -> Result<(), ElfError> {
         let mut bytes: Vec<u8> = self.entries.iter().flat_map(|entry| entry.to_bytes()).collect();
-        let used = self.info.dynamic.as_ref().map_or(0, |dynamic| dynamic.entries.len() as u64 + 1) * ENTRY_SIZE;
+        let used = self.info.dynamic.as_ref().map_or(0, |dynamic| dynamic.entries.len() as u64 + 1)
+            * ENTRY_SIZE;
         let size = used.max(bytes.len() as u64 + ENTRY_SIZE).min(self.dynamic.size);
-        bytes.resize(usize::try_from(size).map_err(|_| ElfError::Dynamic { field: "p_filesz", value: size })?, 0);
+        bytes.resize(
+            usize::try_from(size)
+                .map_err(|_| ElfError::Dynamic { field: "p_filesz", value: size })?,
+            0,
+        );
         self.write(self.dynamic.offset, &bytes)
     }
 
     fn write_segments(&mut self) -> Result<(), ElfError> {
-        if self.segments == self.info.segments && self.info.header.as_ref().is_some_and(|header| header.segments_at == self.table_at) {
+        if self.segments == self.info.segments
+            && self.info.header.as_ref().is_some_and(|header| header.segments_at == self.table_at)
+        {
             return Ok(());
         }
         self.update_own_header();
         let bytes: Vec<u8> = self.segments.iter().flat_map(Segment::to_bytes).collect();
         self.write(self.table_at, &bytes)?;
         let count = self.segments.len();
-        let narrow = u16::try_from(count).map_err(|_| ElfError::TooManyHeaders { count: count as u64 })?;
+        let narrow =
+            u16::try_from(count).map_err(|_| ElfError::TooManyHeaders { count: count as u64 })?;
         self.write(E_PHOFF, &self.table_at.to_le_bytes())?;
         self.write(E_PHNUM, &narrow.to_le_bytes())
     }
@@ -185,8 +209,13 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
     fn update_own_header(&mut self) {
         let size = self.segments.len() as u64 * SEGMENT_SIZE;
         let offset = self.table_at;
-        let contains = |load: &&Segment| load.is_load() && load.offset <= offset && offset < load.file_end();
-        let Some(address) = self.segments.iter().find(contains).map(|load| load.address + (offset - load.offset)) else { return };
+        let contains =
+            |load: &&Segment| load.is_load() && load.offset <= offset && offset < load.file_end();
+        let Some(address) =
+            self.segments.iter().find(contains).map(|load| load.address + (offset - load.offset))
+        else {
+            return;
+        };
         for segment in self.segments.iter_mut().filter(|segment| segment.kind == elf::PT_PHDR) {
             let size = if segment.offset == offset { size.max(segment.file_size) } else { size };
             (segment.offset, segment.address, segment.physical) = (offset, address, address);
@@ -196,9 +225,19 @@ impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
 
     fn write_sections(&mut self) -> Result<(), ElfError> {
         let Some(header) = &self.info.header else { return Ok(()) };
-        let changed: Vec<_> = self.sections.iter().zip(&self.info.sections).enumerate().filter(|(_, (new, old))| new != old).collect();
-        let writes: Vec<_> =
-            changed.into_iter().map(|(index, (new, _))| (header.sections_at + index as u64 * SECTION_SIZE, new.to_bytes())).collect();
+        let changed: Vec<_> = self
+            .sections
+            .iter()
+            .zip(&self.info.sections)
+            .enumerate()
+            .filter(|(_, (new, old))| new != old)
+            .collect();
+        let writes: Vec<_> = changed
+            .into_iter()
+            .map(|(index, (new, _))| {
+                (header.sections_at + index as u64 * SECTION_SIZE, new.to_bytes())
+            })
+            .collect();
         writes.into_iter().try_for_each(|(at, bytes)| self.write(at, &bytes))
     }
 }

@@ -41,13 +41,21 @@ pub(super) struct Strings {
 
 impl Dynamic {
     /// Reads what `segment` (`PT_DYNAMIC`) shows.
-    pub(super) fn read(file: &(impl ReadAt + ?Sized), have: u64, segment: &Segment) -> Result<Self, ElfError> {
-        let bytes = read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
+    pub(super) fn read(
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+        segment: &Segment,
+    ) -> Result<Self, ElfError> {
+        let bytes =
+            read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
         let all = records::<Dyn64<LE>>(&bytes).iter().map(Entry::from);
         let capacity = segment.file_size / ENTRY_SIZE;
         let entries: Vec<_> = all.take_while(|entry| entry.tag != elf::DT_NULL).collect();
         if entries.len() as u64 == capacity {
-            return Err(ElfError::Dynamic { field: "count of entries without a DT_NULL", value: capacity });
+            return Err(ElfError::Dynamic {
+                field: "count of entries without a DT_NULL",
+                value: capacity,
+            });
         }
         Ok(Self { offset: segment.offset, address: segment.address, entries, capacity })
     }
@@ -92,6 +100,8 @@ impl Strings {
     /// Where `value` stands in the table, alone or as the end of a longer string.
     pub(super) fn find(&self, value: &[u8]) -> Option<u64> {
         let ends = self.bytes.iter().enumerate().filter(|(_, byte)| **byte == 0);
-        ends.map(|(end, _)| &self.bytes[..end]).find(|text| text.ends_with(value)).map(|text| (text.len() - value.len()) as u64)
+        ends.map(|(end, _)| &self.bytes[..end])
+            .find(|text| text.ends_with(value))
+            .map(|text| (text.len() - value.len()) as u64)
     }
 }

@@ -33,7 +33,8 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
         let end = offset.checked_add(buf.len() as u64).filter(|&end| end <= self.plan.new_len());
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         // Of what is asked for, the old file has this much; zeros follow it.
-        let old = usize::try_from(self.plan.old_len().clamp(offset, end) - offset).map_err(io::Error::other)?;
+        let old = usize::try_from(self.plan.old_len().clamp(offset, end) - offset)
+            .map_err(io::Error::other)?;
         if old > 0 {
             self.file.read_exact_at(offset, &mut buf[..old])?;
         }
@@ -41,8 +42,10 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
         for overlay in self.plan.overlay() {
             let (from, to) = (overlay.offset.max(offset), overlay.end().min(end));
             if from < to {
-                let index = |at: u64, base: u64| usize::try_from(at - base).map_err(io::Error::other);
-                let source = &overlay.bytes[index(from, overlay.offset)?..index(to, overlay.offset)?];
+                let index =
+                    |at: u64, base: u64| usize::try_from(at - base).map_err(io::Error::other);
+                let source =
+                    &overlay.bytes[index(from, overlay.offset)?..index(to, overlay.offset)?];
                 buf[index(from, offset)?..index(to, offset)?].copy_from_slice(source);
             }
         }

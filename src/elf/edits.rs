@@ -70,13 +70,26 @@ impl Edits {
     }
 
     /// What the dynamic section has to become.
-    pub(super) fn wanted(&self, info: &ElfInfo, dynamic: &Dynamic, strings: &Strings) -> Result<Wanted, ElfError> {
+    pub(super) fn wanted(
+        &self,
+        info: &ElfInfo,
+        dynamic: &Dynamic,
+        strings: &Strings,
+    ) -> Result<Wanted, ElfError> {
         self.check()?;
         if strings.bytes.last().is_some_and(|&byte| byte != 0) {
-            return Err(ElfError::Dynamic { field: "last byte of the string table", value: strings.bytes.len() as u64 });
+            return Err(ElfError::Dynamic {
+                field: "last byte of the string table",
+                value: strings.bytes.len() as u64,
+            });
         }
         let mut pool = Pool { old: strings, added: Vec::new() };
-        let mut wanted = Wanted { entries: dynamic.entries.clone(), added: Vec::new(), needs: Vec::new(), steps: Vec::new() };
+        let mut wanted = Wanted {
+            entries: dynamic.entries.clone(),
+            added: Vec::new(),
+            needs: Vec::new(),
+            steps: Vec::new(),
+        };
         self.want_rpath(info, &mut pool, &mut wanted)?;
         self.want_soname(info, &mut pool, &mut wanted)?;
         for rename in &self.needed {
@@ -97,7 +110,12 @@ impl Edits {
         })
     }
 
-    fn want_rpath(&self, info: &ElfInfo, pool: &mut Pool<'_>, wanted: &mut Wanted) -> Result<(), ElfError> {
+    fn want_rpath(
+        &self,
+        info: &ElfInfo,
+        pool: &mut Pool<'_>,
+        wanted: &mut Wanted,
+    ) -> Result<(), ElfError> {
         if self.rpath == RpathEdit::Keep {
             return Ok(());
         }
@@ -105,7 +123,9 @@ impl Edits {
         let place = wanted.entries.iter().position(is_path);
         let entry = match self.final_rpath(info)? {
             None => None,
-            Some(value) => Some(Entry { tag: elf::DT_RPATH, value: pool.offset_of_rpath(info, &value)? }),
+            Some(value) => {
+                Some(Entry { tag: elf::DT_RPATH, value: pool.offset_of_rpath(info, &value)? })
+            }
         };
         let before = wanted.entries.clone();
         wanted.entries.retain(|entry| !is_path(entry));
@@ -119,20 +139,28 @@ impl Edits {
     }
 
     fn describe_rpath(&self, info: &ElfInfo) -> Result<String, ElfError> {
-        let shown = |value: Option<&[u8]>| value.map_or("none".to_owned(), |value| format!("`{}`", String::from_utf8_lossy(value)));
+        let shown = |value: Option<&[u8]>| {
+            value.map_or("none".to_owned(), |value| format!("`{}`", String::from_utf8_lossy(value)))
+        };
         let old = if info.tag(elf::DT_RUNPATH).is_some() { "RUNPATH" } else { "RPATH" };
         let after = self.final_rpath(info)?;
         Ok(format!("{old} {} → RPATH {}", shown(info.effective_rpath()?), shown(after.as_deref())))
     }
 
-    fn want_soname(&self, info: &ElfInfo, pool: &mut Pool<'_>, wanted: &mut Wanted) -> Result<(), ElfError> {
+    fn want_soname(
+        &self,
+        info: &ElfInfo,
+        pool: &mut Pool<'_>,
+        wanted: &mut Wanted,
+    ) -> Result<(), ElfError> {
         let Some(name) = &self.soname else { return Ok(()) };
         let old = info.tag(elf::DT_SONAME).map(|at| info.string("DT_SONAME", at)).transpose()?;
         if old == Some(name.as_bytes()) {
             return Ok(());
         }
         let value = pool.offset(name.as_bytes());
-        let mut entries = wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_SONAME).peekable();
+        let mut entries =
+            wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_SONAME).peekable();
         if entries.peek().is_some() {
             entries.for_each(|entry| entry.value = value);
         } else {
@@ -161,12 +189,20 @@ impl Edits {
 }
 
 impl Rename {
-    fn want(&self, info: &ElfInfo, pool: &mut Pool<'_>, wanted: &mut Wanted) -> Result<(), ElfError> {
+    fn want(
+        &self,
+        info: &ElfInfo,
+        pool: &mut Pool<'_>,
+        wanted: &mut Wanted,
+    ) -> Result<(), ElfError> {
         if self.from == self.to {
             return Ok(());
         }
         let mut found = false;
-        for (old, new) in info.entries_of(elf::DT_NEEDED).zip(wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_NEEDED)) {
+        for (old, new) in info
+            .entries_of(elf::DT_NEEDED)
+            .zip(wanted.entries.iter_mut().filter(|entry| entry.tag == elf::DT_NEEDED))
+        {
             if info.string("DT_NEEDED", old)? == self.from.as_bytes() {
                 new.value = pool.offset(self.to.as_bytes());
                 found = true;
@@ -188,7 +224,8 @@ impl Rename {
 /// `existing` and the entries it doesn't have, in order.
 fn extended(existing: Option<Vec<u8>>, entries: &[String]) -> Option<Vec<u8>> {
     let existing = existing.filter(|value| !value.is_empty());
-    let mut all: Vec<&[u8]> = existing.iter().flat_map(|value| value.split(|&byte| byte == b':')).collect();
+    let mut all: Vec<&[u8]> =
+        existing.iter().flat_map(|value| value.split(|&byte| byte == b':')).collect();
     for entry in entries {
         if !all.contains(&entry.as_bytes()) {
             all.push(entry.as_bytes());
@@ -245,7 +282,8 @@ mod tests {
 
     fn extend(existing: Option<&str>, entries: &[&str]) -> Option<String> {
         let entries: Vec<_> = entries.iter().map(|&entry| entry.to_owned()).collect();
-        extended(existing.map(|text| text.as_bytes().to_vec()), &entries).map(|bytes| String::from_utf8(bytes).unwrap())
+        extended(existing.map(|text| text.as_bytes().to_vec()), &entries)
+            .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -270,10 +308,15 @@ mod tests {
 
     #[test]
     fn names_that_no_table_can_hold_are_refused() {
-        for rpath in
-            [RpathEdit::Set(vec!["/a:/b".to_owned()]), RpathEdit::Append(vec![String::new()]), RpathEdit::Set(vec!["a\0".to_owned()])]
-        {
-            assert!(matches!(Edits::rpath(rpath).check(), Err(ElfError::Name { field: "DT_RPATH", .. })));
+        for rpath in [
+            RpathEdit::Set(vec!["/a:/b".to_owned()]),
+            RpathEdit::Append(vec![String::new()]),
+            RpathEdit::Set(vec!["a\0".to_owned()]),
+        ] {
+            assert!(matches!(
+                Edits::rpath(rpath).check(),
+                Err(ElfError::Name { field: "DT_RPATH", .. })
+            ));
         }
     }
 }

@@ -74,7 +74,9 @@ pub enum ElfError {
         machine: u16,
     },
     /// Neither x86-64 nor aarch64.
-    #[error("an ELF file for machine {machine}: only x86-64 (62) and aarch64 (183) files can be edited")]
+    #[error(
+        "an ELF file for machine {machine}: only x86-64 (62) and aarch64 (183) files can be edited"
+    )]
     Machine {
         /// `e_machine`.
         machine: u16,
@@ -99,7 +101,9 @@ pub enum ElfError {
     #[error("separate debug information: the dynamic section has no bytes in the file")]
     DebugOnly,
     /// A name that the format can't hold.
-    #[error("{field} can't be `{value}`: names are not empty, and have no zero byte and, in a search path, no colon")]
+    #[error(
+        "{field} can't be `{value}`: names are not empty, and have no zero byte and, in a search path, no colon"
+    )]
     Name {
         /// The entry it is meant for.
         field: &'static str,
@@ -113,7 +117,9 @@ pub enum ElfError {
         count: u64,
     },
     /// An executable whose program header table could move only to where old kernels miss it.
-    #[error("no room for a program header: kernels before 5.18 would need {padding} bytes of padding to find the table")]
+    #[error(
+        "no room for a program header: kernels before 5.18 would need {padding} bytes of padding to find the table"
+    )]
     OldKernel {
         /// How far the file would have to grow.
         padding: u64,

@@ -75,7 +75,11 @@ impl ElfInfo {
             needed,
             rpath: self.text("DT_RPATH", elf::DT_RPATH)?,
             runpath: self.text("DT_RUNPATH", elf::DT_RUNPATH)?,
-            glibc: versions.iter().flat_map(|need| &need.versions).filter_map(|name| glibc_version(name)).max(),
+            glibc: versions
+                .iter()
+                .flat_map(|need| &need.versions)
+                .filter_map(|name| glibc_version(name))
+                .max(),
             versions,
             interpreter: self.interpreter.as_deref().map(lossy),
             forbidden: self.forbidden.clone(),
@@ -86,7 +90,8 @@ impl ElfInfo {
     fn version_needs(&self) -> Result<Vec<VersionNeed>, ElfError> {
         let name = |field, offset| self.string(field, offset).map(lossy);
         let needs = self.needs.entries.iter().map(|need| {
-            let versions = need.names.iter().map(|&at| name("vna_name", at)).collect::<Result<_, _>>()?;
+            let versions =
+                need.names.iter().map(|&at| name("vna_name", at)).collect::<Result<_, _>>()?;
             Ok(VersionNeed { library: name("vn_file", need.file)?, versions })
         });
         needs.collect()
@@ -105,7 +110,9 @@ impl ElfInfo {
     pub(super) fn read_forbidden(&self, file: &(impl ReadAt + ?Sized)) -> Vec<String> {
         // Names that cannot be read are reported where they are wanted.
         let needed = self.needed().unwrap_or_default();
-        let forbidden = |symbol: &str| needed.iter().any(|library| policy::is_forbidden_somewhere(library, symbol));
+        let forbidden = |symbol: &str| {
+            needed.iter().any(|library| policy::is_forbidden_somewhere(library, symbol))
+        };
         let strong = self.imports(file).into_iter().filter(|import| !import.weak);
         strong.map(|import| import.name).filter(|name| forbidden(name)).collect()
     }

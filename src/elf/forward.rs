@@ -31,7 +31,9 @@ pub enum ForwardError {
     #[error("cannot write a forwarding library: `{0}` would need itself")]
     NeedsItself(String),
     /// An rpath with a NUL or an empty entry: the loader takes the latter for the working directory.
-    #[error("cannot write the forwarding library `{soname}`: its rpath {rpath:?} has an empty entry or a NUL")]
+    #[error(
+        "cannot write the forwarding library `{soname}`: its rpath {rpath:?} has an empty entry or a NUL"
+    )]
     Rpath {
         /// The library's SONAME.
         soname: String,
@@ -47,7 +49,12 @@ pub enum ForwardError {
 ///
 /// # Errors
 /// When a name isn't a file name, the two are the same, or the rpath has an empty entry.
-pub fn forwarding_library(machine: StubMachine, soname: &str, needed: &str, rpath: &str) -> Result<Vec<u8>, ForwardError> {
+pub fn forwarding_library(
+    machine: StubMachine,
+    soname: &str,
+    needed: &str,
+    rpath: &str,
+) -> Result<Vec<u8>, ForwardError> {
     check(soname, needed, rpath)?;
     let (strings, [needed, soname, rpath]) = string_table([needed, soname, rpath]);
     let strings_size = strings.len() as u64;
@@ -72,7 +79,8 @@ pub fn forwarding_library(machine: StubMachine, soname: &str, needed: &str, rpat
 const DYNAMIC_LEN: usize = 10;
 
 fn dynamic(entries: [(DynamicTag, u64); DYNAMIC_LEN]) -> Vec<u8> {
-    let entries = entries.map(|(tag, value)| Dyn64 { d_tag: I64::new(LE, tag), d_val: U64::new(LE, value) });
+    let entries =
+        entries.map(|(tag, value)| Dyn64 { d_tag: I64::new(LE, tag), d_val: U64::new(LE, value) });
     bytes_of_slice(&entries).to_vec()
 }
 
@@ -93,16 +101,24 @@ fn segments() -> Vec<Segment> {
 fn sections(strings: Vec<u8>) -> Vec<Section> {
     vec![
         Section::build_id(),
-        Section::new(".gnu.hash", elf::SHT_GNU_HASH, 8, gnu_hash_of_nothing()).table(0, ".dynsym", 0),
+        Section::new(".gnu.hash", elf::SHT_GNU_HASH, 8, gnu_hash_of_nothing())
+            .table(0, ".dynsym", 0),
         Section::new(".hash", elf::SHT_HASH, 8, hash_of_nothing()).table(4, ".dynsym", 0),
         // info: how many symbols are local
-        Section::new(".dynsym", elf::SHT_DYNSYM, 8, vec![0; size_of::<Sym64<LE>>()]).table(size_of::<Sym64<LE>>(), ".dynstr", 1),
-        Section::new(".dynstr", elf::SHT_STRTAB, 1, strings),
-        Section::new(".dynamic", elf::SHT_DYNAMIC, 8, vec![0; DYNAMIC_LEN * size_of::<Dyn64<LE>>()]).flag(elf::SHF_WRITE).table(
-            size_of::<Dyn64<LE>>(),
+        Section::new(".dynsym", elf::SHT_DYNSYM, 8, vec![0; size_of::<Sym64<LE>>()]).table(
+            size_of::<Sym64<LE>>(),
             ".dynstr",
-            0,
+            1,
         ),
+        Section::new(".dynstr", elf::SHT_STRTAB, 1, strings),
+        Section::new(
+            ".dynamic",
+            elf::SHT_DYNAMIC,
+            8,
+            vec![0; DYNAMIC_LEN * size_of::<Dyn64<LE>>()],
+        )
+        .flag(elf::SHF_WRITE)
+        .table(size_of::<Dyn64<LE>>(), ".dynstr", 0),
     ]
 }
 
@@ -130,7 +146,9 @@ fn string_table(strings: [&str; 3]) -> (Vec<u8>, [u64; 3]) {
 }
 
 fn check(soname: &str, needed: &str, rpath: &str) -> Result<(), ForwardError> {
-    let bad = [("SONAME", soname), ("NEEDED", needed)].into_iter().find(|(_, name)| name.is_empty() || name.contains(['/', '\0']));
+    let bad = [("SONAME", soname), ("NEEDED", needed)]
+        .into_iter()
+        .find(|(_, name)| name.is_empty() || name.contains(['/', '\0']));
     if let Some((field, value)) = bad {
         return Err(ForwardError::NotAFileName { field, value: value.to_owned() });
     }

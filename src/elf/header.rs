@@ -1,6 +1,8 @@
 //! The three tables of headers, as plain numbers.
 
-use object::elf::{self, FileHeader64, ProgramFlags, ProgramHeader64, ProgramType, SectionHeader64, SectionType};
+use object::elf::{
+    self, FileHeader64, ProgramFlags, ProgramHeader64, ProgramType, SectionHeader64, SectionType,
+};
 use object::endian::{LittleEndian as LE, U32, U64};
 use object::pod;
 
@@ -51,7 +53,13 @@ pub(super) struct Section {
 }
 
 /// Reads `len` bytes after checking that the file has them, so that a lying header allocates nothing.
-pub(super) fn read_bytes(file: &(impl ReadAt + ?Sized), have: u64, at: u64, len: u64, what: &'static str) -> Result<Vec<u8>, ElfError> {
+pub(super) fn read_bytes(
+    file: &(impl ReadAt + ?Sized),
+    have: u64,
+    at: u64,
+    len: u64,
+    what: &'static str,
+) -> Result<Vec<u8>, ElfError> {
     let need = at.saturating_add(len);
     let size = usize::try_from(len).ok().filter(|_| need <= have);
     let mut bytes = vec![0; size.ok_or(ElfError::Truncated { what, need, have })?];
@@ -67,8 +75,10 @@ pub(super) fn records<T: pod::Pod>(bytes: &[u8]) -> &[T] {
 impl Header {
     /// Reads the header of a little-endian 64-bit file of `have` bytes.
     pub(super) fn read(file: &(impl ReadAt + ?Sized), have: u64) -> Result<Self, ElfError> {
-        let bytes = read_bytes(file, have, 0, size_of::<FileHeader64<LE>>() as u64, "the ELF header")?;
-        let (raw, _) = pod::from_bytes::<FileHeader64<LE>>(&bytes).map_err(|()| ElfError::NotElf)?;
+        let bytes =
+            read_bytes(file, have, 0, size_of::<FileHeader64<LE>>() as u64, "the ELF header")?;
+        let (raw, _) =
+            pod::from_bytes::<FileHeader64<LE>>(&bytes).map_err(|()| ElfError::NotElf)?;
         let mut header = Self {
             kind: raw.e_type.get(LE),
             segments_at: raw.e_phoff.get(LE),
@@ -76,14 +86,23 @@ impl Header {
             segment_count: raw.e_phnum.get(LE).into(),
             section_count: raw.e_shnum.get(LE).into(),
         };
-        check_entry_size("e_phentsize", raw.e_phentsize.get(LE), header.segment_count, SEGMENT_SIZE)?;
+        check_entry_size(
+            "e_phentsize",
+            raw.e_phentsize.get(LE),
+            header.segment_count,
+            SEGMENT_SIZE,
+        )?;
         check_entry_size("e_shentsize", raw.e_shentsize.get(LE), header.sections_at, SECTION_SIZE)?;
         header.take_large_counts(file, have)?;
         Ok(header)
     }
 
     /// Counts that don't fit the header stand in section 0 (gABI, "ELF Header").
-    fn take_large_counts(&mut self, file: &(impl ReadAt + ?Sized), have: u64) -> Result<(), ElfError> {
+    fn take_large_counts(
+        &mut self,
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+    ) -> Result<(), ElfError> {
         let many_segments = self.segment_count == u64::from(elf::PN_XNUM);
         if self.sections_at == 0 || (self.section_count != 0 && !many_segments) {
             return Ok(());
@@ -101,14 +120,22 @@ impl Header {
     }
 
     /// Reads the program headers.
-    pub(super) fn segments(&self, file: &(impl ReadAt + ?Sized), have: u64) -> Result<Vec<Segment>, ElfError> {
+    pub(super) fn segments(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+    ) -> Result<Vec<Segment>, ElfError> {
         let len = self.segment_count.saturating_mul(SEGMENT_SIZE);
         let bytes = read_bytes(file, have, self.segments_at, len, "the program header table")?;
         Ok(records::<ProgramHeader64<LE>>(&bytes).iter().map(Segment::from).collect())
     }
 
     /// Reads the section headers; a file may have none.
-    pub(super) fn sections(&self, file: &(impl ReadAt + ?Sized), have: u64) -> Result<Vec<Section>, ElfError> {
+    pub(super) fn sections(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+    ) -> Result<Vec<Section>, ElfError> {
         if self.sections_at == 0 {
             return Ok(Vec::new());
         }
@@ -119,7 +146,12 @@ impl Header {
 }
 
 /// A table that exists has to have entries of the size that the class prescribes.
-fn check_entry_size(field: &'static str, size: u16, exists: u64, expected: u64) -> Result<(), ElfError> {
+fn check_entry_size(
+    field: &'static str,
+    size: u16,
+    exists: u64,
+    expected: u64,
+) -> Result<(), ElfError> {
     let value = u64::from(size);
     if exists == 0 || value == expected { Ok(()) } else { Err(ElfError::Header { field, value }) }
 }

@@ -69,7 +69,8 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     fn grow_in_place(&mut self, added: &[u8], claims: &[Claim]) -> Result<bool, ElfError> {
         let end = self.strings.offset + self.strings.size;
         let strings_end = self.strings.address + self.strings.size;
-        let contains = |load: &Segment| load.is_load() && load.offset_of(strings_end, 0) == Some(end);
+        let contains =
+            |load: &Segment| load.is_load() && load.offset_of(strings_end, 0) == Some(end);
         let Some(index) = self.segments.iter().position(contains) else { return Ok(false) };
         let load = self.segments[index].clone();
         let starts_it = load.offset == self.strings.offset;
@@ -93,8 +94,15 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     /// Whether these bytes are zeros that nothing refers to.
     fn is_free(&self, start: u64, end: u64, claims: &[Claim]) -> Result<bool, ElfError> {
         let claimed = claims.iter().any(|claim| claim.start < end && start < claim.end);
-        let loads = self.segments.iter().filter(|load| load.is_load() && load.offset < end && start < load.file_end()).count();
-        Ok(start == end || (!claimed && loads == 1 && self.old(start, end - start)?.iter().all(|&byte| byte == 0)))
+        let loads = self
+            .segments
+            .iter()
+            .filter(|load| load.is_load() && load.offset < end && start < load.file_end())
+            .count();
+        Ok(start == end
+            || (!claimed
+                && loads == 1
+                && self.old(start, end - start)?.iter().all(|&byte| byte == 0)))
     }
 
     /// The last LOAD, when nothing keeps it from growing past the file's end.
@@ -104,7 +112,11 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         let is_first = loads().next().is_some_and(|(first, _)| first == index);
         let ends_file = load.file_end() == self.end() && load.file_size == load.memory_size;
         let fits = load.allows(elf::PF_W) == writable && !load.allows(elf::PF_X);
-        (ends_file && fits && !is_first).then_some(Home { index, offset: load.offset, address: load.address })
+        (ends_file && fits && !is_first).then_some(Home {
+            index,
+            offset: load.offset,
+            address: load.address,
+        })
     }
 
     fn set_load_end(&mut self, index: usize, end: u64) {
@@ -135,13 +147,22 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
             return Ok(Slot::Here);
         }
         let table_end = self.table_at + self.segments.len() as u64 * SEGMENT_SIZE;
-        let in_code = |load: &Segment| load.is_load() && load.allows(elf::PF_X) && load.offset <= table_end && table_end < load.file_end();
+        let in_code = |load: &Segment| {
+            load.is_load()
+                && load.allows(elf::PF_X)
+                && load.offset <= table_end
+                && table_end < load.file_end()
+        };
         let known = !self.sections.is_empty() || !self.segments.iter().any(in_code);
-        if known && self.is_mapped(table_end) && self.is_free(table_end, table_end + SEGMENT_SIZE, claims)? {
+        if known
+            && self.is_mapped(table_end)
+            && self.is_free(table_end, table_end + SEGMENT_SIZE, claims)?
+        {
             self.steps.push("the program header table grows into the gap after it".to_owned());
             return Ok(Slot::Here);
         }
-        let in_library = self.info.kind == ElfKind::SharedLibrary && self.info.interpreter.is_none();
+        let in_library =
+            self.info.kind == ElfKind::SharedLibrary && self.info.interpreter.is_none();
         let own = if in_library { self.drop_entry(elf::PT_PHDR) } else { None };
         if let Some(step) = own.or_else(|| self.drop_doubled_note()) {
             self.steps.push(step);
@@ -157,7 +178,9 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
 
     /// Whether one more entry at `end` is in the LOAD that has the table.
     fn is_mapped(&self, end: u64) -> bool {
-        let covers = |load: &Segment| load.is_load() && load.offset <= self.table_at && end + SEGMENT_SIZE <= load.file_end();
+        let covers = |load: &Segment| {
+            load.is_load() && load.offset <= self.table_at && end + SEGMENT_SIZE <= load.file_end()
+        };
         self.segments.iter().any(covers)
     }
 
@@ -172,11 +195,16 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     fn drop_doubled_note(&mut self) -> Option<String> {
         let property = self.info.segment(elf::PT_GNU_PROPERTY)?;
         let same = |segment: &Segment| {
-            segment.kind == elf::PT_NOTE && segment.offset == property.offset && segment.file_size == property.file_size
+            segment.kind == elf::PT_NOTE
+                && segment.offset == property.offset
+                && segment.file_size == property.file_size
         };
         let index = self.segments.iter().position(same)?;
         self.segments.remove(index);
-        Some("the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for a LOAD segment".to_owned())
+        Some(
+            "the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for a LOAD segment"
+                .to_owned(),
+        )
     }
 
     /// Kernels before 5.18 tell a program that its table is at the first LOAD's address plus
@@ -195,7 +223,9 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         let page = self.info.machine.page();
         let mut offset = round_up(self.end(), ALIGN)?;
         let next = self.next_page()?;
-        let mut address = next.checked_add(offset % page).ok_or(ElfError::Header { field: "p_vaddr", value: next })?;
+        let mut address = next
+            .checked_add(offset % page)
+            .ok_or(ElfError::Header { field: "p_vaddr", value: next })?;
         if let Some(distance) = distance {
             offset = offset.max(next.wrapping_sub(distance));
             address = offset.wrapping_add(distance);
@@ -206,7 +236,16 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         }
         self.pad_to(offset)?;
         let flags = ProgramFlags(elf::PF_R.0 | if writable { elf::PF_W.0 } else { 0 });
-        let load = Segment { kind: elf::PT_LOAD, flags, offset, address, physical: address, file_size: 0, memory_size: 0, align: page };
+        let load = Segment {
+            kind: elf::PT_LOAD,
+            flags,
+            offset,
+            address,
+            physical: address,
+            file_size: 0,
+            memory_size: 0,
+            align: page,
+        };
         let index = self.segments.iter().rposition(Segment::is_load).map_or(0, |last| last + 1);
         self.segments.insert(index, load);
         self.steps.push(format!("a new LOAD segment at address {address:#x}"));
@@ -214,7 +253,13 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     }
 
     /// Puts what grows, and what makes room for it, behind what `home` has.
-    fn fill(&mut self, home: Home, growth: &Growth, moved: &[Block], table: bool) -> Result<(), ElfError> {
+    fn fill(
+        &mut self,
+        home: Home,
+        growth: &Growth,
+        moved: &[Block],
+        table: bool,
+    ) -> Result<(), ElfError> {
         let is_new = self.segments[home.index].file_size == 0;
         if is_new && (table || !moved.is_empty()) {
             // LLVM's strip takes the first entry at an offset for the one that the others at it
@@ -234,7 +279,8 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         }
         let mut strings_move = !growth.added.is_empty();
         // What goes nearby takes the place of others, and would be taken for one of them.
-        let (nearby, away): (Vec<_>, Vec<_>) = moved.iter().partition(|block| block.nearby.is_some());
+        let (nearby, away): (Vec<_>, Vec<_>) =
+            moved.iter().partition(|block| block.nearby.is_some());
         for block in away.into_iter().chain(nearby) {
             strings_move |= block.is_strings;
             self.relocate(block, |draft, bytes| draft.append(home, bytes))?;
@@ -266,6 +312,10 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         let offset = round_up(self.end(), ALIGN)?;
         self.pad_to(offset)?;
         self.write(offset, bytes)?;
-        Ok(Place { offset, address: home.address + (offset - home.offset), size: bytes.len() as u64 })
+        Ok(Place {
+            offset,
+            address: home.address + (offset - home.offset),
+            size: bytes.len() as u64,
+        })
     }
 }

@@ -38,12 +38,24 @@ impl ElfInfo {
     fn read_imports(&self, file: &(impl ReadAt + ?Sized)) -> Option<Vec<Import>> {
         let strings = self.strings.as_ref()?;
         let count = self.front_count(file)?;
-        let table = self.read_at(file, self.tag(elf::DT_SYMTAB)?, count.saturating_mul(size_of::<Sym64<LE>>() as u64))?;
-        let numbers = self.tag(elf::DT_VERSYM).and_then(|at| self.read_at(file, at, count.saturating_mul(2))).unwrap_or_default();
+        let table = self.read_at(
+            file,
+            self.tag(elf::DT_SYMTAB)?,
+            count.saturating_mul(size_of::<Sym64<LE>>() as u64),
+        )?;
+        let numbers = self
+            .tag(elf::DT_VERSYM)
+            .and_then(|at| self.read_at(file, at, count.saturating_mul(2)))
+            .unwrap_or_default();
         let (numbers, versions) = (records::<U16<LE>>(&numbers), self.version_names());
-        let undefined = records::<Sym64<LE>>(&table).iter().enumerate().filter(|(_, symbol)| symbol.st_shndx.get(LE) == elf::SHN_UNDEF);
+        let undefined = records::<Sym64<LE>>(&table)
+            .iter()
+            .enumerate()
+            .filter(|(_, symbol)| symbol.st_shndx.get(LE) == elf::SHN_UNDEF);
         let imports = undefined.filter_map(|(index, symbol)| {
-            let name = strings.get(symbol.st_name.get(LE).into()).filter(|name| !<[u8]>::is_empty(name))?;
+            let name = strings
+                .get(symbol.st_name.get(LE).into())
+                .filter(|name| !<[u8]>::is_empty(name))?;
             let number = numbers.get(index).map(|number| number.get(LE) & NUMBER);
             let version = number.and_then(|number| versions.get(&number).cloned());
             let weak = symbol.st_bind() == elf::STB_WEAK;
@@ -54,7 +66,8 @@ impl ElfInfo {
 
     /// The versions that are needed, and of which library, by the number that symbols bear.
     fn version_names(&self) -> HashMap<u16, (String, String)> {
-        let text = |at| self.string("vna_name", at).map(|name| String::from_utf8_lossy(name).into_owned());
+        let text =
+            |at| self.string("vna_name", at).map(|name| String::from_utf8_lossy(name).into_owned());
         let mut names = HashMap::new();
         for need in &self.needs.entries {
             for (name, number) in need.names.iter().zip(&need.numbers) {
@@ -69,7 +82,11 @@ impl ElfInfo {
     /// How many symbols have to be looked at for all that are undefined.
     fn front_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
         let base = || {
-            let bytes = self.read_at(file, self.tag(elf::DT_GNU_HASH)?, size_of::<GnuHashHeader<LE>>() as u64)?;
+            let bytes = self.read_at(
+                file,
+                self.tag(elf::DT_GNU_HASH)?,
+                size_of::<GnuHashHeader<LE>>() as u64,
+            )?;
             let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
             Some(header.symbol_base.get(LE).into())
         };
@@ -87,12 +104,24 @@ mod tests {
         let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
         let info = elf::inspect(&file).unwrap();
         let imports = info.imports(&file);
-        let (version, library) = imports.iter().find(|i| i.name == "malloc").unwrap().version.clone().unwrap();
-        assert!(version.starts_with("GLIBC_2.") && library.starts_with("libc.so"), "{version} of {library}");
+        let (version, library) =
+            imports.iter().find(|i| i.name == "malloc").unwrap().version.clone().unwrap();
+        assert!(
+            version.starts_with("GLIBC_2.") && library.starts_with("libc.so"),
+            "{version} of {library}"
+        );
         let facts = info.facts().unwrap();
-        let needed = facts.versions.iter().flat_map(|need| need.versions.iter().map(|v| (v.clone(), need.library.clone())));
-        let without: Vec<_> = needed.filter(|need| !imports.iter().any(|i| i.version.as_ref() == Some(need))).collect();
-        assert!(without.iter().all(|(version, _)| version == "GLIBC_ABI_DT_RELR"), "no symbol bears {without:?}");
+        let needed = facts
+            .versions
+            .iter()
+            .flat_map(|need| need.versions.iter().map(|v| (v.clone(), need.library.clone())));
+        let without: Vec<_> = needed
+            .filter(|need| !imports.iter().any(|i| i.version.as_ref() == Some(need)))
+            .collect();
+        assert!(
+            without.iter().all(|(version, _)| version == "GLIBC_ABI_DT_RELR"),
+            "no symbol bears {without:?}"
+        );
         assert!(imports.iter().all(|import| !import.name.is_empty()));
     }
 }

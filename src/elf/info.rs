@@ -54,8 +54,12 @@ impl ElfKind {
     /// Whether it is a program or a library, which the system it is for has to suit.
     pub fn runs_on_hosts(self) -> bool {
         match self {
-            Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => true,
-            Self::Relocatable | Self::Core | Self::CodeObject | Self::DebugOnly | Self::Foreign => false,
+            Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => {
+                true
+            }
+            Self::Relocatable | Self::Core | Self::CodeObject | Self::DebugOnly | Self::Foreign => {
+                false
+            }
         }
     }
 }
@@ -108,11 +112,16 @@ pub struct ElfInfo {
 /// # Errors
 /// When it is not ELF, cut short, or its headers contradict the format.
 pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
-    let file_len = file.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
+    let file_len =
+        file.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
     let (machine, kind) = identify(file, file_len)?;
     let mut info = ElfInfo::bare(file_len, machine);
     match (machine, kind) {
-        (Machine::Other { number, bits: 64, big_endian: false }, _) if number == elf::EM_AMDGPU.0 => info.kind = ElfKind::CodeObject,
+        (Machine::Other { number, bits: 64, big_endian: false }, _)
+            if number == elf::EM_AMDGPU.0 =>
+        {
+            info.kind = ElfKind::CodeObject;
+        }
         (Machine::Other { .. }, _) => info.kind = ElfKind::Foreign,
         (_, elf::ET_REL) => info.kind = ElfKind::Relocatable,
         (_, elf::ET_CORE) => info.kind = ElfKind::Core,
@@ -212,18 +221,30 @@ impl ElfInfo {
     /// and LLVM empty the segments, elfutils leaves them and says so in the sections only.
     fn is_debug_only(&self) -> bool {
         let Some(dynamic) = self.segment(elf::PT_DYNAMIC) else {
-            let mut code = self.sections.iter().filter(|section| section.flags & elf::SHF_EXECINSTR.0 != 0).peekable();
-            let emptied = self.loads().next().is_some() && self.loads().all(|load| load.file_size == 0);
-            return emptied || (code.peek().is_some() && code.all(|section| section.kind == elf::SHT_NOBITS));
+            let mut code = self
+                .sections
+                .iter()
+                .filter(|section| section.flags & elf::SHF_EXECINSTR.0 != 0)
+                .peekable();
+            let emptied =
+                self.loads().next().is_some() && self.loads().all(|load| load.file_size == 0);
+            return emptied
+                || (code.peek().is_some() && code.all(|section| section.kind == elf::SHT_NOBITS));
         };
         // `.tbss` takes no room in the address space, so another section can start where it does.
-        let takes_room = |section: &Section| section.is_allocated() && section.flags & elf::SHF_TLS.0 == 0 && section.size > 0;
-        let section = self.sections.iter().find(|section| takes_room(section) && section.address == dynamic.address);
+        let takes_room = |section: &Section| {
+            section.is_allocated() && section.flags & elf::SHF_TLS.0 == 0 && section.size > 0
+        };
+        let section = self
+            .sections
+            .iter()
+            .find(|section| takes_room(section) && section.address == dynamic.address);
         dynamic.file_size == 0 || section.is_some_and(|section| section.kind == elf::SHT_NOBITS)
     }
 
     fn check_loads(&self) -> Result<(), ElfError> {
-        let need = self.loads().map(|load| load.offset.saturating_add(load.file_size)).max().unwrap_or(0);
+        let need =
+            self.loads().map(|load| load.offset.saturating_add(load.file_size)).max().unwrap_or(0);
         let truncated = ElfError::Truncated { what: "a LOAD segment", need, have: self.file_len };
         if need > self.file_len { Err(truncated) } else { Ok(()) }
     }
@@ -243,7 +264,13 @@ impl ElfInfo {
 
     fn read_dynamic(&mut self, file: &(impl ReadAt + ?Sized)) -> Result<(), ElfError> {
         if let Some(segment) = self.segment(elf::PT_INTERP) {
-            let mut name = read_bytes(file, self.file_len, segment.offset, segment.file_size, "the interpreter's name")?;
+            let mut name = read_bytes(
+                file,
+                self.file_len,
+                segment.offset,
+                segment.file_size,
+                "the interpreter's name",
+            )?;
             name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
             self.interpreter = Some(name);
         }
@@ -251,15 +278,20 @@ impl ElfInfo {
         self.dynamic = Some(Dynamic::read(file, self.file_len, segment)?);
         self.strings = self.read_strings(file)?;
         self.needs = self.read_versions(file, Table::Need, elf::DT_VERNEED, elf::DT_VERNEEDNUM)?;
-        self.definitions = self.read_versions(file, Table::Definition, elf::DT_VERDEF, elf::DT_VERDEFNUM)?;
+        self.definitions =
+            self.read_versions(file, Table::Definition, elf::DT_VERDEF, elf::DT_VERDEFNUM)?;
         self.forbidden = self.read_forbidden(file);
         Ok(())
     }
 
     fn read_strings(&self, file: &(impl ReadAt + ?Sized)) -> Result<Option<Strings>, ElfError> {
         let Some(address) = self.tag(elf::DT_STRTAB) else { return Ok(None) };
-        let size = self.tag(elf::DT_STRSZ).ok_or(ElfError::Dynamic { field: "DT_STRTAB without DT_STRSZ", value: address })?;
-        let offset = self.offset_of(address, size).ok_or(ElfError::NotFileBacked { field: "DT_STRTAB", address })?;
+        let size = self
+            .tag(elf::DT_STRSZ)
+            .ok_or(ElfError::Dynamic { field: "DT_STRTAB without DT_STRSZ", value: address })?;
+        let offset = self
+            .offset_of(address, size)
+            .ok_or(ElfError::NotFileBacked { field: "DT_STRTAB", address })?;
         let bytes = read_bytes(file, self.file_len, offset, size, "the dynamic string table")?;
         Ok(Some(Strings { offset, address, bytes }))
     }
@@ -272,7 +304,9 @@ impl ElfInfo {
         count: DynamicTag,
     ) -> Result<VersionTable, ElfError> {
         match (self.tag(at), self.tag(count)) {
-            (Some(address), Some(count)) if count > 0 => VersionTable::read(file, self.file_len, &self.segments, table, address, count),
+            (Some(address), Some(count)) if count > 0 => {
+                VersionTable::read(file, self.file_len, &self.segments, table, address, count)
+            }
             _ => Ok(VersionTable::default()),
         }
     }

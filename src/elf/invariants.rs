@@ -25,7 +25,12 @@ impl fmt::Display for Violation {
 }
 
 /// Records `detail` when `holds` is false.
-pub(super) fn check(found: &mut Vec<Violation>, invariant: &'static str, holds: bool, detail: impl FnOnce() -> String) {
+pub(super) fn check(
+    found: &mut Vec<Violation>,
+    invariant: &'static str,
+    holds: bool,
+    detail: impl FnOnce() -> String,
+) {
     if !holds {
         found.push(Violation { invariant, detail: detail() });
     }
@@ -53,50 +58,82 @@ fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
     let Some(header) = &info.header else { return };
     let len = header.segment_count.saturating_mul(SEGMENT_SIZE);
     let load = load_of(info, header.segments_at, len);
-    check(found, "I1", load.is_some(), || "the program header table is not inside one LOAD segment".to_owned());
-    check(found, "I3", header.segment_count <= MOST_HEADERS, || format!("{} program headers", header.segment_count));
-    let Some(own) = info.segments.iter().position(|segment| segment.kind == elf::PT_PHDR) else { return };
+    check(found, "I1", load.is_some(), || {
+        "the program header table is not inside one LOAD segment".to_owned()
+    });
+    check(found, "I3", header.segment_count <= MOST_HEADERS, || {
+        format!("{} program headers", header.segment_count)
+    });
+    let Some(own) = info.segments.iter().position(|segment| segment.kind == elf::PT_PHDR) else {
+        return;
+    };
     let first_load = info.segments.iter().position(Segment::is_load);
-    check(found, "I1", first_load.is_none_or(|load| own < load), || "PT_PHDR follows a LOAD segment".to_owned());
+    check(found, "I1", first_load.is_none_or(|load| own < load), || {
+        "PT_PHDR follows a LOAD segment".to_owned()
+    });
     let segment = &info.segments[own];
     let address = load.map(|load| load.address.wrapping_add(header.segments_at - load.offset));
-    let agrees = segment.offset == header.segments_at && Some(segment.address) == address && segment.file_size >= len;
+    let agrees = segment.offset == header.segments_at
+        && Some(segment.address) == address
+        && segment.file_size >= len;
     check(found, "I1", agrees, || "PT_PHDR doesn't show the program header table".to_owned());
 }
 
 /// I2: kernels before 5.18 take the table's address to be that of the first LOAD plus `e_phoff`.
 fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
     let (Some(header), Some(first)) = (&info.header, info.loads().next()) else { return };
-    let Some(load) = load_of(info, header.segments_at, SEGMENT_SIZE).filter(|_| info.interpreter.is_some()) else { return };
+    let Some(load) =
+        load_of(info, header.segments_at, SEGMENT_SIZE).filter(|_| info.interpreter.is_some())
+    else {
+        return;
+    };
     let distance = |load: &Segment| load.address.wrapping_sub(load.offset);
-    check(found, "I2", distance(load) == distance(first), || "old kernels compute a wrong address of the program headers".to_owned());
+    check(found, "I2", distance(load) == distance(first), || {
+        "old kernels compute a wrong address of the program headers".to_owned()
+    });
 }
 
 /// I4, I5, I6: LOADs don't share pages, ascend, and are congruent to their offsets.
 fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     let page = info.machine.page();
-    let pages = |load: &Segment| (load.address / page, load.address.saturating_add(load.file_size).div_ceil(page));
+    let pages = |load: &Segment| {
+        (load.address / page, load.address.saturating_add(load.file_size).div_ceil(page))
+    };
     let loads: Vec<_> = info.loads().collect();
     for (index, load) in loads.iter().enumerate() {
         let congruent = load.align <= 1 || load.address.wrapping_sub(load.offset) % load.align == 0;
-        check(found, "I6", congruent, || format!("LOAD at {:#x}: address and offset are not congruent", load.address));
+        check(found, "I6", congruent, || {
+            format!("LOAD at {:#x}: address and offset are not congruent", load.address)
+        });
         for other in loads.iter().skip(index + 1) {
             let (one, two) = (pages(load), pages(other));
-            let apart = load.file_size == 0 || other.file_size == 0 || one.1 <= two.0 || two.1 <= one.0;
-            check(found, "I4", apart, || format!("the LOADs at {:#x} and {:#x} share a page", load.address, other.address));
+            let apart =
+                load.file_size == 0 || other.file_size == 0 || one.1 <= two.0 || two.1 <= one.0;
+            check(found, "I4", apart, || {
+                format!("the LOADs at {:#x} and {:#x} share a page", load.address, other.address)
+            });
         }
     }
     for pair in loads.windows(2) {
         let ascend = pair[0].address < pair[1].address;
-        check(found, "I5", ascend, || format!("the LOAD at {:#x} comes before that at {:#x}", pair[0].address, pair[1].address));
+        check(found, "I5", ascend, || {
+            format!(
+                "the LOAD at {:#x} comes before that at {:#x}",
+                pair[0].address, pair[1].address
+            )
+        });
     }
 }
 
 /// I7: loaders write into the dynamic section, and find it by address.
 fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
     let Some(segment) = info.segment(elf::PT_DYNAMIC) else { return };
-    let home = info.loads().find(|load| load.offset_of(segment.address, segment.file_size) == Some(segment.offset));
-    check(found, "I7", home.is_some(), || "PT_DYNAMIC is not inside a LOAD segment at the same offset".to_owned());
+    let home = info
+        .loads()
+        .find(|load| load.offset_of(segment.address, segment.file_size) == Some(segment.offset));
+    check(found, "I7", home.is_some(), || {
+        "PT_DYNAMIC is not inside a LOAD segment at the same offset".to_owned()
+    });
     let writable = home.is_none_or(|load| load.allows(elf::PF_W));
     check(found, "I7", writable, || "PT_DYNAMIC is in a read-only LOAD segment".to_owned());
 }
@@ -105,16 +142,26 @@ fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
 fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), found: &mut Vec<Violation>) {
     for range in info.ranges(file) {
         let backed = info.offset_of(range.address, range.size.unwrap_or(1)).is_some();
-        check(found, "I8", backed, || format!("{} is not inside the bytes of one LOAD segment", range.name));
+        check(found, "I8", backed, || {
+            format!("{} is not inside the bytes of one LOAD segment", range.name)
+        });
     }
 }
 
 /// I10: loaders look versions up in the libraries that `DT_NEEDED` names.
 fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
-    let needed: Vec<_> = info.entries_of(elf::DT_NEEDED).filter_map(|at| info.string("DT_NEEDED", at).ok()).collect();
+    let needed: Vec<_> = info
+        .entries_of(elf::DT_NEEDED)
+        .filter_map(|at| info.string("DT_NEEDED", at).ok())
+        .collect();
     for need in &info.needs.entries {
         let name = info.string("vn_file", need.file).unwrap_or_default();
-        let shown = || format!("versions are needed of `{}`, which is not needed itself", String::from_utf8_lossy(name));
+        let shown = || {
+            format!(
+                "versions are needed of `{}`, which is not needed itself",
+                String::from_utf8_lossy(name)
+            )
+        };
         check(found, "I10", needed.contains(&name), shown);
     }
 }

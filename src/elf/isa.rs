@@ -16,12 +16,18 @@ const LARGEST_NOTE: u64 = 1 << 20;
 
 impl ElfInfo {
     /// The level: 2 for x86-64-v2 and so on; nothing where the baseline does, or nothing is said.
-    pub(super) fn read_isa_level(&self, file: &(impl ReadAt + ?Sized)) -> Result<Option<u8>, ElfError> {
+    pub(super) fn read_isa_level(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+    ) -> Result<Option<u8>, ElfError> {
         if self.machine != Machine::X86_64 {
             return Ok(None);
         }
-        let notes = self.segments.iter().filter(|s| matches!(s.kind, elf::PT_GNU_PROPERTY | elf::PT_NOTE));
-        for note in notes.filter(|note| note.file_size <= LARGEST_NOTE && note.file_end() <= self.file_len) {
+        let notes =
+            self.segments.iter().filter(|s| matches!(s.kind, elf::PT_GNU_PROPERTY | elf::PT_NOTE));
+        for note in
+            notes.filter(|note| note.file_size <= LARGEST_NOTE && note.file_end() <= self.file_len)
+        {
             let bytes = read_bytes(file, self.file_len, note.offset, note.file_size, "a note")?;
             if let Some(bits) = needed(&bytes, if note.align == 8 { 8 } else { 4 }) {
                 return Ok(level(bits));
@@ -44,7 +50,8 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 fn needed(notes: &[u8], align: usize) -> Option<u32> {
     let mut at = 0;
     loop {
-        let (name_len, len, kind) = (word(notes, at)? as usize, word(notes, at + 4)? as usize, word(notes, at + 8)?);
+        let (name_len, len, kind) =
+            (word(notes, at)? as usize, word(notes, at + 4)? as usize, word(notes, at + 8)?);
         let name_at = at + 12;
         let start = name_at.checked_add(name_len)?.next_multiple_of(align);
         let end = start.checked_add(len)?;
@@ -71,8 +78,13 @@ mod tests {
     use super::*;
 
     fn note(kind: u32, properties: &[(u32, u32)]) -> Vec<u8> {
-        let body: Vec<u8> = properties.iter().flat_map(|(kind, bits)| [*kind, 4, *bits, 0]).flat_map(u32::to_le_bytes).collect();
-        let head = [4, u32::try_from(body.len()).unwrap(), kind].into_iter().flat_map(u32::to_le_bytes);
+        let body: Vec<u8> = properties
+            .iter()
+            .flat_map(|(kind, bits)| [*kind, 4, *bits, 0])
+            .flat_map(u32::to_le_bytes)
+            .collect();
+        let head =
+            [4, u32::try_from(body.len()).unwrap(), kind].into_iter().flat_map(u32::to_le_bytes);
         head.chain(*b"GNU\0").chain(body).collect()
     }
 
@@ -80,9 +92,16 @@ mod tests {
     fn the_highest_bit_is_the_level() {
         let told = |notes: &[u8]| needed(notes, 8).and_then(level);
         assert_eq!(told(&note(PROPERTIES, &[(0xc000_0002, 3), (ISA_NEEDED, 0b0111)])), Some(3));
-        assert_eq!(told(&[note(1, &[]), note(PROPERTIES, &[(ISA_NEEDED, 0b1000)])].concat()), Some(4));
+        assert_eq!(
+            told(&[note(1, &[]), note(PROPERTIES, &[(ISA_NEEDED, 0b1000)])].concat()),
+            Some(4)
+        );
         assert_eq!(told(&note(PROPERTIES, &[(ISA_NEEDED, 1)])), None, "the baseline");
-        assert_eq!(told(&note(PROPERTIES, &[(0xc001_0002, 15)])), None, "what is used if it is there");
+        assert_eq!(
+            told(&note(PROPERTIES, &[(0xc001_0002, 15)])),
+            None,
+            "what is used if it is there"
+        );
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl Overlay {
     }
 
     /// What is left of it when bytes that the file has already are cut off at both ends.
-    pub(super) fn without_what_is_there(mut self, file: &(impl ReadAt + ?Sized)) -> Result<Option<Self>, ElfError> {
+    pub(super) fn without_what_is_there(
+        mut self,
+        file: &(impl ReadAt + ?Sized),
+    ) -> Result<Option<Self>, ElfError> {
         let mut old = vec![0; self.bytes.len()];
         let read = file.read_exact_at(self.offset, &mut old);
         read.map_err(|source| ElfError::Read { what: "the bytes to change", source })?;
@@ -100,13 +103,22 @@ pub fn edit(file: &(impl ReadAt + ?Sized), edits: &Edits) -> Result<EditPlan, El
 ///
 /// # Errors
 /// When the file is not one that can be edited, or there is no room.
-pub fn plan_edit(file: &(impl ReadAt + ?Sized), info: &ElfInfo, edits: &Edits) -> Result<EditPlan, ElfError> {
+pub fn plan_edit(
+    file: &(impl ReadAt + ?Sized),
+    info: &ElfInfo,
+    edits: &Edits,
+) -> Result<EditPlan, ElfError> {
     let (table_at, dynamic, strings) = info.editable()?;
     // A table that is said to be shorter than it is would lose its end when it moves.
     info.facts()?;
     let wanted = edits.wanted(info, dynamic, strings)?;
-    let mut plan =
-        EditPlan { old_len: info.file_len, new_len: info.file_len, overlays: Vec::new(), steps: Vec::new(), edits: edits.clone() };
+    let mut plan = EditPlan {
+        old_len: info.file_len,
+        new_len: info.file_len,
+        overlays: Vec::new(),
+        steps: Vec::new(),
+        edits: edits.clone(),
+    };
     if wanted.entries == dynamic.entries && wanted.needs.is_empty() {
         return Ok(plan);
     }
@@ -121,9 +133,15 @@ impl ElfInfo {
     fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
         match (self.kind, self.machine) {
             (ElfKind::CodeObject, _) => return Err(ElfError::CodeObject),
-            (_, Machine::Other { number: machine, bits: 32, .. }) => return Err(ElfError::Bits32 { machine }),
-            (_, Machine::Other { number: machine, big_endian: true, .. }) => return Err(ElfError::BigEndian { machine }),
-            (_, Machine::Other { number: machine, .. }) => return Err(ElfError::Machine { machine }),
+            (_, Machine::Other { number: machine, bits: 32, .. }) => {
+                return Err(ElfError::Bits32 { machine });
+            }
+            (_, Machine::Other { number: machine, big_endian: true, .. }) => {
+                return Err(ElfError::BigEndian { machine });
+            }
+            (_, Machine::Other { number: machine, .. }) => {
+                return Err(ElfError::Machine { machine });
+            }
             (ElfKind::Foreign, _) => return Err(ElfError::NotElf),
             (ElfKind::Relocatable, _) => return Err(ElfError::Relocatable),
             (ElfKind::Core, _) => return Err(ElfError::Core),
@@ -138,7 +156,8 @@ impl ElfInfo {
         }
         let header = self.header.as_ref().ok_or(ElfError::NotElf)?;
         let dynamic = self.dynamic.as_ref().ok_or(ElfError::Static)?;
-        let strings = self.strings.as_ref().ok_or(ElfError::Dynamic { field: "DT_STRTAB", value: 0 })?;
+        let strings =
+            self.strings.as_ref().ok_or(ElfError::Dynamic { field: "DT_STRTAB", value: 0 })?;
         Ok((header.segments_at, dynamic, strings))
     }
 }
@@ -183,11 +202,19 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     /// Points `vn_file` of the need at `at` of its table, wherever the table is by now.
     fn rename_need(&mut self, at: u64, file: u64) -> Result<(), ElfError> {
         const VN_FILE: u64 = 4;
-        let tag = |entries: &[Entry]| entries.iter().rfind(|entry| entry.tag == elf::DT_VERNEED).map(|entry| entry.value);
-        let address = tag(&self.entries).ok_or(ElfError::Dynamic { field: "DT_VERNEED", value: at })?;
-        let offset = self.segments.iter().filter(|load| load.is_load()).find_map(|load| load.offset_of(address, at + VN_FILE + 4));
+        let tag = |entries: &[Entry]| {
+            entries.iter().rfind(|entry| entry.tag == elf::DT_VERNEED).map(|entry| entry.value)
+        };
+        let address =
+            tag(&self.entries).ok_or(ElfError::Dynamic { field: "DT_VERNEED", value: at })?;
+        let offset = self
+            .segments
+            .iter()
+            .filter(|load| load.is_load())
+            .find_map(|load| load.offset_of(address, at + VN_FILE + 4));
         let offset = offset.ok_or(ElfError::NotFileBacked { field: "DT_VERNEED", address })?;
-        let value = u32::try_from(file).map_err(|_| ElfError::Dynamic { field: "DT_STRSZ", value: file })?;
+        let value = u32::try_from(file)
+            .map_err(|_| ElfError::Dynamic { field: "DT_STRSZ", value: file })?;
         self.write(offset + at + VN_FILE, &value.to_le_bytes())
     }
 }

@@ -33,7 +33,9 @@ impl ReadAt for [u8] {
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let start = usize::try_from(offset).ok();
-        let bytes = start.and_then(|at| self.get(at..)?.get(..buf.len())).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let bytes = start
+            .and_then(|at| self.get(at..)?.get(..buf.len()))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
         buf.copy_from_slice(bytes);
         Ok(())
     }

@@ -29,7 +29,13 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
                 block.end = block.end.max(claim.end);
                 block.movable &= claim.movable;
             }
-            _ => all.push(Block { start: claim.start, end: claim.end, movable: claim.movable, is_strings: false, nearby: None }),
+            _ => all.push(Block {
+                start: claim.start,
+                end: claim.end,
+                movable: claim.movable,
+                is_strings: false,
+                nearby: None,
+            }),
         }
     }
     all
@@ -37,11 +43,21 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
 
 impl<R: ReadAt + ?Sized> Draft<'_, R> {
     /// The blocks that have to move so that one more entry fits at `from`; `None` when one can't.
-    pub(super) fn clear(&mut self, from: u64, claims: &[Claim]) -> Result<Option<Vec<Block>>, ElfError> {
+    pub(super) fn clear(
+        &mut self,
+        from: u64,
+        claims: &[Claim],
+    ) -> Result<Option<Vec<Block>>, ElfError> {
         let to = from + SEGMENT_SIZE;
-        let behind: Vec<Block> = blocks(claims).into_iter().filter(|block| block.end > from).map(|block| self.marked(block)).collect();
+        let behind: Vec<Block> = blocks(claims)
+            .into_iter()
+            .filter(|block| block.end > from)
+            .map(|block| self.marked(block))
+            .collect();
         let mut count = behind.iter().take_while(|block| block.start < to).count();
-        if !behind[..count].iter().all(|block| block.movable && block.start >= from) || !self.are_gaps_zero(from, to, &behind[..count])? {
+        if !behind[..count].iter().all(|block| block.movable && block.start >= from)
+            || !self.are_gaps_zero(from, to, &behind[..count])?
+        {
             return Ok(None);
         }
         let Some(id) = self.build_id(&behind[..count])? else {
@@ -63,7 +79,9 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     fn marked(&self, mut block: Block) -> Block {
         let strings = self.strings;
         block.is_strings = block.start == strings.offset;
-        block.movable &= block.is_strings || strings.offset + strings.size <= block.start || block.end <= strings.offset;
+        block.movable &= block.is_strings
+            || strings.offset + strings.size <= block.start
+            || block.end <= strings.offset;
         block
     }
 
@@ -72,7 +90,9 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         let starts = blocks.iter().map(|block| block.start).chain([to]);
         let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));
         for (end, start) in ends.zip(starts) {
-            if end < start.min(to) && self.old(end, start.min(to) - end)?.iter().any(|&byte| byte != 0) {
+            if end < start.min(to)
+                && self.old(end, start.min(to) - end)?.iter().any(|&byte| byte != 0)
+            {
                 return Ok(false);
             }
         }
@@ -80,7 +100,9 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     }
 
     fn shares_load(&self, from: u64, to: u64) -> bool {
-        self.segments.iter().any(|load| load.is_load() && load.offset <= from && to <= load.file_end())
+        self.segments
+            .iter()
+            .any(|load| load.is_load() && load.offset <= from && to <= load.file_end())
     }
 
     /// Which block has the build-id. Core dumps keep a mapped file's first page only, and
@@ -88,9 +110,13 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     fn build_id(&self, blocks: &[Block]) -> Result<Option<usize>, ElfError> {
         for (index, block) in blocks.iter().enumerate() {
             let bytes = self.old(block.start, block.end - block.start)?;
-            if bytes.chunks(4).zip(bytes.chunks(4).skip(2)).zip(bytes.chunks(4).skip(3)).any(|((name_size, kind), name)| {
-                name_size == 4u32.to_le_bytes() && kind == elf::NT_GNU_BUILD_ID.0.to_le_bytes() && name == b"GNU\0"
-            }) {
+            if bytes.chunks(4).zip(bytes.chunks(4).skip(2)).zip(bytes.chunks(4).skip(3)).any(
+                |((name_size, kind), name)| {
+                    name_size == 4u32.to_le_bytes()
+                        && kind == elf::NT_GNU_BUILD_ID.0.to_le_bytes()
+                        && name == b"GNU\0"
+                },
+            ) {
                 return Ok(Some(index));
             }
         }
@@ -107,9 +133,13 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
             return Ok(());
         }
         let bytes = self.old(block.start, block.end - block.start)?;
-        let old = self.info.loads().find(|load| load.offset <= block.start && block.end <= load.file_end());
+        let old = self
+            .info
+            .loads()
+            .find(|load| load.offset <= block.start && block.end <= load.file_end());
         let distance = old.map(|load| load.address.wrapping_sub(load.offset));
-        let distance = distance.ok_or(ElfError::Header { field: "p_offset", value: block.start })?;
+        let distance =
+            distance.ok_or(ElfError::Header { field: "p_offset", value: block.start })?;
         let place = match block.nearby {
             Some(offset) => {
                 self.write(offset, &bytes)?;
@@ -117,7 +147,12 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
             }
             None => append(self, &bytes)?,
         };
-        self.steps.push(format!("the {} bytes at {:#x} move to {:#x}", bytes.len(), block.start, place.offset));
+        self.steps.push(format!(
+            "the {} bytes at {:#x} move to {:#x}",
+            bytes.len(),
+            block.start,
+            place.offset
+        ));
         self.follow(block, block.start.wrapping_add(distance), place);
         Ok(())
     }
@@ -126,18 +161,33 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
     fn follow(&mut self, block: &Block, address: u64, place: Place) {
         let moved = |offset: u64| block.start <= offset && offset < block.end;
         let kinds = [elf::PT_INTERP, elf::PT_NOTE, elf::PT_GNU_PROPERTY];
-        for segment in self.segments.iter_mut().filter(|segment| kinds.contains(&segment.kind) && moved(segment.offset)) {
+        for segment in self
+            .segments
+            .iter_mut()
+            .filter(|segment| kinds.contains(&segment.kind) && moved(segment.offset))
+        {
             let inside = segment.offset - block.start;
             segment.offset = place.offset + inside;
             (segment.address, segment.physical) = (place.address + inside, place.address + inside);
         }
-        for section in self.sections.iter_mut().filter(|section| section.is_allocated() && section.has_bytes() && moved(section.offset)) {
+        for section in self.sections.iter_mut().filter(|section| {
+            section.is_allocated() && section.has_bytes() && moved(section.offset)
+        }) {
             let inside = section.offset - block.start;
             (section.offset, section.address) = (place.offset + inside, place.address + inside);
         }
-        let tables = [elf::DT_HASH, elf::DT_GNU_HASH, elf::DT_SYMTAB, elf::DT_VERSYM, elf::DT_VERNEED, elf::DT_VERDEF];
+        let tables = [
+            elf::DT_HASH,
+            elf::DT_GNU_HASH,
+            elf::DT_SYMTAB,
+            elf::DT_VERSYM,
+            elf::DT_VERNEED,
+            elf::DT_VERDEF,
+        ];
         for entry in self.entries.iter_mut().filter(|entry| tables.contains(&entry.tag)) {
-            if let Some(inside) = entry.value.checked_sub(address).filter(|inside| *inside < place.size) {
+            if let Some(inside) =
+                entry.value.checked_sub(address).filter(|inside| *inside < place.size)
+            {
                 entry.value = place.address + inside;
             }
         }

@@ -60,10 +60,21 @@ pub const MAX_TARGET: usize = 4095;
 pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubError> {
     check(target)?;
     // The code ends where the target begins, so these two sections have to touch.
-    let text = Section::new(".text", elf::SHT_PROGBITS, 16, code(machine).to_vec()).flag(elf::SHF_EXECINSTR);
+    let text = Section::new(".text", elf::SHT_PROGBITS, 16, code(machine).to_vec())
+        .flag(elf::SHF_EXECINSTR);
     let target = Section::new(".rodata", elf::SHT_PROGBITS, 1, [target.as_bytes(), b"\0"].concat());
-    let segments = vec![Segment::load_to(".rodata", READ_EXECUTE), Segment::of(elf::PT_NOTE, BUILD_ID, elf::PF_R), Segment::stack()];
-    let image = Image::place(machine, elf::ET_EXEC, BASE, segments, vec![Section::build_id(), text, target]);
+    let segments = vec![
+        Segment::load_to(".rodata", READ_EXECUTE),
+        Segment::of(elf::PT_NOTE, BUILD_ID, elf::PF_R),
+        Segment::stack(),
+    ];
+    let image = Image::place(
+        machine,
+        elf::ET_EXEC,
+        BASE,
+        segments,
+        vec![Section::build_id(), text, target],
+    );
     let entry = image.address(".text");
     Ok(image.finish(entry))
 }
@@ -75,7 +86,9 @@ pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
         let at = bytes.windows(code.len()).position(|window| window == code)? + code.len();
         let target = bytes[at..].split(|byte| *byte == 0).next()?;
         let target = std::str::from_utf8(target).ok()?;
-        exec_stub(machine, target).is_ok_and(|made| made == bytes).then(|| (machine, target.to_owned()))
+        exec_stub(machine, target)
+            .is_ok_and(|made| made == bytes)
+            .then(|| (machine, target.to_owned()))
     })
 }
 

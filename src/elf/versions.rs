@@ -68,8 +68,12 @@ impl VersionTable {
         address: u64,
         count: u64,
     ) -> Result<Self, ElfError> {
-        let home = loads.iter().filter(|load| load.is_load()).find_map(|load| Some((load, load.offset_of(address, 1)?)));
-        let (load, offset) = home.ok_or(ElfError::NotFileBacked { field: table.name(), address })?;
+        let home = loads
+            .iter()
+            .filter(|load| load.is_load())
+            .find_map(|load| Some((load, load.offset_of(address, 1)?)));
+        let (load, offset) =
+            home.ok_or(ElfError::NotFileBacked { field: table.name(), address })?;
         let most = load.file_end() - offset;
         let mut window = WINDOW;
         loop {
@@ -120,11 +124,21 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
         Table::Need => {
             let (raw, _) = pod::from_bytes::<Verneed<LE>>(rest).ok()?;
             let names = raw.vn_aux.get(LE).into();
-            Parts { file: raw.vn_file.get(LE).into(), count: raw.vn_cnt.get(LE), names, next: raw.vn_next.get(LE).into() }
+            Parts {
+                file: raw.vn_file.get(LE).into(),
+                count: raw.vn_cnt.get(LE),
+                names,
+                next: raw.vn_next.get(LE).into(),
+            }
         }
         Table::Definition => {
             let (raw, _) = pod::from_bytes::<Verdef<LE>>(rest).ok()?;
-            Parts { file: 0, count: raw.vd_cnt.get(LE), names: raw.vd_aux.get(LE).into(), next: raw.vd_next.get(LE).into() }
+            Parts {
+                file: 0,
+                count: raw.vd_cnt.get(LE),
+                names: raw.vd_aux.get(LE).into(),
+                next: raw.vd_next.get(LE).into(),
+            }
         }
     })
 }
@@ -145,12 +159,22 @@ fn auxiliary(table: Table, bytes: &[u8], at: u64) -> Option<Name> {
         Table::Need => {
             let (raw, _) = pod::from_bytes::<Vernaux<LE>>(rest).ok()?;
             let number = Some(raw.vna_other.get(LE).0);
-            Name { offset: raw.vna_name.get(LE).into(), number, next: raw.vna_next.get(LE).into(), size: size_of::<Vernaux<LE>>() as u64 }
+            Name {
+                offset: raw.vna_name.get(LE).into(),
+                number,
+                next: raw.vna_next.get(LE).into(),
+                size: size_of::<Vernaux<LE>>() as u64,
+            }
         }
         Table::Definition => {
             let (raw, _) = pod::from_bytes::<Verdaux<LE>>(rest).ok()?;
             let offset = raw.vda_name.get(LE).into();
-            Name { offset, number: None, next: raw.vda_next.get(LE).into(), size: size_of::<Verdaux<LE>>() as u64 }
+            Name {
+                offset,
+                number: None,
+                next: raw.vda_next.get(LE).into(),
+                size: size_of::<Verdaux<LE>>() as u64,
+            }
         }
     })
 }

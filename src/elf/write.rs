@@ -1,7 +1,8 @@
 //! Writes small 64-bit little-endian ELF files whole: headers, sections, a build-id.
 
 use object::elf::{
-    self, FileHeader64, FileType, Machine, ProgramFlags, ProgramHeader64, ProgramType, SectionFlags, SectionHeader64, SectionType,
+    self, FileHeader64, FileType, Machine, ProgramFlags, ProgramHeader64, ProgramType,
+    SectionFlags, SectionHeader64, SectionType,
 };
 use object::pod::bytes_of;
 use object::{LittleEndian as LE, U16, U32, U64};
@@ -159,9 +160,16 @@ pub(super) struct Image {
 impl Image {
     /// Gives `sections` their places, in their order, in a file that is loaded at the address
     /// `base`. The table of section names is added.
-    pub(super) fn place(machine: StubMachine, kind: FileType, base: u64, segments: Vec<Segment>, mut sections: Vec<Section>) -> Self {
+    pub(super) fn place(
+        machine: StubMachine,
+        kind: FileType,
+        base: u64,
+        segments: Vec<Segment>,
+        mut sections: Vec<Section>,
+    ) -> Self {
         sections.push(section_names(&sections));
-        let mut end = (size_of::<FileHeader64<LE>>() + segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
+        let mut end = (size_of::<FileHeader64<LE>>()
+            + segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
         let mut ranges = Vec::new();
         for section in &sections {
             let offset = end.next_multiple_of(section.align);
@@ -232,9 +240,14 @@ impl Image {
         let (range, align) = match segment.span {
             Span::HeadersTo(last) => {
                 let last = self.range(last);
-                (Range { offset: 0, address: self.base, size: last.offset + last.size }, self.machine.page_size())
+                (
+                    Range { offset: 0, address: self.base, size: last.offset + last.size },
+                    self.machine.page_size(),
+                )
             }
-            Span::Section(name) if segment.kind == elf::PT_LOAD => (self.range(name), self.machine.page_size()),
+            Span::Section(name) if segment.kind == elf::PT_LOAD => {
+                (self.range(name), self.machine.page_size())
+            }
             Span::Section(name) => (self.range(name), self.sections[self.index(name)].align),
             Span::Nothing => (Range::default(), 16),
         };

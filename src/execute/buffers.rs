@@ -33,7 +33,11 @@ impl Buffers {
     }
 
     fn with_room(&self, len: usize) -> Vec<u8> {
-        if len < LARGE { Vec::new() } else { self.lock().pop().unwrap_or_else(|| Vec::with_capacity(len)) }
+        if len < LARGE {
+            Vec::new()
+        } else {
+            self.lock().pop().unwrap_or_else(|| Vec::with_capacity(len))
+        }
     }
 
     /// Takes a buffer back.
@@ -62,6 +66,9 @@ mod tests {
         (0..2 * MOST).for_each(|_| buffers.give(vec![7; LARGE]));
         assert_eq!(buffers.lock().len(), MOST);
         assert!(buffers.take(10).iter().all(|byte| *byte == 0), "not one of them");
-        assert_eq!((buffers.take(2 * LARGE).len(), buffers.empty(2 * LARGE).len(), buffers.lock().len()), (2 * LARGE, 0, MOST - 2));
+        assert_eq!(
+            (buffers.take(2 * LARGE).len(), buffers.empty(2 * LARGE).len(), buffers.lock().len()),
+            (2 * LARGE, 0, MOST - 2)
+        );
     }
 }

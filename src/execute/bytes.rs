@@ -3,7 +3,8 @@
 use std::fs::Metadata;
 use std::io;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, fadvise};
 
@@ -13,6 +14,7 @@ use super::tar_image::TarImage;
 use crate::archive::checksum::Sha256;
 use crate::cache::Fingerprinter;
 use crate::elf::{EditPlan, Edited, ReadAt};
+use crate::regular;
 
 /// How much is read at once to take a hash.
 const PIECE: usize = 1 << 20;
@@ -89,8 +91,16 @@ impl Bytes {
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         match self {
             Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
-            Self::File { path, .. } => open(path)?.read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
-            Self::Edited { path, plan, .. } => Edited::new(open(path)?, plan).read_exact_at(offset, buffer).map_err(|e| changed(path, e)),
+            Self::File { path, seen } => {
+                let file = open(path)?;
+                let read = file.read_exact_at(offset, buffer);
+                read.map_err(|e| changed(path, e)).and_then(|()| unchanged(&file, seen))
+            }
+            Self::Edited { path, plan, seen } => {
+                let file = open(path)?;
+                let read = Edited::new(&file, plan).read_exact_at(offset, buffer);
+                read.map_err(|e| changed(path, e)).and_then(|()| unchanged(&file, seen))
+            }
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
     }
@@ -103,14 +113,30 @@ pub(super) fn read_ahead(file: &fs_err::File, offset: u64, len: u64) {
     }
 }
 
-fn open(path: &PathBuf) -> io::Result<fs_err::File> {
-    fs_err::File::open(path)
+fn open(path: &Path) -> io::Result<fs_err::File> {
+    regular::open_unlinked(path)
+}
+
+/// Compares a file with what it was when the plan was prepared. It was read by then: bytes that were
+/// written meanwhile show.
+fn unchanged(file: &fs_err::File, seen: &Metadata) -> io::Result<()> {
+    let of = |found: &Metadata| {
+        (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec())
+    };
+    if of(&file.metadata()?) == of(seen) {
+        return Ok(());
+    }
+    let what = format!("{} was changed while packages were made of it", file.path().display());
+    Err(io::Error::other(what))
 }
 
 /// A file that ends too early was changed after it was scanned.
-fn changed(path: &std::path::Path, error: io::Error) -> io::Error {
+fn changed(path: &Path, error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        return io::Error::new(error.kind(), format!("{} became shorter since it was scanned", path.display()));
+        return io::Error::new(
+            error.kind(),
+            format!("{} became shorter since it was scanned", path.display()),
+        );
     }
     error
 }

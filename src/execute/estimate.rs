@@ -25,7 +25,8 @@ pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
     let outputs = prepare::all(plan, tree, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
-        size(distribution, output).map_err(|e| ExecuteError::Output { output: path, reason: chain(&e) })
+        size(distribution, output)
+            .map_err(|e| ExecuteError::Output { output: path, reason: chain(&e) })
     });
     sizes.collect()
 }
@@ -96,7 +97,12 @@ impl Sampling {
             for offset in (0..len.div_ceil(self.piece)).map(|index| index * self.piece) {
                 let piece = (len - offset).min(self.piece);
                 if (at + piece) / stride != at / stride {
-                    pieces.push(Piece { name: entry.name, bytes: entry.bytes, offset, len: usize::try_from(piece).unwrap_or_default() });
+                    pieces.push(Piece {
+                        name: entry.name,
+                        bytes: entry.bytes,
+                        offset,
+                        len: usize::try_from(piece).unwrap_or_default(),
+                    });
                 }
                 at += piece;
             }
@@ -107,20 +113,25 @@ impl Sampling {
 
 /// What the members come to: those that are stored as they are, the others by their sample.
 fn packed(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
-    let stored: u64 = entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
+    let stored: u64 =
+        entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
     let levels = [Level::Fast, Level::Default, Level::Max].into_iter();
     let deflated = levels.map(|level| deflated(entries, level)).sum::<Result<u64, _>>()?;
-    let archives = entries.iter().filter_map(|e| if let Packing::Xz(preset) = e.packing { Some(xz(e, preset)) } else { None });
+    let archives = entries.iter().filter_map(|e| {
+        if let Packing::Xz(preset) = e.packing { Some(xz(e, preset)) } else { None }
+    });
     Ok(stored + deflated + archives.sum::<Result<u64, _>>()?)
 }
 
 /// What the members come to that are deflated at this level.
 fn deflated(entries: &[Entry<'_>], level: Level) -> Result<u64, WriteError> {
-    let entries: Vec<&Entry<'_>> = entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
+    let entries: Vec<&Entry<'_>> =
+        entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
     let encoder = || Encoder::new(level);
     let pieces = DEFLATE.of(&entries);
-    let sample =
-        pieces.par_iter().map_init(encoder, |encoder, piece| Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64)));
+    let sample = pieces.par_iter().map_init(encoder, |encoder, piece| {
+        Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64))
+    });
     scaled(&entries, sample.collect::<Vec<_>>())
 }
 
@@ -137,7 +148,10 @@ fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
 }
 
 /// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.
-fn scaled(entries: &[&Entry<'_>], sample: Vec<Result<(u64, u64), WriteError>>) -> Result<u64, WriteError> {
+fn scaled(
+    entries: &[&Entry<'_>],
+    sample: Vec<Result<(u64, u64), WriteError>>,
+) -> Result<u64, WriteError> {
     let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
     let sample: Vec<(u64, u64)> = sample.into_iter().collect::<Result<_, _>>()?;
     let seen: u64 = sample.iter().map(|(_, len)| len).sum();

@@ -49,7 +49,12 @@ struct OpenXz {
 }
 
 impl<'a> Joiner<'a> {
-    pub fn new(wheel: WheelWriter<Sink>, keeper: Keeper, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
+    pub fn new(
+        wheel: WheelWriter<Sink>,
+        keeper: Keeper,
+        buffers: &'a Buffers,
+        recorder: &'a Recorder,
+    ) -> Self {
         Self { wheel, open: None, xz: None, cached: None, keeper, buffers, recorder }
     }
 
@@ -70,8 +75,10 @@ impl<'a> Joiner<'a> {
         let entry = block.entry;
         match body {
             Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
-                let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
-                let packed = deflate::Packed { method: entry.packing.method(), digest, bytes: packed };
+                let digest =
+                    Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
+                let packed =
+                    deflate::Packed { method: entry.packing.method(), digest, bytes: packed };
                 self.member(entry, &packed)?;
                 self.keeper.begin(entry.packing, self.wheel.position() - packed.bytes.len() as u64);
                 self.keeper.append(&packed.bytes);
@@ -81,11 +88,15 @@ impl<'a> Joiner<'a> {
             }
             Body::Bytes { packed, content, checksum, sha256: None } => {
                 let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
-                self.recorder.time(Kind::Write, packed.len() as u64, || self.wheel.append(&mut open.member, &packed))?;
+                self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
+                    self.wheel.append(&mut open.member, &packed)
+                })?;
                 self.keeper.append(&packed);
                 open.checksum.append(&checksum);
                 let hashed = content.as_deref().unwrap_or(&packed);
-                self.recorder.time(Kind::Hash, block.len as u64, || open.sha256.update(hashed));
+                self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+                    open.sha256.update(hashed);
+                });
                 open.size += block.len as u64;
                 content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
                 self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
@@ -95,10 +106,14 @@ impl<'a> Joiner<'a> {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
                 open.stream.add(&made);
                 if let Some(news) = &news {
-                    self.keeper.block((!kept).then(|| (&made, self.wheel.position())), entry.packing, news);
+                    self.keeper.block(
+                        (!kept).then(|| (&made, self.wheel.position())),
+                        entry.packing,
+                        news,
+                    );
                 }
-                self.append_xz(&mut open, &made.bytes)?;
-                self.xz = if block.last() { self.end_xz(open)? } else { Some(open) };
+                self.append_xz(entry, &mut open, &made.bytes)?;
+                self.xz = if block.last() { self.end_xz(entry, open)? } else { Some(open) };
                 Ok(())
             }
             Body::Cached(packed) => self.cached(block, packed),
@@ -108,7 +123,9 @@ impl<'a> Joiner<'a> {
 
     /// Writes a member that is one block.
     fn member(&mut self, entry: &Entry<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
-        Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, || self.wheel.member(entry.name, entry.executable, packed))?)
+        Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
+            self.wheel.member(entry.name, entry.executable, packed)
+        })?)
     }
 
     /// Writes some of a stream that the cache has.
@@ -119,14 +136,18 @@ impl<'a> Joiner<'a> {
             self.keeper.remember(&entry.known, Content(stream.digest.sha256));
         }
         if block.first() && block.last() {
-            let packed = deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed };
+            let packed =
+                deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed };
             self.member(entry, &packed)?;
             self.buffers.give(packed.bytes);
             return Ok(());
         }
-        let start = || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
+        let start =
+            || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
         let mut member = self.cached.take().map_or_else(start, Ok)?;
-        self.recorder.time(Kind::Write, packed.len() as u64, || self.wheel.append(&mut member, &packed))?;
+        self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
+            self.wheel.append(&mut member, &packed)
+        })?;
         self.buffers.give(packed);
         if block.last() {
             return Ok(self.wheel.end(member, &stream.digest)?);
@@ -142,11 +163,16 @@ impl<'a> Joiner<'a> {
         let place = self.wheel.settled(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
         let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
-        Ok(self.recorder.time(Kind::Write, place.end - place.start, copy)?)
+        Ok(self.recorder.time(Kind::Write, place.end - place.start, entry.subject(), copy)?)
     }
 
     fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
-        let member = self.wheel.start(entry.name, entry.executable, entry.packing.method(), entry.bytes.len())?;
+        let member = self.wheel.start(
+            entry.name,
+            entry.executable,
+            entry.packing.method(),
+            entry.bytes.len(),
+        )?;
         self.keeper.begin(entry.packing, self.wheel.position());
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
@@ -162,19 +188,31 @@ impl<'a> Joiner<'a> {
     fn begin_xz(&mut self, entry: &Entry<'_>) -> Result<OpenXz, WriteError> {
         let member = self.wheel.start_up_to(entry.name, xz_worst_case(entry.bytes.len()))?;
         let mut open = OpenXz { member, stream: XzStream::default(), hasher: Hasher::default() };
-        self.append_xz(&mut open, &XzStream::START)?;
+        self.append_xz(entry, &mut open, &XzStream::START)?;
         Ok(open)
     }
 
-    fn append_xz(&mut self, open: &mut OpenXz, bytes: &[u8]) -> Result<(), WriteError> {
-        self.recorder.time(Kind::Hash, bytes.len() as u64, || open.hasher.update(bytes));
-        self.recorder.time(Kind::Write, bytes.len() as u64, || self.wheel.append(&mut open.member, bytes))?;
+    fn append_xz(
+        &mut self,
+        entry: &Entry<'_>,
+        open: &mut OpenXz,
+        bytes: &[u8],
+    ) -> Result<(), WriteError> {
+        self.recorder
+            .time(Kind::Hash, bytes.len() as u64, entry.subject(), || open.hasher.update(bytes));
+        self.recorder.time(Kind::Write, bytes.len() as u64, entry.subject(), || {
+            self.wheel.append(&mut open.member, bytes)
+        })?;
         Ok(())
     }
 
-    fn end_xz(&mut self, mut open: OpenXz) -> Result<Option<OpenXz>, WriteError> {
+    fn end_xz(
+        &mut self,
+        entry: &Entry<'_>,
+        mut open: OpenXz,
+    ) -> Result<Option<OpenXz>, WriteError> {
         let end = open.stream.end();
-        self.append_xz(&mut open, &end)?;
+        self.append_xz(entry, &mut open, &end)?;
         self.wheel.end(open.member, &open.hasher.finish())?;
         Ok(None)
     }
@@ -191,13 +229,23 @@ mod tests {
 
     /// A wheel whose member `b` is said to repeat `a`, or not.
     fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
-        let (dir, buffers, recorder) = (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));
+        let (dir, buffers, recorder) =
+            (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));
         let stage = Stage::open(dir.path()).unwrap();
-        let sink = BufWriter::with_capacity(1 << 20, stage.create(&"a.whl".parse().unwrap()).unwrap());
-        let wheel = WheelWriter::new(sink, &"d".parse().unwrap(), &"1".parse().unwrap(), Timestamp::EARLIEST).unwrap();
+        let sink =
+            BufWriter::with_capacity(1 << 20, stage.create(&"a.whl".parse().unwrap()).unwrap());
+        let wheel = WheelWriter::new(
+            sink,
+            &"d".parse().unwrap(),
+            &"1".parse().unwrap(),
+            Timestamp::EARLIEST,
+        )
+        .unwrap();
         let mut joiner = Joiner::new(wheel, Keeper::new(None), &buffers, &recorder);
-        let entry = |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
-        let mut entries: Vec<Entry<'_>> = contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
+        let entry =
+            |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
+        let mut entries: Vec<Entry<'_>> =
+            contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
         if repeats {
             entries[1].packing = Packing::Repeat(&contents[0].0);
         }
@@ -213,9 +261,12 @@ mod tests {
 
     #[test]
     fn a_member_that_repeats_another_is_as_if_it_was_packed() {
-        let content: Vec<u8> = (0..2 * BLOCK + 9).map(|at| (at / 7 % 251).to_le_bytes()[0]).collect();
-        let members = ["a", "b", "c", "d-1.dist-info/METADATA", "d-1.dist-info/WHEEL"].map(|name| name.parse::<RelPath>().unwrap());
-        let contents = [content.clone(), content, vec![1; BLOCK + 1], vec![2], vec![3]].map(Bytes::Memory);
+        let content: Vec<u8> =
+            (0..2 * BLOCK + 9).map(|at| (at / 7 % 251).to_le_bytes()[0]).collect();
+        let members = ["a", "b", "c", "d-1.dist-info/METADATA", "d-1.dist-info/WHEEL"]
+            .map(|name| name.parse::<RelPath>().unwrap());
+        let contents =
+            [content.clone(), content, vec![1; BLOCK + 1], vec![2], vec![3]].map(Bytes::Memory);
         let contents: Vec<(RelPath, Bytes)> = members.into_iter().zip(contents).collect();
         assert!(wheel(&contents, true) == wheel(&contents, false));
     }

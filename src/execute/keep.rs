@@ -65,7 +65,8 @@ impl Keeper {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
         if let Some((XzBlock { bytes, .. }, offset)) = made {
             let digest = Digest::of(bytes);
-            let packed = Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
+            let packed =
+                Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
             offer.stream(key(content, packing), &digest, packed);
         }
         self.remember(news, content);
@@ -73,7 +74,11 @@ impl Keeper {
 
     /// What an entry's files come to, so that the next build need not read them.
     pub fn remember(&mut self, known: &Known, content: Content) {
-        let (Some(offer), Some(fingerprint), false) = (&mut self.offer, known.fingerprint, known.remembered) else { return };
+        let (Some(offer), Some(fingerprint), false) =
+            (&mut self.offer, known.fingerprint, known.remembered)
+        else {
+            return;
+        };
         offer.memo(fingerprint, content);
     }
 }

@@ -62,7 +62,15 @@ pub(super) struct Lane<'a> {
 impl<'a> Lane<'a> {
     pub fn new(entries: &'a [Entry<'a>]) -> Self {
         let (blocks, ahead) = (Blocks::of(entries).peekable(), Blocks::of(entries));
-        Self { blocks, ahead, asked: 0, rank: Rank::of(entries), taken: 0, written: 0, ready: BTreeMap::new() }
+        Self {
+            blocks,
+            ahead,
+            asked: 0,
+            rank: Rank::of(entries),
+            taken: 0,
+            written: 0,
+            ready: BTreeMap::new(),
+        }
     }
 
     /// Where it comes among others.
@@ -83,7 +91,9 @@ impl<'a> Lane<'a> {
     /// The next blocks, with their number.
     pub fn take(&mut self) -> (u64, Batch<'a>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        while let Some(block) = self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK) {
+        while let Some(block) =
+            self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK)
+        {
             bytes += block.len.max(1);
             self.asked = self.asked.saturating_sub(block.len as u64);
             batch.push(block);
@@ -163,7 +173,11 @@ mod tests {
         let contents = [10, 20, 30].map(|size| Bytes::Memory(vec![0; size]));
         let deflate = Packing::Deflate(Level::Default);
         let rank = |packings: [Packing; 3]| {
-            let entries: Vec<Entry<'_>> = contents.iter().zip(packings).map(|(bytes, it)| Entry::new(&name, false, bytes, it)).collect();
+            let entries: Vec<Entry<'_>> = contents
+                .iter()
+                .zip(packings)
+                .map(|(bytes, it)| Entry::new(&name, false, bytes, it))
+                .collect();
             Lane::new(&entries).rank()
         };
         let ranks = [
@@ -173,7 +187,13 @@ mod tests {
             rank([deflate, Packing::Store, deflate]),
             Lane::new(&[]).rank(),
         ];
-        assert!(ranks[4] < ranks[0] && ranks[0] < ranks[1] && ranks[1] < ranks[2] && ranks[2] < ranks[3], "{ranks:?}");
+        assert!(
+            ranks[4] < ranks[0]
+                && ranks[0] < ranks[1]
+                && ranks[1] < ranks[2]
+                && ranks[2] < ranks[3],
+            "{ranks:?}"
+        );
     }
 
     #[test]
@@ -183,13 +203,17 @@ mod tests {
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
         let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
-        let (mut lane, mut taken, mut asked, most) = (Lane::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
+        let (mut lane, mut taken, mut asked, most) =
+            (Lane::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
         while lane.next_memory().is_some() {
             taken += lane.take().1.iter().map(|block| block.len).sum::<usize>();
             let before: usize = asked.iter().sum();
             asked.extend(lane.ahead().iter().map(|block| block.len));
             let now: usize = asked.iter().sum();
-            assert!(now >= taken && now <= before.max(taken) + most, "{taken} taken, {before} asked for, then {now}");
+            assert!(
+                now >= taken && now <= before.max(taken) + most,
+                "{taken} taken, {before} asked for, then {now}"
+            );
         }
         let blocks: Vec<usize> = Blocks::of(&entries).map(|block| block.len).collect();
         assert!(asked == blocks && lane.ahead().is_empty());
@@ -206,7 +230,8 @@ mod tests {
             assert!(!lane.is_ready());
             lane.put(number, Vec::new(), number);
         }
-        let written: Vec<u64> = std::iter::from_fn(|| lane.take_ready()).map(|(_, memory)| memory).collect();
+        let written: Vec<u64> =
+            std::iter::from_fn(|| lane.take_ready()).map(|(_, memory)| memory).collect();
         assert_eq!(written, [0, 1, 2]);
         assert!(lane.is_over());
     }

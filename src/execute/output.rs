@@ -8,7 +8,7 @@ use super::joiner::Joiner;
 use super::lane::PackedBatch;
 use super::sbom::Bill;
 use super::settle::Settler;
-use super::timings::{Kind, Recorder};
+use super::timings::{Kind, Recorder, Subject};
 use super::trail::Trail;
 use super::wheel::{self, WriteError};
 use super::work::Writer;
@@ -76,9 +76,24 @@ impl Disk {
 }
 
 impl<'a> WheelOutput<'a> {
-    pub fn new(built: Built, parts: Parts<'a>, recorder: &'a Recorder, reporter: &'a dyn Reporter) -> Self {
+    pub fn new(
+        built: Built,
+        parts: Parts<'a>,
+        recorder: &'a Recorder,
+        reporter: &'a dyn Reporter,
+    ) -> Self {
         let Parts { joiner, bill, compression, disk } = parts;
-        Self { built, offer: None, joiner: Some(joiner), bill, compression, disk, start: Instant::now(), recorder, reporter }
+        Self {
+            built,
+            offer: None,
+            joiner: Some(joiner),
+            bill,
+            compression,
+            disk,
+            start: Instant::now(),
+            recorder,
+            reporter,
+        }
     }
 }
 
@@ -88,7 +103,8 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
 
     fn begin(&mut self) {
         self.start = Instant::now();
-        self.reporter.report(Event::OutputStarted { path: self.built.path.clone() });
+        let (path, bytes) = (self.built.path.clone(), self.built.installed);
+        self.reporter.report(Event::OutputStarted { path, bytes });
     }
 
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
@@ -97,7 +113,8 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
             let bytes = packed.block.progress();
             joiner.write(packed)?;
             self.disk.wrote(bytes)?;
-            self.reporter.report(Event::Progress { bytes });
+            let path = self.built.path.clone();
+            self.reporter.report(Event::Progress { path, bytes });
         }
         Ok(())
     }
@@ -106,7 +123,8 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
         let Some(joiner) = self.joiner.take() else { return Ok(()) };
         let (mut wheel, keeper) = joiner.into_parts();
         self.offer = keeper.into_offer();
-        self.built.size = self.recorder.time(Kind::Write, 0, || {
+        let subject = Subject::whole(self.built.path.as_str());
+        self.built.size = self.recorder.time(Kind::Write, 0, subject, || {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
             wheel::end(wheel)
         })?;

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::buffers::Buffers;
 use super::bytes::{Bytes, read_ahead};
 use super::recall::{Known, Recall};
-use super::timings::{Kind, Recorder};
+use super::timings::{Kind, Recorder, Subject};
 use crate::archive::checksum::Checksum;
 use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
 use crate::archive::tarball::{Preset, XzBlock, XzError, xz_block};
@@ -18,6 +18,8 @@ use crate::names::RelPath;
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub name: &'a RelPath,
+    /// The wheel's path below the destination.
+    pub wheel: &'a str,
     pub executable: bool,
     pub bytes: &'a Bytes,
     pub packing: Packing<'a>,
@@ -29,8 +31,19 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// One that nothing is known of.
-    pub fn new(name: &'a RelPath, executable: bool, bytes: &'a Bytes, packing: Packing<'a>) -> Self {
-        Self { name, executable, bytes, packing, asked: packing, known: Known::default() }
+    pub fn new(
+        name: &'a RelPath,
+        executable: bool,
+        bytes: &'a Bytes,
+        packing: Packing<'a>,
+    ) -> Self {
+        let (wheel, known) = ("", Known::default());
+        Self { name, wheel, executable, bytes, packing, asked: packing, known }
+    }
+
+    /// What work on it is said to be on.
+    pub fn subject(&self) -> Subject<'a> {
+        Subject { package: self.wheel, file: self.name.as_str() }
     }
 
     /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
@@ -80,6 +93,20 @@ impl Packing<'_> {
             Self::Store | Self::Deflate(_) | Self::Cached(_) | Self::Repeat(_) => BLOCK,
             Self::Xz(preset) => preset.block(),
         }
+    }
+
+    /// Bytes of memory that `len` bytes of content need while they are packed and until they are written.
+    fn memory(self, len: u64) -> u64 {
+        match self {
+            Self::Store | Self::Cached(_) | Self::Repeat(_) => len,
+            Self::Deflate(_) => 2 * len,
+            Self::Xz(preset) => 2 * len + preset.memory(),
+        }
+    }
+
+    /// Bytes of memory that its largest block needs.
+    pub fn most_memory(self) -> u64 {
+        self.memory(self.block() as u64)
     }
 
     /// About how long a byte takes, against the fastest deflate: measured on libraries.
@@ -137,12 +164,7 @@ impl Block<'_> {
 
     /// Bytes of memory that it needs while it is packed and until it is written.
     pub fn memory(&self) -> u64 {
-        let len = self.len as u64;
-        match self.entry.packing {
-            Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => len,
-            Packing::Deflate(_) => 2 * len,
-            Packing::Xz(preset) => 2 * len + preset.memory(),
-        }
+        self.entry.packing.memory(self.len as u64)
     }
 }
 
@@ -169,7 +191,11 @@ impl<'a> Iterator for Blocks<'a> {
         let (total, step) = (entry.extent(), entry.packing.block());
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
-        self.now = if after < total { Some((entry, after)) } else { self.entries.next().map(|entry| (entry, 0)) };
+        self.now = if after < total {
+            Some((entry, after))
+        } else {
+            self.entries.next().map(|entry| (entry, 0))
+        };
         Some(Block { entry, offset, len })
     }
 }
@@ -216,7 +242,9 @@ impl<'a> Packer<'a> {
 
     /// Has the system read blocks that come later.
     pub fn read_ahead(&self, blocks: &[Block<'_>]) {
-        self.recorder.time(Kind::Read, 0, || blocks.iter().for_each(|block| self.ask_for(block)));
+        for block in blocks {
+            self.recorder.time(Kind::Read, 0, block.entry.subject(), || self.ask_for(block));
+        }
     }
 
     fn ask_for(&self, block: &Block<'_>) {
@@ -244,7 +272,9 @@ impl<'a> Packer<'a> {
                 self.checked(block, content, Some(packed))
             }
             Packing::Xz(preset) => self.xz(block, preset)?,
-            Packing::Cached(stream) => Body::Cached(self.kept(block, &stream, block.offset, block.len)?),
+            Packing::Cached(stream) => {
+                Body::Cached(self.kept(block, &stream, block.offset, block.len)?)
+            }
             Packing::Repeat(_) => Body::Repeat,
         };
         Ok(Packed { block, body })
@@ -252,51 +282,81 @@ impl<'a> Packer<'a> {
 
     fn read(&self, block: Block<'_>) -> Result<Vec<u8>, PackError> {
         let mut content = self.buffers.take(block.len);
-        let read = self.recorder.time(Kind::Read, block.len as u64, || block.entry.bytes.read_exact_at(block.offset, &mut content));
+        let read = self.recorder.time(Kind::Read, block.len as u64, block.entry.subject(), || {
+            block.entry.bytes.read_exact_at(block.offset, &mut content)
+        });
         read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
         Ok(content)
     }
 
     /// Bytes of a stream that the cache has.
-    fn kept(&self, block: Block<'_>, stream: &cache::Entry, offset: u64, len: usize) -> Result<Vec<u8>, PackError> {
+    fn kept(
+        &self,
+        block: Block<'_>,
+        stream: &cache::Entry,
+        offset: u64,
+        len: usize,
+    ) -> Result<Vec<u8>, PackError> {
         let Some(Recall(cache)) = self.recall else { return Ok(Vec::new()) };
         let mut packed = self.buffers.take(len);
-        let read = self.recorder.time(Kind::Read, len as u64, || cache.read_exact_at(stream, offset, &mut packed));
+        let read = self.recorder.time(Kind::Read, len as u64, block.entry.subject(), || {
+            cache.read_exact_at(stream, offset, &mut packed)
+        });
         read.map_err(|source| PackError::Cache { name: block.entry.name.clone(), source })?;
         Ok(packed)
     }
 
     fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
         let entry = block.entry;
-        let unread = self.recall.and_then(|recall| recall.unread_block(entry.bytes, block.offset, block.len, entry.packing));
-        if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
+        let unread = self.recall.and_then(|recall| {
+            recall.unread_block(entry.bytes, block.offset, block.len, entry.packing)
+        });
+        if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        {
             return Ok(Body::Xz { made, news: None, kept: true });
         }
         let content = self.read(block)?;
         let looked = self.recall.map(|recall| {
-            self.recorder.time(Kind::Hash, block.len as u64, || recall.block(entry.bytes, block.offset, entry.packing, &content))
+            self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+                recall.block(entry.bytes, block.offset, entry.packing, &content)
+            })
         });
         let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));
-        if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten() {
+        if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        {
             return Ok(Body::Xz { made, news, kept: true });
         }
-        let made = self.recorder.time(Kind::Xz, block.len as u64, || xz_block(&content, preset));
+        let made = self
+            .recorder
+            .time(Kind::Xz, block.len as u64, entry.subject(), || xz_block(&content, preset));
         self.buffers.give(content);
-        Ok(Body::Xz { made: made.map_err(|source| PackError::Compress { name: entry.name.clone(), source })?, news, kept: false })
+        Ok(Body::Xz {
+            made: made
+                .map_err(|source| PackError::Compress { name: entry.name.clone(), source })?,
+            news,
+            kept: false,
+        })
     }
 
-    fn kept_xz(&self, block: Block<'_>, stream: &cache::Entry) -> Result<Option<XzBlock>, PackError> {
+    fn kept_xz(
+        &self,
+        block: Block<'_>,
+        stream: &cache::Entry,
+    ) -> Result<Option<XzBlock>, PackError> {
         let len = usize::try_from(stream.packed_len).unwrap_or_default();
         Ok(XzBlock::kept(self.kept(block, stream, 0, len)?))
     }
 
     fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {
-        let index = self.encoders.iter().position(|(made, _)| *made == level).unwrap_or_else(|| {
-            self.encoders.push((level, Encoder::new(level)));
-            self.encoders.len() - 1
-        });
+        let index =
+            self.encoders.iter().position(|(made, _)| *made == level).unwrap_or_else(|| {
+                self.encoders.push((level, Encoder::new(level)));
+                self.encoders.len() - 1
+            });
         let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.empty(block.len));
-        self.recorder.time(Kind::Deflate, block.len as u64, || encoder.append_block(content, block.last(), &mut packed));
+        self.recorder.time(Kind::Deflate, block.len as u64, block.entry.subject(), || {
+            encoder.append_block(content, block.last(), &mut packed);
+        });
         packed
     }
 
@@ -304,7 +364,9 @@ impl<'a> Packer<'a> {
     fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
         let whole = block.first() && block.last();
         let (checksum, sha256) =
-            self.recorder.time(Kind::Hash, block.len as u64, || (Checksum::of(&content), whole.then(|| Sha256::digest(&content).into())));
+            self.recorder.time(Kind::Hash, block.len as u64, block.entry.subject(), || {
+                (Checksum::of(&content), whole.then(|| Sha256::digest(&content).into()))
+            });
         let (packed, content) = match packed {
             Some(packed) if whole => {
                 self.buffers.give(content);
@@ -327,7 +389,8 @@ mod tests {
         let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
         let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
-        let cuts: Vec<_> = Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
+        let cuts: Vec<_> =
+            Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
         let step = BLOCK as u64;
         assert_eq!(
             cuts,

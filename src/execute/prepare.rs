@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::timings::{Kind, Recorder};
+use super::timings::{Kind, Recorder, Subject};
 use super::{ExecuteError, chain};
 use crate::archive::metadata::{self, Dynamic};
 use crate::archive::{sdist, wheel};
@@ -18,6 +18,7 @@ use crate::elf::stub::exec_stub;
 use crate::elf::{self, Edits, RpathEdit};
 use crate::names::RelPath;
 use crate::plan::{Archive, Distribution, Form, Member, Plan, Step};
+use crate::regular;
 
 /// A member with its bytes.
 #[derive(Debug)]
@@ -66,12 +67,20 @@ impl Ready {
 }
 
 /// Prepares all outputs of a plan.
-pub(super) fn all(plan: &Plan, tree: &Tree, recorder: &Recorder) -> Result<Vec<Output>, ExecuteError> {
+pub(super) fn all(
+    plan: &Plan,
+    tree: &Tree,
+    recorder: &Recorder,
+) -> Result<Vec<Output>, ExecuteError> {
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
     for distribution in &plan.distributions {
+        let path = output_path(plan, distribution);
+        let one = |member: &Member| {
+            let subject = Subject { package: path.as_str(), file: member.path.as_str() };
+            recorder.time(Kind::Edit, member.size, subject, || member_ready(member, tree))
+        };
         let mut ready = |members: &[Member]| {
-            let results: Vec<_> =
-                members.par_iter().map(|member| recorder.time(Kind::Edit, member.size, || member_ready(member, tree))).collect();
+            let results: Vec<_> = members.par_iter().map(one).collect();
             let mut done = Vec::with_capacity(results.len());
             for result in results {
                 match result {
@@ -83,29 +92,47 @@ pub(super) fn all(plan: &Plan, tree: &Tree, recorder: &Recorder) -> Result<Vec<O
         };
         let (members, licenses) = (ready(&distribution.members), ready(&distribution.licenses));
         let archive = ready(distribution.archive.as_ref().map_or(&[], |a: &Archive| &a.members));
-        let path = output_path(plan, distribution);
         outputs.push(Output { path, members, licenses, archive });
     }
     if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
 }
 
+/// Finds out whether `plan` can be carried out, as far as that is known before a byte is written: files are
+/// there, ELF edits are planned and proven. Runs on the current rayon pool.
+///
+/// # Errors
+/// Every file that cannot be packed, with its reason.
+pub fn check(plan: &Plan, tree: &Tree) -> Result<(), ExecuteError> {
+    all(plan, tree, &Recorder::new(false)).map(drop)
+}
+
 /// Where a distribution is written, below the destination.
 fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     let name = match distribution.form {
-        Form::Wheel => wheel::wheel_file_name(&distribution.name, &plan.version, &plan.platform_tag),
+        Form::Wheel => {
+            wheel::wheel_file_name(&distribution.name, &plan.version, &plan.platform_tag)
+        }
         Form::Sdist => sdist::sdist_file_name(&distribution.name, &plan.version),
     };
-    name.parse().map_or_else(|_| distribution.directory.clone(), |name: RelPath| distribution.directory.join(&name))
+    name.parse().map_or_else(
+        |_| distribution.directory.clone(),
+        |name: RelPath| distribution.directory.join(&name),
+    )
 }
 
 fn member_ready(member: &Member, tree: &Tree) -> Result<Ready, String> {
     let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
     let content = match &member.step {
         Step::Copy { source } => Content::File(copy(source, tree).map_err(fault)?),
-        Step::Relink { source, rpath } => Content::File(relink(source, rpath, tree).map_err(fault)?),
-        Step::Stub { target, machine } => Content::File(Bytes::Memory(exec_stub(*machine, target).map_err(|e| fault(chain(&e)))?)),
+        Step::Relink { source, rpath } => {
+            Content::File(relink(source, rpath, tree).map_err(fault)?)
+        }
+        Step::Stub { target, machine } => {
+            Content::File(Bytes::Memory(exec_stub(*machine, target).map_err(|e| fault(chain(&e)))?))
+        }
         Step::Alias { soname, needed, rpath, machine } => {
-            let made = forwarding_library(*machine, soname, needed, rpath).map_err(|e| fault(chain(&e)))?;
+            let made = forwarding_library(*machine, soname, needed, rpath)
+                .map_err(|e| fault(chain(&e)))?;
             Content::File(Bytes::Memory(made))
         }
         Step::Link { target } => Content::Link(target.clone()),
@@ -121,23 +148,29 @@ fn find(source: &Origin, tree: &Tree) -> Result<PathBuf, String> {
 
 fn copy(source: &Origin, tree: &Tree) -> Result<Bytes, String> {
     let path = find(source, tree)?;
-    let seen = Box::new(fs_err::metadata(&path).map_err(|e| e.to_string())?);
+    let seen = Box::new(fs_err::symlink_metadata(&path).map_err(|e| e.to_string())?);
+    regular::check(&path, &seen).map_err(|e| e.to_string())?;
     Ok(Bytes::File { path, seen })
 }
 
 /// The file with its rpath set; the edit has been verified when this returns.
 fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
     let path = find(source, tree)?;
-    let file = fs_err::File::open(&path).map_err(|e| e.to_string())?;
+    let file = regular::open_unlinked(&path).map_err(|e| e.to_string())?;
     // Before it is read: what changes from here on is seen to have changed by the next build.
     let seen = Box::new(file.metadata().map_err(|e| e.to_string())?);
     let edits = Edits::rpath(RpathEdit::Set(rpath.split(':').map(str::to_owned).collect()));
-    let plan = elf::edit(&file, &edits).map_err(|e| format!("the rpath of {source} cannot be set: {}", chain(&e)))?;
+    let plan = elf::edit(&file, &edits)
+        .map_err(|e| format!("the rpath of {source} cannot be set: {}", chain(&e)))?;
     Ok(Bytes::Edited { path, seen, plan })
 }
 
 /// The core metadata of a distribution.
-pub(super) fn core_metadata(plan: &Plan, distribution: &Distribution, license_files: Vec<RelPath>) -> metadata::Metadata {
+pub(super) fn core_metadata(
+    plan: &Plan,
+    distribution: &Distribution,
+    license_files: Vec<RelPath>,
+) -> metadata::Metadata {
     let said = &distribution.metadata;
     metadata::Metadata {
         summary: Some(said.summary.clone()),
@@ -147,7 +180,11 @@ pub(super) fn core_metadata(plan: &Plan, distribution: &Distribution, license_fi
         urls: said.home_page.iter().map(|url| ("Homepage".to_owned(), url.clone())).collect(),
         requires_python: Some(said.requires_python.clone()),
         requires: said.requires_dist.clone(),
-        dynamic: if said.computed { vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra] } else { Vec::new() },
+        dynamic: if said.computed {
+            vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra]
+        } else {
+            Vec::new()
+        },
         ..metadata::Metadata::new(distribution.name.clone(), plan.version.clone())
     }
 }

@@ -9,6 +9,9 @@ use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::XZ_ENCODER;
 use crate::cache::{self, Cache, Content, Fingerprint, Fingerprinter, Key};
 
+/// What a packed stream may have beside its content: headers, and what packing in vain adds.
+const SLACK: u64 = 64 << 10;
+
 /// What is known of bytes before they are packed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
@@ -28,7 +31,11 @@ impl Recall<'_> {
     /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
     ///
     /// They are read only where the cache cannot know them otherwise, and has something that they could be.
-    pub fn stream(self, bytes: &Bytes, packing: Packing<'_>) -> io::Result<(Option<cache::Entry>, Known)> {
+    pub fn stream(
+        self,
+        bytes: &Bytes,
+        packing: Packing<'_>,
+    ) -> io::Result<(Option<cache::Entry>, Known)> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
         let fingerprint = fingerprint.finish();
@@ -37,27 +44,64 @@ impl Recall<'_> {
         if !remembered && self.0.has_size(bytes.len()) {
             content = Some(Content(bytes.sha256()?));
         }
-        Ok((content.and_then(|content| self.find(content, packing)), Known { fingerprint, content, remembered }))
+        Ok((
+            content.and_then(|content| self.whole(content, bytes.len(), packing)),
+            Known { fingerprint, content, remembered },
+        ))
     }
 
     /// The same for a block of a larger whole, whose bytes `content` are.
-    pub fn block(self, whole: &Bytes, offset: u64, packing: Packing<'_>, content: &[u8]) -> (Option<cache::Entry>, Known) {
-        let (fingerprint, content) = (fingerprint_of_block(whole, offset, content.len()), Content(Sha256::of(content)));
+    pub fn block(
+        self,
+        whole: &Bytes,
+        offset: u64,
+        packing: Packing<'_>,
+        content: &[u8],
+    ) -> (Option<cache::Entry>, Known) {
+        let content_len = content.len();
+        let (fingerprint, content) =
+            (fingerprint_of_block(whole, offset, content_len), Content(Sha256::of(content)));
         let known = Known { fingerprint, content: Some(content), remembered: false };
-        (self.find(content, packing), known)
+        (self.find(content, content_len, packing), known)
     }
 
     /// As [`Recall::block`], for a block whose files are known, so that it need not be read.
-    pub fn unread_block(self, whole: &Bytes, offset: u64, len: usize, packing: Packing<'_>) -> Option<cache::Entry> {
-        self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, packing)
+    pub fn unread_block(
+        self,
+        whole: &Bytes,
+        offset: u64,
+        len: usize,
+        packing: Packing<'_>,
+    ) -> Option<cache::Entry> {
+        self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
     fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
         self.0.content_of(&fingerprint?)
     }
 
-    fn find(self, content: Content, packing: Packing<'_>) -> Option<cache::Entry> {
-        self.0.find(&key(content, packing)).copied().filter(|entry| self.0.check(entry))
+    /// The stream of a member as a whole, if it tells of this content and no other.
+    fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::Entry> {
+        let entry = *self.0.find(&key(content, packing))?;
+        if entry.digest.sha256 != content.0 || entry.digest.size != len {
+            self.0.reject(&entry);
+            return None;
+        }
+        self.checked(entry, len)
+    }
+
+    /// The stream of a block, which can be of `len` bytes.
+    fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::Entry> {
+        self.checked(*self.0.find(&key(content, packing))?, len as u64)
+    }
+
+    /// The stream, if it is whole, and not longer than packing can make it.
+    fn checked(self, entry: cache::Entry, len: u64) -> Option<cache::Entry> {
+        if entry.packed_len > len + len / 8 + SLACK {
+            self.0.reject(&entry);
+            return None;
+        }
+        Some(entry).filter(|entry| self.0.check(entry))
     }
 }
 
@@ -79,7 +123,48 @@ pub(super) fn key(content: Content, packing: Packing<'_>) -> Key {
 fn settings(packing: Packing<'_>) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
-        Packing::Deflate(level) => format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}"),
-        Packing::Xz(preset) => format!("a block of xz -{}, {XZ_ENCODER}, blocks of {}", preset.number(), preset.block()),
+        Packing::Deflate(level) => {
+            format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}")
+        }
+        Packing::Xz(preset) => format!(
+            "a block of xz -{}, {XZ_ENCODER}, blocks of {}",
+            preset.number(),
+            preset.block()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::checksum::{Checksum, Digest};
+    use crate::archive::deflate::{Level, Method};
+    use crate::cache::{Archive, Stretch};
+
+    /// What is in the cache for `content`: a stream whose own checksums are right.
+    fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let packing = Packing::Deflate(Level::Default);
+        let mut offer = cache.offer();
+        let (len, crc) = (packed.len() as u64, Checksum::of(packed).value());
+        let stretch = Stretch { offset: 0, len, crc, method: Method::Deflate };
+        offer.stream(key(Content(Sha256::of(content)), packing), digest, stretch);
+        let path = dir.path().join("archive");
+        fs_err::write(&path, packed).unwrap();
+        cache.finish(vec![Archive { path, offer }]);
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let bytes = Bytes::Memory(content.to_vec());
+        Recall(&cache).stream(&bytes, packing).unwrap().0.is_some()
+    }
+
+    #[test]
+    fn a_stream_of_another_content_is_not_taken_for_this_one() {
+        let (content, other) = ([7; 1000], [8; 1000]);
+        let packed = b"whatever".repeat(4);
+        assert!(recalled(&content, &Digest::of(&content), &packed));
+        assert!(!recalled(&content, &Digest::of(&other), &packed));
+        let long = vec![1; 200_000];
+        assert!(!recalled(&content, &Digest::of(&content), &long), "longer than packing makes it");
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn mark(entries: &mut [Entry<'_>]) -> Result<(), WriteError> {
 }
 
 fn repeats<'a>(entries: &[Entry<'a>]) -> Result<Vec<(usize, &'a RelPath)>, WriteError> {
-    let worth = |entry: &Entry<'_>| entry.bytes.len() > SMALLEST && matches!(entry.packing, Packing::Deflate(_));
-    let mut large: Vec<(usize, &Entry<'a>)> = entries.iter().enumerate().filter(|(_, entry)| worth(entry)).collect();
+    let worth = |entry: &Entry<'_>| {
+        entry.bytes.len() > SMALLEST && matches!(entry.packing, Packing::Deflate(_))
+    };
+    let mut large: Vec<(usize, &Entry<'a>)> =
+        entries.iter().enumerate().filter(|(_, entry)| worth(entry)).collect();
     large.sort_by_key(|(_, entry)| entry.bytes.len());
     let mut found = Vec::new();
     for alike in large.chunk_by(|(_, a), (_, b)| a.bytes.len() == b.bytes.len()) {
@@ -41,9 +44,13 @@ fn repeats<'a>(entries: &[Entry<'a>]) -> Result<Vec<(usize, &'a RelPath)>, Write
 }
 
 /// The name of the first entry that `entry` repeats.
-fn first_of<'a>(firsts: &[&Entry<'a>], entry: &Entry<'_>) -> Result<Option<&'a RelPath>, WriteError> {
+fn first_of<'a>(
+    firsts: &[&Entry<'a>],
+    entry: &Entry<'_>,
+) -> Result<Option<&'a RelPath>, WriteError> {
     for first in firsts.iter().filter(|first| first.packing == entry.packing) {
-        let equal = equal(first.bytes, entry.bytes).map_err(|source| WriteError::Read { name: entry.name.clone(), source })?;
+        let equal = equal(first.bytes, entry.bytes)
+            .map_err(|source| WriteError::Read { name: entry.name.clone(), source })?;
         if equal {
             return Ok(Some(first.name));
         }
@@ -55,8 +62,11 @@ fn first_of<'a>(firsts: &[&Entry<'a>], entry: &Entry<'_>) -> Result<Option<&'a R
 fn equal(one: &Bytes, other: &Bytes) -> io::Result<bool> {
     let pieces = (0..one.len().div_ceil(PIECE)).into_par_iter();
     let buffers = || [Vec::new(), Vec::new()];
-    let same = |[left, right]: &mut [Vec<u8>; 2], piece| Ok(read(one, piece, left)? == read(other, piece, right)?);
-    let other_than_same: Option<io::Result<bool>> = pieces.map_init(buffers, same).find_any(|same| !matches!(same, Ok(true)));
+    let same = |[left, right]: &mut [Vec<u8>; 2], piece| {
+        Ok(read(one, piece, left)? == read(other, piece, right)?)
+    };
+    let other_than_same: Option<io::Result<bool>> =
+        pieces.map_init(buffers, same).find_any(|same| !matches!(same, Ok(true)));
     other_than_same.unwrap_or(Ok(true))
 }
 
@@ -89,12 +99,26 @@ mod tests {
             ("other-end-too", last(2), deflate),
             ("c", last(1), deflate),
         ];
-        let members: Vec<(RelPath, Bytes, Packing)> =
-            members.into_iter().map(|(name, content, packing)| (name.parse().unwrap(), Bytes::Memory(content), packing)).collect();
-        let mut entries: Vec<Entry<'_>> = members.iter().map(|(name, bytes, packing)| Entry::new(name, false, bytes, *packing)).collect();
+        let members: Vec<(RelPath, Bytes, Packing)> = members
+            .into_iter()
+            .map(|(name, content, packing)| {
+                (name.parse().unwrap(), Bytes::Memory(content), packing)
+            })
+            .collect();
+        let mut entries: Vec<Entry<'_>> = members
+            .iter()
+            .map(|(name, bytes, packing)| Entry::new(name, false, bytes, *packing))
+            .collect();
         mark(&mut entries).unwrap();
-        let first = |entry: &Entry<'_>| if let Packing::Repeat(first) = entry.packing { Some(first.to_string()) } else { None };
-        let marked: Vec<(&str, String)> = entries.iter().filter_map(|entry| Some((entry.name.as_str(), first(entry)?))).collect();
-        assert_eq!(marked, [("b", "a"), ("other-end-too", "other-end"), ("c", "a")].map(|(name, first)| (name, first.to_owned())));
+        let first = |entry: &Entry<'_>| {
+            if let Packing::Repeat(first) = entry.packing { Some(first.to_string()) } else { None }
+        };
+        let marked: Vec<(&str, String)> =
+            entries.iter().filter_map(|entry| Some((entry.name.as_str(), first(entry)?))).collect();
+        assert_eq!(
+            marked,
+            [("b", "a"), ("other-end-too", "other-end"), ("c", "a")]
+                .map(|(name, first)| (name, first.to_owned()))
+        );
     }
 }

@@ -19,10 +19,13 @@ type Hashes = HashMap<RelPath, Sha256>;
 
 /// The hashes of the files in a wheel's archive that the document tells of: packing hashes the archive as a whole.
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
-    let members: HashMap<&RelPath, &Bytes> = archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
-    let wanted: Vec<_> = document.files().filter_map(|path| Some((path, *members.get(path)?))).collect();
+    let members: HashMap<&RelPath, &Bytes> =
+        archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
+    let wanted: Vec<_> =
+        document.files().filter_map(|path| Some((path, *members.get(path)?))).collect();
     let hash = |(path, bytes): (&RelPath, &Bytes)| {
-        let found = bytes.sha256().map_err(|source| WriteError::Read { name: path.clone(), source })?;
+        let found =
+            bytes.sha256().map_err(|source| WriteError::Read { name: path.clone(), source })?;
         Ok((path.clone(), found))
     };
     let hashes: Vec<_> = wanted.into_par_iter().map(hash).collect();
@@ -38,16 +41,27 @@ pub(super) struct Bill<'a> {
 
 impl<'a> Bill<'a> {
     /// The bill of `distribution`, whose archive has these members.
-    pub fn of(document: &'a Document, plan: &Plan, distribution: &Distribution, archive: &[Ready]) -> Result<Self, WriteError> {
+    pub fn of(
+        document: &'a Document,
+        plan: &Plan,
+        distribution: &Distribution,
+        archive: &[Ready],
+    ) -> Result<Self, WriteError> {
         let path = dist_info_dir(&distribution.name, &plan.version)?.join(&SBOM_PATH.parse()?);
         Ok(Self { document, archived: archived(document, archive)?, path })
     }
 
     /// Writes it, with the hashes of the members that were written and of those in the archive.
-    pub fn write<W: Write + Seek>(&self, wheel: &mut WheelWriter<W>, compression: Compression) -> Result<(), WriteError> {
+    pub fn write<W: Write + Seek>(
+        &self,
+        wheel: &mut WheelWriter<W>,
+        compression: Compression,
+    ) -> Result<(), WriteError> {
         let mut document = self.document.clone();
         let members = wheel.hashes();
-        document.fill(|path| members.get(path).or_else(|| self.archived.get(path)).map(Sha256::to_string));
+        document.fill(|path| {
+            members.get(path).or_else(|| self.archived.get(path)).map(Sha256::to_string)
+        });
         drop(members);
         let text = document.to_json();
         let packed = if compression == Compression::Store {

@@ -22,17 +22,29 @@ pub(super) fn write<W: Write + Seek>(
     for Ready { path, executable, content } in output.members.into_iter().chain(output.licenses) {
         if let Content::File(bytes) = content {
             let mut content = vec![0; usize::try_from(bytes.len()).unwrap_or_default()];
-            bytes.read_exact_at(0, &mut content).map_err(|source| WriteError::Read { name: path.clone(), source })?;
-            reporter.report(Event::Progress { bytes: bytes.len() });
+            bytes
+                .read_exact_at(0, &mut content)
+                .map_err(|source| WriteError::Read { name: path.clone(), source })?;
+            let sdist = output.path.clone();
+            reporter.report(Event::Progress { path: sdist, bytes: bytes.len() });
             members.push(SdistMember { path, executable, content });
         }
     }
     let info = core_metadata(plan, distribution, licenses).render()?;
     if !distribution.entry_points.is_empty() {
         let text = console_scripts(distribution)?;
-        members.push(SdistMember { path: "entry_points.txt".parse()?, executable: false, content: text.into_bytes() });
+        members.push(SdistMember {
+            path: "entry_points.txt".parse()?,
+            executable: false,
+            content: text.into_bytes(),
+        });
     }
-    members.push(SdistMember { path: "PKG-INFO".parse()?, executable: false, content: info.into_bytes() });
-    let mut file = write_sdist(file, &distribution.name, &plan.version, Timestamp::EARLIEST, &members)?;
+    members.push(SdistMember {
+        path: "PKG-INFO".parse()?,
+        executable: false,
+        content: info.into_bytes(),
+    });
+    let mut file =
+        write_sdist(file, &distribution.name, &plan.version, Timestamp::EARLIEST, &members)?;
     Ok(file.stream_position()?)
 }

@@ -35,6 +35,8 @@ impl Requests {
     /// # Errors
     /// The first one, with its output. A system tells of such an error once, so it must not be lost.
     pub fn serve(self) -> Result<(), (usize, io::Error)> {
-        self.0.into_iter().try_for_each(|(output, file)| file.settle().map_err(|error| (output, error)))
+        self.0
+            .into_iter()
+            .try_for_each(|(output, file)| file.settle().map_err(|error| (output, error)))
     }
 }

@@ -56,7 +56,9 @@ impl TarImage {
     /// As [`Bytes::read_ahead`].
     pub fn read_ahead(&self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
-        for (start, bytes) in self.segments_from(offset).iter().take_while(|(start, _)| *start < end) {
+        for (start, bytes) in
+            self.segments_from(offset).iter().take_while(|(start, _)| *start < end)
+        {
             let within = offset.saturating_sub(*start);
             bytes.read_ahead(within, (end - start).min(bytes.len()) - within);
         }
@@ -109,9 +111,15 @@ mod tests {
             image.read_exact_at(offset, &mut buffer).map(|()| buffer)
         };
         let whole = read(0, 3584).unwrap();
-        assert_eq!((whole[511], whole[512], whole[1211], whole[1212], whole[1536]), (1, 2, 2, 0, 3));
+        assert_eq!(
+            (whole[511], whole[512], whole[1211], whole[1212], whole[1536]),
+            (1, 2, 2, 0, 3)
+        );
         for (offset, len) in [(0, 1), (511, 2), (1200, 400), (2559, 1025), (3583, 1)] {
-            assert_eq!(read(offset, len).unwrap(), whole[usize::try_from(offset).unwrap()..][..len]);
+            assert_eq!(
+                read(offset, len).unwrap(),
+                whole[usize::try_from(offset).unwrap()..][..len]
+            );
         }
         assert!(read(3583, 2).is_err());
         assert!(read(u64::MAX, 1).is_err());

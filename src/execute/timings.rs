@@ -24,7 +24,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order in which bytes meet them.
-    pub const ALL: [Self; 7] = [Self::Read, Self::Edit, Self::Hash, Self::Deflate, Self::Xz, Self::Write, Self::Idle];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Edit, Self::Hash, Self::Deflate, Self::Xz, Self::Write, Self::Idle];
 
     /// The kind in one word.
     pub fn as_str(self) -> &'static str {
@@ -40,8 +41,24 @@ impl Kind {
     }
 }
 
-/// A stretch of one worker's time.
+/// What work is done on: a file of a package. Work on a package as a whole names its own file.
 #[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// The package's path below the destination.
+    pub package: &'a str,
+    /// The file's path in it.
+    pub file: &'a str,
+}
+
+impl<'a> Subject<'a> {
+    /// All of a package.
+    pub fn whole(package: &'a str) -> Self {
+        Self { package, file: package }
+    }
+}
+
+/// A stretch of one worker's time.
+#[derive(Debug, Clone)]
 pub struct Span {
     /// What it did.
     pub kind: Kind,
@@ -51,6 +68,10 @@ pub struct Span {
     pub took: Duration,
     /// How many bytes it dealt with.
     pub bytes: u64,
+    /// The package's path below the destination.
+    pub package: String,
+    /// The file's path in the package; the package's own where all of it is concerned.
+    pub file: String,
 }
 
 /// What one worker did.
@@ -93,29 +114,43 @@ impl Recorder {
         Self { start: Instant::now(), tracks, spans }
     }
 
-    /// Does some work of this kind with so many bytes.
-    pub fn time<T>(&self, kind: Kind, bytes: u64, work: impl FnOnce() -> T) -> T {
+    /// Does some work of this kind with so many bytes of this.
+    pub fn time<T>(
+        &self,
+        kind: Kind,
+        bytes: u64,
+        subject: Subject<'_>,
+        work: impl FnOnce() -> T,
+    ) -> T {
         let start = Instant::now();
         let done = work();
-        self.add(kind, start, bytes);
+        self.add(kind, start, bytes, subject);
         done
     }
 
-    fn add(&self, kind: Kind, start: Instant, bytes: u64) {
+    fn add(&self, kind: Kind, start: Instant, bytes: u64, subject: Subject<'_>) {
         let took = start.elapsed();
         // Work outside of the pool counts for its first thread, which waits for it.
-        let Some(track) = self.tracks.get(rayon::current_thread_index().unwrap_or(0)) else { return };
+        let Some(track) = self.tracks.get(rayon::current_thread_index().unwrap_or(0)) else {
+            return;
+        };
         let mut track = track.lock().unwrap_or_else(PoisonError::into_inner);
         track.totals[kind as usize] += took;
         if self.spans {
-            track.spans.push(Span { kind, start: start.duration_since(self.start), took, bytes });
+            let (package, file) = (subject.package.to_owned(), subject.file.to_owned());
+            let start = start.duration_since(self.start);
+            track.spans.push(Span { kind, start, took, bytes, package, file });
         }
     }
 
     /// Everything so far; what no worker took down was idle.
     pub fn finish(self) -> Timings {
         let wall = self.start.elapsed();
-        let mut tracks: Vec<Track> = self.tracks.into_iter().map(|t| t.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        let mut tracks: Vec<Track> = self
+            .tracks
+            .into_iter()
+            .map(|t| t.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
         for track in &mut tracks {
             track.totals[Kind::Idle as usize] = wall.saturating_sub(track.totals.iter().sum());
         }
@@ -132,13 +167,19 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let timings = pool.install(|| {
             let recorder = Recorder::new(true);
-            recorder.time(Kind::Hash, 7, || std::thread::sleep(Duration::from_millis(5)));
+            let subject = Subject { package: "p", file: "f" };
+            recorder.time(Kind::Hash, 7, subject, || std::thread::sleep(Duration::from_millis(5)));
             recorder.finish()
         });
         assert!(timings.total(Kind::Hash) >= Duration::from_millis(5));
-        assert_eq!(timings.tracks.iter().map(|t| t.totals.iter().sum::<Duration>()).sum::<Duration>(), 2 * timings.wall);
-        let spans: Vec<_> = timings.tracks.iter().flat_map(|t| &t.spans).map(|s| (s.kind, s.bytes)).collect();
-        assert_eq!(spans, [(Kind::Hash, 7)]);
+        assert_eq!(
+            timings.tracks.iter().map(|t| t.totals.iter().sum::<Duration>()).sum::<Duration>(),
+            2 * timings.wall
+        );
+        let spans: Vec<_> = timings.tracks.iter().flat_map(|t| &t.spans).collect();
+        let [span] = spans[..] else { panic!("{spans:?}") };
+        assert_eq!((span.kind, span.bytes), (Kind::Hash, 7));
+        assert_eq!((span.package.as_str(), span.file.as_str()), ("p", "f"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io;
 
 use sha2::{Digest as _, Sha256};
 
-use super::timings::{Kind, Recorder};
+use super::timings::{Kind, Recorder, Subject};
 use super::wheel::WriteError;
 use super::work::Follower;
 use crate::archive::checksum;
@@ -21,13 +21,15 @@ pub(super) struct Trail<'a> {
     file: StagedFile,
     hasher: Sha256,
     at: u64,
+    /// The wheel's path below the destination.
+    wheel: &'a str,
     recorder: &'a Recorder,
 }
 
 impl<'a> Trail<'a> {
-    /// At the beginning of `file`.
-    pub fn new(file: StagedFile, recorder: &'a Recorder) -> Self {
-        Self { file, hasher: Sha256::new(), at: 0, recorder }
+    /// At the beginning of `file`, which is `wheel`.
+    pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
+        Self { file, hasher: Sha256::new(), at: 0, wheel, recorder }
     }
 
     /// The hash of what it has seen.
@@ -52,7 +54,7 @@ impl Follower for Trail<'_> {
 
     fn follow(&mut self, end: u64) -> Result<(), WriteError> {
         let (recorder, bytes) = (self.recorder, end - self.at);
-        Ok(recorder.time(Kind::Hash, bytes, || self.hash_to(end))?)
+        Ok(recorder.time(Kind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
     }
 }
 
@@ -68,7 +70,7 @@ mod tests {
         let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(false));
         let mut file = Stage::open(dir.path()).unwrap().create(&"a".parse().unwrap()).unwrap();
         let content: Vec<u8> = (0..5 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
-        let mut trail = Trail::new(file.twin().unwrap(), &recorder);
+        let mut trail = Trail::new(file.twin().unwrap(), "a", &recorder);
         for (from, to) in [(0, 1), (1, 2 * PIECE), (2 * PIECE, content.len())] {
             file.write_all(&content[from..to]).unwrap();
             trail.follow(to as u64).unwrap();

@@ -73,8 +73,15 @@ pub(super) struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// Lays the archive out and makes the metadata.
-    pub fn of(plan: &Plan, distribution: &Distribution, sbom: Option<&'a Document>, output: Output) -> Result<Self, WriteError> {
-        let bill = sbom.map(|document| Bill::of(document, plan, distribution, &output.archive)).transpose()?;
+    pub fn of(
+        plan: &Plan,
+        distribution: &Distribution,
+        sbom: Option<&'a Document>,
+        output: Output,
+    ) -> Result<Self, WriteError> {
+        let bill = sbom
+            .map(|document| Bill::of(document, plan, distribution, &output.archive))
+            .transpose()?;
         let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
             let image = Content::File(Bytes::Tar(layout(output.archive)?));
             Ok(Ready { path: archive.path.clone(), executable: false, content: image })
@@ -83,16 +90,34 @@ impl<'a> Contents<'a> {
         Ok(Self { members: output.members, archive: archive.transpose()?, info, bill })
     }
 
-    /// The members with the way in which each is packed.
-    pub fn entries(&self, distribution: &Distribution, recall: Option<Recall<'_>>) -> Result<Vec<Entry<'_>>, WriteError> {
-        let mut all = entries(&self.members, |path| packing(distribution.compression_of(path)), recall)?;
+    /// The members with the way in which each is packed; `wheel` is the path that they go to.
+    pub fn entries<'e>(
+        &'e self,
+        distribution: &Distribution,
+        wheel: &'e str,
+        recall: Option<Recall<'_>>,
+    ) -> Result<Vec<Entry<'e>>, WriteError> {
+        let mut all =
+            entries(&self.members, |path| packing(distribution.compression_of(path)), recall)?;
         let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
         let rest = packing(distribution.compression);
         all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), recall)?);
         all.extend(entries(&self.info, |_| rest, recall)?);
         repeats::mark(&mut all)?;
+        for entry in &mut all {
+            entry.wheel = wheel;
+        }
         Ok(all)
     }
+}
+
+/// The least [`super::Settings::memory`] that holds: what the largest block of `plan` takes, since a block is
+/// packed however large it is.
+pub fn least_memory(plan: &Plan) -> u64 {
+    let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
+    let xz = archives.map(preset).map(Packing::most_memory).max();
+    let deflate = packing(Compression::Max).most_memory();
+    xz.map_or(deflate, |xz| xz.max(deflate))
 }
 
 /// How bytes are packed at a level of compression.
@@ -124,7 +149,12 @@ pub(super) fn entries<'a>(
 }
 
 /// A member: as the cache has it, else packed as it shall be, but stored where deflating it would be in vain.
-fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing<'a>, recall: Option<Recall<'_>>) -> Result<Entry<'a>, WriteError> {
+fn entry<'a>(
+    member: &'a Ready,
+    bytes: &'a Bytes,
+    packing: Packing<'a>,
+    recall: Option<Recall<'_>>,
+) -> Result<Entry<'a>, WriteError> {
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
     let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
     if let (Some(recall), Packing::Deflate(_)) = (recall, packing) {
@@ -142,8 +172,17 @@ fn entry<'a>(member: &'a Ready, bytes: &'a Bytes, packing: Packing<'a>, recall: 
 }
 
 /// The wheel of `distribution` on `file`, with no members.
-pub(super) fn begin(plan: &Plan, distribution: &Distribution, file: StagedFile) -> Result<WheelWriter<Sink>, WriteError> {
-    Ok(WheelWriter::new(BufWriter::with_capacity(BUFFER, file), &distribution.name, &plan.version, Timestamp::EARLIEST)?)
+pub(super) fn begin(
+    plan: &Plan,
+    distribution: &Distribution,
+    file: StagedFile,
+) -> Result<WheelWriter<Sink>, WriteError> {
+    Ok(WheelWriter::new(
+        BufWriter::with_capacity(BUFFER, file),
+        &distribution.name,
+        &plan.version,
+        Timestamp::EARLIEST,
+    )?)
 }
 
 /// Writes what ends a wheel, and tells its size.
@@ -154,26 +193,42 @@ pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
 }
 
 /// The members of the metadata directory, but RECORD.
-fn dist_info(plan: &Plan, distribution: &Distribution, licenses: Vec<Ready>) -> Result<Vec<Ready>, WriteError> {
+fn dist_info(
+    plan: &Plan,
+    distribution: &Distribution,
+    licenses: Vec<Ready>,
+) -> Result<Vec<Ready>, WriteError> {
     let directory = dist_info_dir(&distribution.name, &plan.version)?;
     let text = |name: &str, text: String| -> Result<Ready, PathError> {
-        Ok(Ready { path: directory.join(&name.parse()?), executable: false, content: Content::File(Bytes::Memory(text.into_bytes())) })
+        Ok(Ready {
+            path: directory.join(&name.parse()?),
+            executable: false,
+            content: Content::File(Bytes::Memory(text.into_bytes())),
+        })
     };
     let license_files = licenses.iter().map(|l| l.path.clone()).collect();
-    let mut members =
-        vec![text("METADATA", core_metadata(plan, distribution, license_files).render()?)?, text("WHEEL", wheel_file(&plan.platform_tag))?];
+    let mut members = vec![
+        text("METADATA", core_metadata(plan, distribution, license_files).render()?)?,
+        text("WHEEL", wheel_file(&plan.platform_tag))?,
+    ];
     if !distribution.entry_points.is_empty() {
         members.push(text("entry_points.txt", console_scripts(distribution)?)?);
     }
     let below: RelPath = "licenses".parse()?;
-    members.extend(licenses.into_iter().map(|l| Ready { path: directory.join(&below).join(&l.path), ..l }));
+    members.extend(
+        licenses.into_iter().map(|l| Ready { path: directory.join(&below).join(&l.path), ..l }),
+    );
     Ok(members)
 }
 
 /// `entry_points.txt` of a distribution.
 pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
     let group = || CONSOLE_SCRIPTS.to_owned();
-    let script = |(name, object): (&String, &String)| EntryPoint { group: group(), name: name.clone(), object: object.clone() };
+    let script = |(name, object): (&String, &String)| EntryPoint {
+        group: group(),
+        name: name.clone(),
+        object: object.clone(),
+    };
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }
 
@@ -183,9 +238,14 @@ pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     for Ready { path, executable, content } in members {
         let time = Timestamp::EARLIEST;
         match content {
-            Content::File(bytes) => image.push(tarball::file_headers(&path, executable, bytes.len(), time), bytes),
-            Content::Link(target) => image.push(tarball::symlink_headers(&path, &target, time)?, Bytes::Memory(Vec::new())),
-            Content::Directory => image.push(tarball::directory_headers(&path, time), Bytes::Memory(Vec::new())),
+            Content::File(bytes) => {
+                image.push(tarball::file_headers(&path, executable, bytes.len(), time), bytes);
+            }
+            Content::Link(target) => image
+                .push(tarball::symlink_headers(&path, &target, time)?, Bytes::Memory(Vec::new())),
+            Content::Directory => {
+                image.push(tarball::directory_headers(&path, time), Bytes::Memory(Vec::new()));
+            }
         }
     }
     image.end();

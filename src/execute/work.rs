@@ -61,7 +61,10 @@ pub(super) fn run<'a, W: Writer<'a>>(
     memory: u64,
     packer: impl Fn() -> Packer<'a> + Sync,
 ) -> Result<(), (usize, W::Error)> {
-    let mut runs: Vec<Run<'a, '_, W>> = lanes.into_iter().map(|(lane, writer, follower)| Run::new(lane, writer, follower)).collect();
+    let mut runs: Vec<Run<'a, '_, W>> = lanes
+        .into_iter()
+        .map(|(lane, writer, follower)| Run::new(lane, writer, follower))
+        .collect();
     for (index, run) in runs.iter_mut().enumerate() {
         run.index = index;
     }
@@ -105,12 +108,21 @@ enum Stage {
 
 impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
     fn new(lane: Lane<'a>, writer: &'w mut W, follower: W::Follower) -> Self {
-        Self { lane, writer: Some(writer), follower: Some(follower), solid: 0, followed: 0, stage: Stage::Waiting, index: 0 }
+        Self {
+            lane,
+            writer: Some(writer),
+            follower: Some(follower),
+            solid: 0,
+            followed: 0,
+            stage: Stage::Waiting,
+            index: 0,
+        }
     }
 
     /// Where the follower can go on to, when that is worth its while.
     fn ahead(&self) -> Option<u64> {
-        let (bytes, least) = (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
+        let (bytes, least) =
+            (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
         (bytes >= least && self.follower.is_some()).then_some(self.followed + bytes.min(STRETCH))
     }
 
@@ -144,22 +156,34 @@ enum Task<'a, 'w, W: Writer<'a>> {
 impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     /// The most urgent task, if there is one at the moment.
     fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
-        self.write().or_else(|| self.end()).or_else(|| self.follow()).or_else(|| self.finish()).or_else(|| self.pack(limit))
+        self.write()
+            .or_else(|| self.end())
+            .or_else(|| self.follow())
+            .or_else(|| self.finish())
+            .or_else(|| self.pack(limit))
     }
 
     fn write(&mut self) -> Option<Task<'a, 'w, W>> {
-        let (index, run) = self.runs.iter_mut().enumerate().find(|(_, run)| run.writer.is_some() && run.lane.is_ready())?;
+        let (index, run) = self
+            .runs
+            .iter_mut()
+            .enumerate()
+            .find(|(_, run)| run.writer.is_some() && run.lane.is_ready())?;
         let (batch, memory) = run.lane.take_ready()?;
         Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
     }
 
     /// The first run for which this holds, with its number.
-    fn find(&mut self, holds: impl Fn(&mut Run<'a, 'w, W>) -> bool) -> Option<(usize, &mut Run<'a, 'w, W>)> {
+    fn find(
+        &mut self,
+        holds: impl Fn(&mut Run<'a, 'w, W>) -> bool,
+    ) -> Option<(usize, &mut Run<'a, 'w, W>)> {
         self.runs.iter_mut().enumerate().find_map(|(index, run)| holds(run).then_some((index, run)))
     }
 
     fn end(&mut self) -> Option<Task<'a, 'w, W>> {
-        let (index, run) = self.find(|run| run.stage < Stage::Ended && run.writer.is_some() && run.lane.is_over())?;
+        let (index, run) = self
+            .find(|run| run.stage < Stage::Ended && run.writer.is_some() && run.lane.is_over())?;
         run.stage = Stage::Ended;
         // What it comes to is known when the end is written, and until then nothing is complete.
         Some(Task::End(index, run.writer.take()?))
@@ -178,7 +202,9 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
-        for (index, run) in self.runs.iter_mut().enumerate().filter(|(_, run)| run.lane.in_flight() < self.most) {
+        for (index, run) in
+            self.runs.iter_mut().enumerate().filter(|(_, run)| run.lane.in_flight() < self.most)
+        {
             let Some(memory) = run.lane.next_memory() else { continue };
             if self.held > 0 && self.held + memory > limit {
                 continue;
@@ -238,7 +264,8 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
             }
             Task::Pack { run, number, batch, ahead, memory } => {
                 packer.read_ahead(&ahead);
-                let done: Result<PackedBatch<'a>, _> = batch.into_iter().map(|block| packer.pack(block)).collect();
+                let done: Result<PackedBatch<'a>, _> =
+                    batch.into_iter().map(|block| packer.pack(block)).collect();
                 let mut state = self.lock();
                 match done {
                     Ok(batch) => state.runs[run].lane.put(number, batch, memory),
@@ -376,14 +403,28 @@ mod tests {
 
     /// Wheels whose members have these sizes, each filled with what tells it from the others.
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
-        let member = |wheel: usize, size: usize| Bytes::Memory((0..size).map(|at| ((at / 1000 + wheel) % 251).to_le_bytes()[0]).collect());
-        wheels.iter().enumerate().map(|(wheel, sizes)| sizes.iter().map(|size| member(wheel, *size)).collect()).collect()
+        let member = |wheel: usize, size: usize| {
+            Bytes::Memory(
+                (0..size).map(|at| ((at / 1000 + wheel) % 251).to_le_bytes()[0]).collect(),
+            )
+        };
+        wheels
+            .iter()
+            .enumerate()
+            .map(|(wheel, sizes)| sizes.iter().map(|size| member(wheel, *size)).collect())
+            .collect()
     }
 
-    fn build(contents: &[Vec<Bytes>], writers: &mut [Seen], threads: usize, memory: u64) -> Result<(), (usize, Fault)> {
+    fn build(
+        contents: &[Vec<Bytes>],
+        writers: &mut [Seen],
+        threads: usize,
+        memory: u64,
+    ) -> Result<(), (usize, Fault)> {
         let name: RelPath = "a".parse().unwrap();
         let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
-        let entries: Vec<Vec<Entry<'_>>> = contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
+        let entries: Vec<Vec<Entry<'_>>> =
+            contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
@@ -397,18 +438,28 @@ mod tests {
         })
     }
 
-    const WHEELS: [&[usize]; 5] = [&[10; 300], &[40 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
+    const WHEELS: [&[usize]; 5] =
+        [&[10; 300], &[40 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
 
     #[test]
     fn every_wheel_gets_its_bytes_in_order() {
         let contents = contents(&WHEELS);
-        for (threads, memory) in [(1, u64::MAX), (2, u64::MAX), (7, u64::MAX), (3, 1), (2, 3 * BLOCK as u64)] {
+        for (threads, memory) in
+            [(1, u64::MAX), (2, u64::MAX), (7, u64::MAX), (3, 1), (2, 3 * BLOCK as u64)]
+        {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
             build(&contents, &mut writers, threads, memory).unwrap();
             for (seen, wheel) in writers.iter().zip(&contents) {
-                let whole: Vec<u8> =
-                    wheel.iter().flat_map(|b| if let Bytes::Memory(bytes) = b { bytes.clone() } else { Vec::new() }).collect();
-                assert!(seen.content == [&whole, END].concat(), "{threads} threads, {memory} bytes");
+                let whole: Vec<u8> = wheel
+                    .iter()
+                    .flat_map(
+                        |b| if let Bytes::Memory(bytes) = b { bytes.clone() } else { Vec::new() },
+                    )
+                    .collect();
+                assert!(
+                    seen.content == [&whole, END].concat(),
+                    "{threads} threads, {memory} bytes"
+                );
                 assert_eq!((seen.begun, seen.finished), (usize::from(!wheel.is_empty()), 1));
             }
         }
@@ -419,7 +470,8 @@ mod tests {
         for threads in [1, 4] {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
             writers[1].fails = Some(20);
-            let (wheel, fault) = build(&contents(&WHEELS), &mut writers, threads, u64::MAX).unwrap_err();
+            let (wheel, fault) =
+                build(&contents(&WHEELS), &mut writers, threads, u64::MAX).unwrap_err();
             assert_eq!((wheel, fault.to_string()), (1, "the disk".to_owned()));
             assert_eq!(writers[1].finished, 0);
         }

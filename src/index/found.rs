@@ -22,12 +22,20 @@ impl Found {
     /// what is hidden is not seen: builds in the making, and our own state.
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
         let mut found = Self::default();
-        let shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let shown = |entry: &DirEntry| {
+            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
+        };
         for entry in WalkDir::new(dir).sort_by_file_name().into_iter().filter_entry(shown) {
-            let entry = entry.map_err(|e| IndexError::Read { path: dir.to_owned(), source: io::Error::from(e) })?;
+            let entry = entry.map_err(|e| IndexError::Read {
+                path: dir.to_owned(),
+                source: io::Error::from(e),
+            })?;
             if let Some(list) = found.list_for(&entry) {
                 let below = entry.path().strip_prefix(dir).unwrap_or(entry.path());
-                let path = below.to_string_lossy().parse().map_err(|source| IndexError::Name { dir: dir.to_owned(), source })?;
+                let path = below
+                    .to_string_lossy()
+                    .parse()
+                    .map_err(|source| IndexError::Name { dir: dir.to_owned(), source })?;
                 list.push(path);
             }
         }
@@ -35,7 +43,8 @@ impl Found {
         found.pages.sort();
         // A directory that remembers packages has an index of its own, whose pages are not ours to remove.
         found.pages.retain(|page| {
-            !std::iter::successors(page.parent(), RelPath::parent).any(|above| dir.join(above.as_str()).join(STATE).is_file())
+            !std::iter::successors(page.parent(), RelPath::parent)
+                .any(|above| dir.join(above.as_str()).join(STATE).is_file())
         });
         Ok(found)
     }

@@ -62,14 +62,26 @@ struct Project<'a> {
 
 /// The page of all projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::Result<String> {
-    line(&Root { meta: META, projects: projects.map(|name| BTreeMap::from([("name", name)])).collect() })
+    line(&Root {
+        meta: META,
+        projects: projects.map(|name| BTreeMap::from([("name", name)])).collect(),
+    })
 }
 
 /// The page `at` of one project, whose files come in their order.
 pub(super) fn project(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
     let mut seen = BTreeSet::new();
-    let versions = files.iter().map(|file| file.package.version.as_str()).filter(|version| seen.insert(*version)).collect();
-    line(&Project { meta: META, name, versions, files: files.iter().map(|listed| file(at, listed)).collect() })
+    let versions = files
+        .iter()
+        .map(|file| file.package.version.as_str())
+        .filter(|version| seen.insert(*version))
+        .collect();
+    line(&Project {
+        meta: META,
+        name,
+        versions,
+        files: files.iter().map(|listed| file(at, listed)).collect(),
+    })
 }
 
 fn file<'a>(at: &RelPath, listed: &'a Listed) -> File<'a> {

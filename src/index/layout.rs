@@ -41,16 +41,29 @@ impl Pages {
         let mut links = Vec::new();
         for (name, files) in &projects {
             let place = at(base, &format!("simple/{name}/index.html"))?;
-            self.add(&place, page::files(&place, name, files, &[]), json::project(&place, name, files))?;
+            self.add(
+                &place,
+                page::files(&place, name, files, &[]),
+                json::project(&place, name, files),
+            )?;
             links.push((place, *name));
         }
-        self.add(&root, page::projects(&root, "Simple index", &links), json::root(projects.keys().copied()))?;
+        self.add(
+            &root,
+            page::projects(&root, "Simple index", &links),
+            json::root(projects.keys().copied()),
+        )?;
         self.entries.push(root);
         Ok(())
     }
 
     /// A page as HTML and JSON.
-    fn add(&mut self, place: &RelPath, html: String, json: serde_json::Result<String>) -> Result<(), IndexError> {
+    fn add(
+        &mut self,
+        place: &RelPath,
+        html: String,
+        json: serde_json::Result<String>,
+    ) -> Result<(), IndexError> {
         let json = json.map_err(|e| IndexError::Write(e.into()))?;
         self.pages.push((at(place.parent().as_ref(), "index.json")?, json));
         self.pages.push((place.clone(), html));
@@ -60,9 +73,17 @@ impl Pages {
     /// The page at the top of a simple index: for people.
     fn overview(&mut self, files: &[&Listed]) -> Result<(), IndexError> {
         let place = at(None, "index.html")?;
-        let mut links = vec![(at(None, "simple/index.html")?, "simple/".to_owned(), "for --index-url".to_owned())];
+        let mut links = vec![(
+            at(None, "simple/index.html")?,
+            "simple/".to_owned(),
+            "for --index-url".to_owned(),
+        )];
         for (name, files) in by_project(&distinct(files)?) {
-            links.push((at(None, &format!("simple/{name}/index.html"))?, name.to_owned(), versions(&files)));
+            links.push((
+                at(None, &format!("simple/{name}/index.html"))?,
+                name.to_owned(),
+                versions(&files),
+            ));
         }
         let html = page::list(&place, "Packages", &links);
         self.pages.push((place, html));
@@ -88,7 +109,11 @@ impl Pages {
     }
 
     /// The page of one directory's packages.
-    fn flat(&mut self, directory: Option<&RelPath>, files: &[&Listed]) -> Result<RelPath, IndexError> {
+    fn flat(
+        &mut self,
+        directory: Option<&RelPath>,
+        files: &[&Listed],
+    ) -> Result<RelPath, IndexError> {
         let place = at(directory, "index.html")?;
         let html = page::files(&place, text(directory), &ordered(files), &[]);
         self.pages.push((place.clone(), html));
@@ -101,10 +126,15 @@ impl Pages {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
             let group = directory.as_ref().filter(|directory| is_group(directory));
-            let group = group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
+            let group =
+                group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
             self.simple(Some(group), files)?;
             let place = self.flat(Some(group), files)?;
-            let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+            let count = if files.len() == 1 {
+                "1 file".to_owned()
+            } else {
+                format!("{} files", files.len())
+            };
             links.push((place, group.to_string(), count));
         }
         let place = at(None, "index.html")?;
@@ -125,7 +155,10 @@ fn is_group(directory: &RelPath) -> bool {
 /// A path below a directory.
 fn at(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
     let path: Result<RelPath, _> = below.parse();
-    let path = path.map_err(|source| IndexError::Name { dir: directory.map_or("", RelPath::as_str).into(), source })?;
+    let path = path.map_err(|source| IndexError::Name {
+        dir: directory.map_or("", RelPath::as_str).into(),
+        source,
+    })?;
     Ok(directory.map_or(path.clone(), |directory| directory.join(&path)))
 }
 
@@ -139,7 +172,10 @@ fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
     for &file in files {
         match seen.get(file.path.file_name()) {
             Some(first) if first.package.sha256 != file.package.sha256 => {
-                return Err(IndexError::Clash { first: first.path.clone(), second: file.path.clone() });
+                return Err(IndexError::Clash {
+                    first: first.path.clone(),
+                    second: file.path.clone(),
+                });
             }
             Some(_) => {}
             None => {
@@ -177,6 +213,10 @@ fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
 /// The versions of a project, newest first.
 fn versions(files: &[&Listed]) -> String {
     let mut seen = BTreeSet::new();
-    let versions = files.iter().rev().map(|file| file.package.version.as_str()).filter(|version| seen.insert(*version));
+    let versions = files
+        .iter()
+        .rev()
+        .map(|file| file.package.version.as_str())
+        .filter(|version| seen.insert(*version));
     versions.collect::<Vec<_>>().join(", ")
 }

@@ -78,17 +78,26 @@ impl Listed {
 }
 
 /// Checks that a wheel's file name says what its metadata says.
-pub(super) fn check_wheel(file: &WheelName, name: DistName, version: Version) -> Result<(DistName, Version), PackageError> {
+pub(super) fn check_wheel(
+    file: &WheelName,
+    name: DistName,
+    version: Version,
+) -> Result<(DistName, Version), PackageError> {
     let same = file.dist.normalized() == name.normalized() && file.version == version;
     if same { Ok((name, version)) } else { Err(PackageError::Mismatch { name, version }) }
 }
 
 /// Checks the same of an sdist. Old ones have `-` in their names, so that every `-` may be the one.
-pub(super) fn check_sdist(file: &str, name: DistName, version: Version) -> Result<(DistName, Version), PackageError> {
+pub(super) fn check_sdist(
+    file: &str,
+    name: DistName,
+    version: Version,
+) -> Result<(DistName, Version), PackageError> {
     let stem = file.strip_suffix(".tar.gz").unwrap_or(file);
     let is_ours = |(at, _): (usize, &str)| {
         let (dist, rest) = (stem[..at].parse::<DistName>(), stem[at + 1..].parse::<Version>());
-        dist.is_ok_and(|dist| dist.normalized() == name.normalized()) && rest.is_ok_and(|rest| rest == version)
+        dist.is_ok_and(|dist| dist.normalized() == name.normalized())
+            && rest.is_ok_and(|rest| rest == version)
     };
     let same = stem.match_indices('-').any(is_ours);
     if same { Ok((name, version)) } else { Err(PackageError::Mismatch { name, version }) }
@@ -100,7 +109,9 @@ mod tests {
 
     #[test]
     fn sdists_of_any_age_are_known_by_their_names() {
-        let check = |file, name: &str, version: &str| check_sdist(file, name.parse().unwrap(), version.parse().unwrap()).is_ok();
+        let check = |file, name: &str, version: &str| {
+            check_sdist(file, name.parse().unwrap(), version.parse().unwrap()).is_ok()
+        };
         assert!(check("my_dist-1.0.tar.gz", "My-Dist", "1.0"));
         assert!(check("My-Dist-1.0-rc1.tar.gz", "my.dist", "1.0rc1"));
         assert!(!check("my_dist-1.1.tar.gz", "my-dist", "1.0"));

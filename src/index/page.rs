@@ -28,7 +28,12 @@ fn page(title: &str, body: &str) -> String {
 }
 
 /// The page `at` that links to these files, and to other pages: the path of each and what it is called.
-pub(super) fn files(at: &RelPath, title: &str, files: &[&Listed], pages: &[(RelPath, String)]) -> String {
+pub(super) fn files(
+    at: &RelPath,
+    title: &str,
+    files: &[&Listed],
+    pages: &[(RelPath, String)],
+) -> String {
     let mut body: String = files.iter().map(|file| anchor(at, file)).collect();
     for (to, text) in pages {
         let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
@@ -40,7 +45,11 @@ pub(super) fn files(at: &RelPath, title: &str, files: &[&Listed], pages: &[(RelP
 pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
     let mut body = String::new();
     for (to, text, about) in pages {
-        let about = if about.is_empty() { String::new() } else { format!("<small>{}</small>", escape(about)) };
+        let about = if about.is_empty() {
+            String::new()
+        } else {
+            format!("<small>{}</small>", escape(about))
+        };
         let _ = writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(at, to), escape(text));
     }
     page(title, &body)
@@ -52,7 +61,12 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
     let mut body = String::new();
     for (to, name) in pages {
         let link = link(at, to);
-        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link.strip_suffix("index.html").unwrap_or(&link), escape(name));
+        let _ = writeln!(
+            body,
+            "<a href=\"{}\">{}</a><br>",
+            link.strip_suffix("index.html").unwrap_or(&link),
+            escape(name)
+        );
     }
     page(title, &body)
 }
@@ -66,7 +80,10 @@ fn anchor(at: &RelPath, file: &Listed) -> String {
     }
     if let Some(hash) = &package.metadata {
         // PEP 714: under the new name, and under the one that older installers look for.
-        let _ = write!(attributes, " data-core-metadata=\"sha256={hash}\" data-dist-info-metadata=\"sha256={hash}\"");
+        let _ = write!(
+            attributes,
+            " data-core-metadata=\"sha256={hash}\" data-dist-info-metadata=\"sha256={hash}\""
+        );
     }
     if let Some(reason) = yanked {
         let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
@@ -78,7 +95,8 @@ fn anchor(at: &RelPath, file: &Listed) -> String {
 /// The way from one file to another as a relative URL.
 pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
     let way = from.relative_to_sibling(to);
-    let segments: Vec<String> = way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
+    let segments: Vec<String> =
+        way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
     segments.join("/")
 }
 
@@ -106,7 +124,10 @@ mod tests {
     fn links_are_relative_and_encoded() {
         let link = |from: &str, to: &str| link(&from.parse().unwrap(), &to.parse().unwrap());
         assert_eq!(link("simple/a/index.html", "dist/a-1.0+x.whl"), "../../dist/a-1.0%2Bx.whl");
-        assert_eq!(link("index.html", "o'dd & <é>/index.html"), "o%27dd%20%26%20%3C%C3%A9%3E/index.html");
+        assert_eq!(
+            link("index.html", "o'dd & <é>/index.html"),
+            "o%27dd%20%26%20%3C%C3%A9%3E/index.html"
+        );
         assert_eq!(escape("<a \"b\" & 'c'>"), "&lt;a &quot;b&quot; &amp; &#39;c&#39;&gt;");
     }
 }

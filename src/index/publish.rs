@@ -8,6 +8,7 @@ use fs_err as fs;
 use super::{IndexError, json, page};
 use crate::archive::Stage;
 use crate::names::RelPath;
+use crate::regular;
 
 /// How much of a page is looked at for the mark of its maker.
 const HEAD: usize = 512;
@@ -37,7 +38,8 @@ impl<'a> Publication<'a> {
 
     /// Writes a file, unless it stands there with these bytes; says whether it was written.
     pub(super) fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<bool, IndexError> {
-        if fs::read(self.dir.join(path.as_str())).is_ok_and(|there| there == bytes) {
+        let there = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
+        if there.is_ok_and(|there| there == bytes) {
             return Ok(false);
         }
         let mut file = self.stage.create(path)?;
@@ -60,7 +62,7 @@ impl<'a> Publication<'a> {
 
     /// Puts everything in place, then deletes what is `gone`.
     pub(super) fn finish(self, gone: &[RelPath]) -> Result<(), IndexError> {
-        Ok(self.stage.replace(&self.outputs, gone)?)
+        Ok(self.stage.commit(&self.outputs, gone)?)
     }
 }
 
@@ -68,9 +70,11 @@ impl<'a> Publication<'a> {
 fn is_ours(path: &Path) -> bool {
     let head = || -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
-        io::Read::read_to_end(&mut io::Read::take(fs::File::open(path)?, HEAD as u64), &mut head)?;
+        io::Read::read_to_end(&mut io::Read::take(regular::open(path)?, HEAD as u64), &mut head)?;
         Ok(head)
     };
-    let is_in = |head: Vec<u8>| [page::MARK, json::MARK].iter().any(|mark| String::from_utf8_lossy(&head).contains(mark));
+    let is_in = |head: Vec<u8>| {
+        [page::MARK, json::MARK].iter().any(|mark| String::from_utf8_lossy(&head).contains(mark))
+    };
     head().is_ok_and(is_in)
 }

@@ -7,8 +7,11 @@ use flate2::read::GzDecoder;
 
 use super::package::{Package, PackageError, check_sdist, check_wheel};
 use crate::archive::checksum::{Hasher, Sha256};
+use crate::archive::directory::MOST_MEMBERS;
 use crate::archive::header::Header;
-use crate::archive::{OpenWheel, Timestamp};
+use crate::archive::zip_file::LONGEST_TEXT;
+use crate::archive::{OpenWheel, TarStream, Timestamp};
+use crate::regular;
 
 /// How much is read at once.
 const BUFFER: usize = 1 << 20;
@@ -23,11 +26,15 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
 }
 
 fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
-    let mut wheel = OpenWheel::open(path)?;
+    let wheel = OpenWheel::open(path)?;
     let metadata = wheel.info_bytes("METADATA")?.unwrap_or_default();
     let header = Header::parse(&String::from_utf8_lossy(&metadata));
-    let (name, version) = check_wheel(wheel.name(), field(&header, "Name")?.parse()?, field(&header, "Version")?.parse()?)?;
-    let mut whole = Hashed::new(fs_err::File::open(path)?);
+    let (name, version) = check_wheel(
+        wheel.name(),
+        field(&header, "Name")?.parse()?,
+        field(&header, "Version")?.parse()?,
+    )?;
+    let mut whole = Hashed::new(regular::open(path)?);
     whole.drain()?;
     let package = Package {
         size: whole.size,
@@ -36,28 +43,28 @@ fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
         project: name.normalized(),
         version,
         requires_python: header.first("Requires-Python").map(str::to_owned),
-        time: newest(&mut wheel)?.seconds(),
+        time: newest(&wheel).seconds(),
     };
     Ok((package, metadata))
 }
 
 /// When the newest member is from.
-fn newest(wheel: &mut OpenWheel) -> Result<Timestamp, PackageError> {
-    let mut newest = Timestamp::EARLIEST;
-    for index in 0..wheel.len() {
-        let time = wheel.raw_member(index)?.last_modified();
-        newest = newest.max(time.and_then(|time| Timestamp::from_dos(time.timepart(), time.datepart())).unwrap_or_default());
-    }
-    Ok(newest)
+fn newest(wheel: &OpenWheel) -> Timestamp {
+    let times = wheel.entries().iter().filter_map(|entry| {
+        let (day, time) = entry.time;
+        Timestamp::from_dos(time, day)
+    });
+    times.max().unwrap_or_default()
 }
 
 /// Reads an sdist in one go: it is hashed while it is looked through.
 fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
-    let mut gzip = GzDecoder::new(Hashed::new(fs_err::File::open(path)?));
+    let mut gzip = GzDecoder::new(Hashed::new(regular::open(path)?));
     let (header, newest) = pkg_info(&mut gzip)?;
     let mut whole = gzip.into_inner();
     whole.drain()?;
-    let (name, version) = check_sdist(file, field(&header, "Name")?.parse()?, field(&header, "Version")?.parse()?)?;
+    let (name, version) =
+        check_sdist(file, field(&header, "Name")?.parse()?, field(&header, "Version")?.parse()?)?;
     Ok(Package {
         size: whole.size,
         sha256: whole.sha256(),
@@ -72,13 +79,14 @@ fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
 /// The metadata of an sdist, and when its newest member is from.
 fn pkg_info(tarball: impl Read) -> Result<(Header, Timestamp), PackageError> {
     let (mut header, mut newest) = (None, Timestamp::EARLIEST);
-    for entry in tar::Archive::new(tarball).entries()? {
-        let mut entry = entry?;
+    let stream = TarStream::new(tarball, MOST_MEMBERS);
+    for entry in tar::Archive::new(stream).entries()? {
+        let entry = entry?;
         newest = newest.max(Timestamp::from_seconds(entry.header().mtime()?).unwrap_or_default());
         let path = entry.path()?.into_owned();
         if path.components().count() == 2 && path.ends_with("PKG-INFO") {
             let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes)?;
+            entry.take(LONGEST_TEXT).read_to_end(&mut bytes)?;
             header = Some(Header::parse(&String::from_utf8_lossy(&bytes)));
         }
     }

@@ -9,11 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::package::Package;
 use crate::names::RelPath;
+use crate::regular;
 
 /// The hidden file in which an index remembers its packages. Without it, all are read again.
 pub const STATE: &str = ".rockpack-index.json";
 /// Grows with every change of what the file means.
 const FORMAT: u32 = 1;
+/// No index remembers more.
+const LONGEST: u64 = 64 << 20;
 
 /// Size and time of a file: what tells that it may have changed. Touched is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +68,9 @@ impl State {
     /// What an earlier update left in `dir`. What cannot be understood is forgotten: it can be found
     /// out again.
     pub(super) fn load(dir: &Path) -> Self {
-        let state = fs::read(dir.join(STATE)).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        let state = regular::read(dir.join(STATE), LONGEST)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         state.filter(|state| state.format == FORMAT).unwrap_or_default()
     }
 

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use fs_err as fs;
-
 use super::found::Found;
 use super::layout::Pages;
 use super::package::Listed;
@@ -12,8 +10,10 @@ use super::publish::Publication;
 use super::state::{Known, STATE, Stamp, State};
 use super::{IndexError, Options, Summary, read};
 use crate::archive::checksum::Sha256;
+use crate::archive::zip_file::LONGEST_TEXT;
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
+use crate::regular;
 
 /// An update of one directory, which it has to itself.
 pub(super) struct Update<'a> {
@@ -38,9 +38,19 @@ impl<'a> Update<'a> {
         let stage = Stage::open(dir)?;
         let first = state_path(dir)?;
         stage.create(&first)?;
-        let began = Stamp::of(&stage.path(&first)).map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
+        let began = Stamp::of(&stage.path(&first))
+            .map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
         let (old, new) = (State::load(dir), State::default());
-        Ok(Self { dir, options, stage, old, new, metadata: Vec::new(), began, summary: Summary::default() })
+        Ok(Self {
+            dir,
+            options,
+            stage,
+            old,
+            new,
+            metadata: Vec::new(),
+            began,
+            summary: Summary::default(),
+        })
     }
 
     /// Brings everything up to date.
@@ -53,7 +63,8 @@ impl<'a> Update<'a> {
         }
         let pages = Pages::of(self.options.layout, &listed)?;
         self.summary.packages = listed.len();
-        self.summary.projects = listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
+        self.summary.projects =
+            listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
         let gone = self.gone(&removed)?;
         self.publish(pages, &found.pages, gone)
     }
@@ -63,7 +74,11 @@ impl<'a> Update<'a> {
         let names: BTreeSet<&str> = packages.iter().map(RelPath::file_name).collect();
         match self.options.remove.iter().find(|name| !names.contains(name.as_str())) {
             Some(name) => Err(IndexError::NotThere { name: name.clone() }),
-            None => Ok(packages.iter().filter(|path| self.options.remove.contains(path.file_name())).cloned().collect()),
+            None => Ok(packages
+                .iter()
+                .filter(|path| self.options.remove.contains(path.file_name()))
+                .cloned()
+                .collect()),
         }
     }
 
@@ -71,19 +86,30 @@ impl<'a> Update<'a> {
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
         let Some(known) = self.known(path)? else { return Ok(None) };
         self.new.packages.insert(path.clone(), known.clone());
-        let yanked = match fs::read(self.place(&beside(path, "yanked")?)) {
-            Ok(reason) => Some(String::from_utf8_lossy(&reason).split_whitespace().collect::<Vec<_>>().join(" ")),
+        let yanked = match regular::read(self.place(&beside(path, "yanked")?), LONGEST_TEXT) {
+            Ok(reason) => Some(
+                String::from_utf8_lossy(&reason).split_whitespace().collect::<Vec<_>>().join(" "),
+            ),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
             Err(source) => return Err(self.unreadable(source)),
         };
         let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
-        Ok(Some(Listed { path: path.clone(), package: known.package, yanked, time: self.options.time.unwrap_or(own) }))
+        Ok(Some(Listed {
+            path: path.clone(),
+            package: known.package,
+            yanked,
+            time: self.options.time.unwrap_or(own),
+        }))
     }
 
     /// What is known of a package from before, or by reading it now.
     fn known(&mut self, path: &RelPath) -> Result<Option<Known>, IndexError> {
         let stamp = Stamp::of(&self.place(path)).map_err(|source| self.unreadable(source))?;
-        let remembered = self.old.packages.get(path).filter(|known| known.stamp == Some(stamp) && self.has_metadata(path, known));
+        let remembered = self
+            .old
+            .packages
+            .get(path)
+            .filter(|known| known.stamp == Some(stamp) && self.has_metadata(path, known));
         if let Some(known) = remembered {
             return Ok(Some(known.clone()));
         }
@@ -107,15 +133,21 @@ impl<'a> Update<'a> {
     fn has_metadata(&self, path: &RelPath, known: &Known) -> bool {
         let Some(hash) = &known.package.metadata else { return true };
         let place = beside(path, "metadata").map(|path| self.place(&path));
-        place.is_ok_and(|place| fs::read(place).is_ok_and(|bytes| Sha256::of(&bytes).to_string() == *hash))
+        place.is_ok_and(|place| {
+            regular::read(place, LONGEST_TEXT)
+                .is_ok_and(|bytes| Sha256::of(&bytes).to_string() == *hash)
+        })
     }
 
     /// What goes when the pages are in place: packages to be removed with what lies beside them, and
     /// metadata of packages that somebody else deleted. Packages come last.
     fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
-        let deleted = self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
+        let deleted =
+            self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
         let mut beside_them = BTreeSet::new();
-        for (path, _) in deleted.filter(|(path, known)| known.package.metadata.is_some() && !self.is_skipped(path)) {
+        for (path, _) in deleted
+            .filter(|(path, known)| known.package.metadata.is_some() && !self.is_skipped(path))
+        {
             beside_them.insert(beside(path, "metadata")?);
         }
         for path in removed {
@@ -129,7 +161,12 @@ impl<'a> Update<'a> {
         self.summary.skipped.iter().any(|(skipped, _)| skipped == path)
     }
 
-    fn publish(mut self, pages: Pages, found: &[RelPath], gone: Vec<RelPath>) -> Result<Summary, IndexError> {
+    fn publish(
+        mut self,
+        pages: Pages,
+        found: &[RelPath],
+        gone: Vec<RelPath>,
+    ) -> Result<Summary, IndexError> {
         let state = self.new.render().map_err(|e| IndexError::Write(e.into()))?;
         let mut publication = Publication::new(self.dir, self.stage, self.options.overwrite);
         for (path, bytes) in &self.metadata {
@@ -164,5 +201,6 @@ fn state_path(dir: &Path) -> Result<RelPath, IndexError> {
 /// The file beside a package that has its name and one more ending.
 fn beside(path: &RelPath, ending: &str) -> Result<RelPath, IndexError> {
     let name = format!("{}.{ending}", path.file_name());
-    path.with_file_name(&name).map_err(|source| IndexError::Name { dir: path.as_str().into(), source })
+    path.with_file_name(&name)
+        .map_err(|source| IndexError::Name { dir: path.as_str().into(), source })
 }

@@ -25,8 +25,15 @@ pub fn forbidden() -> bool {
 /// (XDG Base Directory Specification).
 fn chosen(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let variable = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = || variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(variable("HOME")?.join(".cache")));
-    named.map(Path::to_owned).or_else(|| variable("ROCKPACK_CACHE_DIR")).or_else(|| Some(base()?.join("rockpack")))
+    let base = || {
+        variable("XDG_CACHE_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(variable("HOME")?.join(".cache")))
+    };
+    named
+        .map(Path::to_owned)
+        .or_else(|| variable("ROCKPACK_CACHE_DIR"))
+        .or_else(|| Some(base()?.join("rockpack")))
 }
 
 #[cfg(test)]
@@ -36,14 +43,23 @@ mod tests {
     #[test]
     fn the_first_that_says_something_counts() {
         let chosen = |named: Option<&str>, variables: &[(&str, &str)]| {
-            let variable = |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
+            let variable = |name: &str| {
+                variables.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into())
+            };
             chosen(named.map(Path::new), variable).map(|path| path.to_str().unwrap().to_owned())
         };
-        let (own, xdg, home) = (("ROCKPACK_CACHE_DIR", "own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me"));
+        let (own, xdg, home) =
+            (("ROCKPACK_CACHE_DIR", "own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/me"));
         assert_eq!(chosen(Some("named"), &[own, xdg, home]).as_deref(), Some("named"));
         assert_eq!(chosen(None, &[own, xdg, home]).as_deref(), Some("own"));
-        assert_eq!(chosen(None, &[("ROCKPACK_CACHE_DIR", ""), xdg, home]).as_deref(), Some("/xdg/rockpack"));
-        assert_eq!(chosen(None, &[("XDG_CACHE_HOME", "relative"), home]).as_deref(), Some("/home/me/.cache/rockpack"));
+        assert_eq!(
+            chosen(None, &[("ROCKPACK_CACHE_DIR", ""), xdg, home]).as_deref(),
+            Some("/xdg/rockpack")
+        );
+        assert_eq!(
+            chosen(None, &[("XDG_CACHE_HOME", "relative"), home]).as_deref(),
+            Some("/home/me/.cache/rockpack")
+        );
         assert_eq!(chosen(None, &[]), None);
     }
 }

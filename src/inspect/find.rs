@@ -24,7 +24,8 @@ pub struct Found {
 /// When a directory cannot be listed, or there are no packages.
 pub fn packages(dir: &Path) -> Result<Vec<Found>, InspectError> {
     let below = dir.join("dist");
-    let dir = if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
+    let dir =
+        if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
     let mut found = Vec::new();
     for path in listed(dir)? {
         if let Some(form) = form(&path) {

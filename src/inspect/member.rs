@@ -10,13 +10,34 @@ use crate::plan::Step;
 use crate::plan::diff::{Bytes, Search};
 
 /// ELF files up to this size are looked at in memory, larger ones in a file that has no name.
-const IN_MEMORY: u64 = 64 << 20;
+const IN_MEMORY: u64 = 16 << 20;
 
 /// Texts up to this size are kept.
 const LONGEST_TEXT: u64 = 1 << 20;
 
+/// All texts of a package that are kept have no more bytes.
+const ALL_TEXTS: u64 = 32 << 20;
+
 /// Files that rockpack makes are smaller.
 const LARGEST_MADE: u64 = 64 << 10;
+
+/// How much of a package's texts may still be kept.
+pub(super) struct Texts(u64);
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self(ALL_TEXTS)
+    }
+}
+
+impl Texts {
+    /// Whether a text of this size is kept.
+    pub fn take(&mut self, size: u64) -> bool {
+        let left = self.0.checked_sub(size).filter(|_| size <= LONGEST_TEXT);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
 
 /// A member's bytes and what is known of them beforehand.
 pub(super) struct Unread<R> {
@@ -36,7 +57,7 @@ impl<R: Read> Unread<R> {
         if head == b"\x7fELF" {
             return self.elf(&head);
         }
-        let text = self.text && self.size <= LONGEST_TEXT;
+        let text = self.text;
         if let (Some(crc32), false) = (self.crc32, text) {
             return Ok(Kind::Bytes(Bytes { crc32, ..Bytes::default() }));
         }
@@ -56,13 +77,23 @@ impl<R: Read> Unread<R> {
             io::copy(&mut self.reader, &mut sum)?;
             let crc32 = sum.hasher.finalize();
             file.seek(SeekFrom::Start(0))?;
-            return Ok(Kind::Bytes(Bytes { crc32, search: search(facts(&file).as_ref()), ..Bytes::default() }));
+            return Ok(Kind::Bytes(Bytes {
+                crc32,
+                search: search(facts(&file).as_ref()),
+                ..Bytes::default()
+            }));
         }
         let mut bytes = head.to_vec();
         self.reader.read_to_end(&mut bytes)?;
         let facts = facts(&bytes);
-        let made = if bytes.len() as u64 <= LARGEST_MADE { made(&bytes, facts.as_ref()) } else { None };
-        Ok(Kind::Bytes(Bytes { crc32: crc32fast::hash(&bytes), text: None, search: search(facts.as_ref()), made }))
+        let made =
+            if bytes.len() as u64 <= LARGEST_MADE { made(&bytes, facts.as_ref()) } else { None };
+        Ok(Kind::Bytes(Bytes {
+            crc32: crc32fast::hash(&bytes),
+            text: None,
+            search: search(facts.as_ref()),
+            made,
+        }))
     }
 }
 
@@ -111,7 +142,8 @@ fn facts(file: &(impl ReadAt + ?Sized)) -> Option<ElfFacts> {
 
 /// Where a file that could be edited looks for libraries.
 fn search(facts: Option<&ElfFacts>) -> Option<Search> {
-    let facts = facts.filter(|facts| facts.kind.is_editable() && StubMachine::of(facts.machine).is_some())?;
+    let facts = facts
+        .filter(|facts| facts.kind.is_editable() && StubMachine::of(facts.machine).is_some())?;
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
@@ -127,5 +159,10 @@ fn made(bytes: &[u8], facts: Option<&ElfFacts>) -> Option<Step> {
         return None;
     };
     let same = forwarding_library(machine, soname, needed, rpath).is_ok_and(|made| made == bytes);
-    same.then(|| Step::Alias { soname: soname.clone(), needed: needed.clone(), rpath: rpath.clone(), machine })
+    same.then(|| Step::Alias {
+        soname: soname.clone(),
+        needed: needed.clone(),
+        rpath: rpath.clone(),
+        machine,
+    })
 }

@@ -16,7 +16,8 @@ pub(super) fn one<'h>(header: &'h Header, field: &'static str) -> Result<&'h str
 pub(super) fn metadata(header: &Header) -> Metadata {
     let first = |field| header.first(field).unwrap_or_default().to_owned();
     let urls = header.all("Project-URL");
-    let home = urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
+    let home =
+        urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
     Metadata {
         summary: first("Summary"),
         license: first("License-Expression"),
@@ -34,8 +35,14 @@ pub(super) fn console_scripts(text: &str) -> BTreeMap<String, String> {
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
             name.trim().clone_into(&mut group);
-        } else if let Some((name, object)) = line.split_once('=').filter(|_| !line.starts_with(['#', ';'])) {
-            let name = if group == CONSOLE_SCRIPTS { name.trim().to_owned() } else { format!("[{group}] {}", name.trim()) };
+        } else if let Some((name, object)) =
+            line.split_once('=').filter(|_| !line.starts_with(['#', ';']))
+        {
+            let name = if group == CONSOLE_SCRIPTS {
+                name.trim().to_owned()
+            } else {
+                format!("[{group}] {}", name.trim())
+            };
             scripts.insert(name, object.trim().to_owned());
         }
     }
@@ -48,17 +55,24 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_mails_are() {
-        let header = Header::parse("Name: a-b\nSummary: one\n  two\nrequires-dist: x; extra == \"y\"\nRequires-Dist: z\n\nName: body\n");
+        let header = Header::parse(
+            "Name: a-b\nSummary: one\n  two\nrequires-dist: x; extra == \"y\"\nRequires-Dist: z\n\nName: body\n",
+        );
         assert_eq!(header.all("name"), ["a-b"]);
         assert_eq!(metadata(&header).summary, "one\ntwo");
         assert_eq!(metadata(&header).requires_dist, ["x; extra == \"y\"", "z"]);
-        assert_eq!(one(&header, "Version").unwrap_err().to_string(), "its metadata has no `Version`");
+        assert_eq!(
+            one(&header, "Version").unwrap_err().to_string(),
+            "its metadata has no `Version`"
+        );
     }
 
     #[test]
     fn scripts_are_read_from_their_group() {
-        let scripts = console_scripts("# made\n[console_scripts]\na = m:f\nb=n:g\n\n[other]\nc = o:h\n");
-        let said: Vec<String> = scripts.iter().map(|(name, object)| format!("{name} -> {object}")).collect();
+        let scripts =
+            console_scripts("# made\n[console_scripts]\na = m:f\nb=n:g\n\n[other]\nc = o:h\n");
+        let said: Vec<String> =
+            scripts.iter().map(|(name, object)| format!("{name} -> {object}")).collect();
         assert_eq!(said, ["[other] c -> o:h", "a -> m:f", "b -> n:g"]);
     }
 }

@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
 use super::{DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python};
+use crate::kdl;
 use crate::names::PackageName;
-use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
+use crate::source::{Code, Place, Problem, Problems, Source, Spanned, counted, nearest};
 
 mod check;
 mod distribution;
@@ -37,9 +38,14 @@ pub(super) fn word(kind: PackageKind) -> &'static str {
 
 /// Decodes both files and reports what is wrong with either, the packages' file first.
 /// `templates` are those there are, where that is known.
-pub(super) fn manifest(packages: &Source, families: &Source, templates: Option<&[&str]>) -> Result<Manifest, Problems> {
-    let (packages, mut problems) = decoded(packages, |faults| packages_file(faults, templates));
-    let (families, more) = decoded(families, families::file);
+pub(super) fn manifest(
+    packages: &Source,
+    families: &Source,
+    templates: Option<&[&str]>,
+) -> Result<Manifest, Problems> {
+    let (packages, mut problems) =
+        decoded(packages, |faults, nodes| packages_file(faults, nodes, templates));
+    let (families, more) = decoded(families, |faults, nodes| Some(families::file(faults, nodes)));
     problems.extend(more);
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
@@ -69,16 +75,28 @@ struct PackagesFile {
     python: Python,
 }
 
-fn decoded<T>(source: &Source, decode: impl FnOnce(&Faults) -> Option<T>) -> (Option<T>, Problems) {
-    let faults = Faults::new(source);
-    let value = decode(&faults);
-    (value, faults.into_problems())
+/// Reads the file; when it is KDL, what `decode` makes of its nodes.
+fn decoded<T>(
+    source: &Source,
+    decode: impl FnOnce(&Faults, &[kdl::Node]) -> Option<T>,
+) -> (Option<T>, Problems) {
+    match kdl::parse(source) {
+        Ok(nodes) => {
+            let faults = Faults::new(source);
+            let value = decode(&faults, &nodes);
+            (value, faults.into_problems())
+        }
+        Err(problems) => (None, problems),
+    }
 }
 
-fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<PackagesFile> {
-    let document = faults.document()?;
-    let context = Context::survey(faults, document.nodes());
-    let mut nodes = Block::of_file(faults, vocabulary::FILE, document.nodes());
+fn packages_file(
+    faults: &Faults,
+    file: &[kdl::Node],
+    templates: Option<&[&str]>,
+) -> Option<PackagesFile> {
+    let context = Context::survey(faults, file);
+    let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
     let project = nodes.once("project", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule);
@@ -87,23 +105,35 @@ fn packages_file(faults: &Faults, templates: Option<&[&str]>) -> Option<Packages
     let projects = nodes.every("python-project", |node| python::project(node, &context));
     let wheels = nodes.every("wheel", python::wheel);
     nodes.finish();
-    python::check(&context, &projects, &wheels, &named(faults, document.nodes(), &["python-project", "wheel"]));
+    python::check(&context, &projects, &wheels, &named(faults, file, &["python-project", "wheel"]));
     check::circles(faults, &projects);
     shadow::drops(faults, &drops);
     if let Some(project) = &project {
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }
-    check::packages(faults, &context.outlines.borrow(), templates);
+    let licenses = project.as_ref().map(|project| project.licenses.as_slice());
+    check::packages(faults, &context.outlines.borrow(), licenses, templates);
+    context.report_unknown();
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
     let python = Python { projects, wheels };
-    Some(PackagesFile { project: project?, packages, drops, ignores, system_libraries, missing_libraries, python })
+    Some(PackagesFile {
+        project: project?,
+        packages,
+        drops,
+        ignores,
+        system_libraries,
+        missing_libraries,
+        python,
+    })
 }
 
 /// The first arguments of nodes with these names, also of nodes that cannot be decoded.
-fn named(faults: &Faults, nodes: &[kdl::KdlNode], names: &[&str]) -> Vec<(String, Place)> {
-    let entries =
-        nodes.iter().filter(|n| names.contains(&n.name().value())).filter_map(|n| n.entries().iter().find(|e| e.name().is_none()));
-    entries.filter_map(|e| Some((e.value().as_string()?.to_owned(), faults.at(e.span())))).collect()
+fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
+    let entries = nodes
+        .iter()
+        .filter(|n| names.contains(&&*n.name.text))
+        .filter_map(|n| n.entries.iter().find(|e| e.name.is_none()));
+    entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
 /// What the decoders of one packages' file share.
@@ -114,7 +144,17 @@ struct Context<'a> {
     declared: IndexMap<&'a str, Declared>,
     /// What may be said once in the file, whichever package says it.
     once: Once,
+    /// Names that no package has, with the places that say them.
+    unknown: RefCell<IndexMap<PackageName, Vec<Place>>>,
     outlines: RefCell<Vec<Outline>>,
+}
+
+/// Whether a node is called `name`, or was meant to be: what a misspelt word declares is there.
+fn is_meant(node: &kdl::Node, name: &str) -> bool {
+    let written = node.name.text.as_str();
+    let known = || vocabulary::FILE.iter().map(|word| word.name);
+    written == name
+        || !known().any(|word| word == written) && nearest(written, known()) == Some(name)
 }
 
 struct Declared {
@@ -124,30 +164,47 @@ struct Declared {
 
 impl<'a> Context<'a> {
     /// Learns the packages' names before anything is decoded.
-    fn survey(faults: &'a Faults, nodes: &'a [kdl::KdlNode]) -> Self {
+    fn survey(faults: &'a Faults, nodes: &'a [kdl::Node]) -> Self {
         let mut declared = IndexMap::new();
-        for node in nodes.iter().filter(|n| n.name().value() == "package") {
-            let Some(entry) = node.entries().iter().find(|e| e.name().is_none()) else { continue };
-            let Some(name) = entry.value().as_string() else { continue };
-            let place = faults.at(entry.span());
+        for node in nodes.iter().filter(|n| is_meant(n, "package")) {
+            let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };
+            let Some(name) = entry.value.as_text() else { continue };
+            let place = faults.at(&entry.span);
             if let Some(Declared { place: first, .. }) = declared.get(name) {
-                let problem = Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
-                faults.report(problem.label(&place, "declared again here").label(first, "first declared here"));
+                let problem =
+                    Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
+                faults.report(
+                    problem
+                        .label(&place, "declared again here")
+                        .label(first, "first declared here"),
+                );
                 continue;
             }
-            let kind = node.get("kind").and_then(|v| v.as_string()).and_then(|k| k.parse().ok());
+            let kind =
+                node.property("kind").and_then(kdl::Value::as_text).and_then(|k| k.parse().ok());
             declared.insert(name, Declared { place, kind });
         }
-        Self { faults, declared, once: Once::default(), outlines: RefCell::default() }
+        let (once, unknown, outlines) = Default::default();
+        Self { faults, declared, once, unknown, outlines }
     }
 
     /// Notes what may be given once in the file.
-    fn give(&self, what: &'static str, name: &str, limit: Option<&'static str>, place: &Place) -> bool {
+    fn give(
+        &self,
+        what: &'static str,
+        name: &str,
+        limit: Option<&'static str>,
+        place: &Place,
+    ) -> bool {
         self.once.give(self.faults, (what, name), limit, place)
     }
 
     /// The package that the node's next argument names.
-    fn package(&self, node: &mut Node<'a>, kind: Option<PackageKind>) -> Option<Spanned<PackageName>> {
+    fn package(
+        &self,
+        node: &mut Node<'a>,
+        kind: Option<PackageKind>,
+    ) -> Option<Spanned<PackageName>> {
         let name = node.argument("a package");
         name.inspect(|name| self.resolve(name, kind))
     }
@@ -155,13 +212,15 @@ impl<'a> Context<'a> {
     /// Reports a name that no package has, or one of a package that is not of the `kind` that is needed.
     fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
         let Some(declared) = self.declared.get(name.as_str()) else {
-            return self.report_unknown(name);
+            let mut unknown = self.unknown.borrow_mut();
+            return unknown.entry(name.value.clone()).or_default().push(name.place.clone());
         };
         if let (Some(needed), Some(is)) = (kind, declared.kind)
             && needed != is
         {
             let (needed, is) = (needed.word(), is.word());
-            let problem = Problem::error(Code::WrongKind, format!("`{}` is no {needed} package", name.value));
+            let problem =
+                Problem::error(Code::WrongKind, format!("`{}` is no {needed} package", name.value));
             self.faults.report(
                 problem
                     .label(&name.place, format!("a {needed} package has to stand here"))
@@ -170,16 +229,33 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn report_unknown(&self, name: &Spanned<PackageName>) {
-        let problem = Problem::error(Code::UnknownPackage, format!("there is no package `{}`", name.value));
-        let label = match nearest(name.as_str(), self.declared.keys().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "no package of this file has this name".to_owned(),
-        };
-        let known = super::reader::listed(self.declared.keys().copied());
-        self.faults.report(problem.label(&name.place, label).help(format!("packages here are {known}")));
+    /// Reports each name that no package has, once, at the first places that say it.
+    fn report_unknown(&self) {
+        for (name, places) in self.unknown.borrow().iter() {
+            let problem =
+                Problem::error(Code::UnknownPackage, format!("there is no package `{name}`"));
+            let label = match nearest(name.as_str(), self.declared.keys().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "no package of this file has this name".to_owned(),
+            };
+            let also = |index: usize| match places.len() - PLACES_SHOWN.min(places.len()) {
+                more if more > 0 && index + 1 == PLACES_SHOWN => {
+                    format!("here too, and {} more", counted(more, "time"))
+                }
+                _ => "here too".to_owned(),
+            };
+            let shown = places.iter().enumerate().take(PLACES_SHOWN);
+            let problem = shown.fold(problem, |problem, (index, place)| {
+                problem.label(place, if index == 0 { label.clone() } else { also(index) })
+            });
+            let known = super::reader::listed(self.declared.keys().copied());
+            self.faults.report(problem.help(format!("packages here are {known}")));
+        }
     }
 }
+
+/// How many places of one mistake are shown.
+const PLACES_SHOWN: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -190,27 +266,34 @@ mod tests {
     fn repository() -> Manifest {
         let packages = Source::new("packages.kdl", include_str!("../../packages.kdl"));
         let families = Source::new("families.kdl", include_str!("../../families.kdl"));
-        Manifest::decode(&packages, &families)
-            .unwrap_or_else(|problems| panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>()))
+        Manifest::decode(&packages, &families).unwrap_or_else(|problems| {
+            panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
+        })
     }
 
     #[test]
-    fn the_repositorys_own_files_decode() {
+    fn the_files_of_the_repository_decode() {
         let manifest = repository();
-        let names: Vec<&str> = manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
+        let names: Vec<&str> =
+            manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
         assert_eq!(names, ["meta", "core", "libraries", "device", "profiler", "devel"]);
         assert_eq!(manifest.families.isas.len(), 28);
         assert_eq!(manifest.drops.len(), 3);
         assert_eq!(manifest.project.license_texts.len(), 3);
-        let core = &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];
-        assert_eq!((core.kind, core.artifacts.len(), core.scripts.len()), (PackageKind::Runtime, 35, 29));
+        let core =
+            &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];
+        assert_eq!(
+            (core.kind, core.artifacts.len(), core.scripts.len()),
+            (PackageKind::Runtime, 35, 29)
+        );
         assert_eq!(core.distribution(Mode::Legacy).unwrap().name.as_str(), "rocm-sdk-core");
     }
 
     #[test]
     fn families_stand_for_isas() {
         let families = repository().families;
-        let expand = |name: &str| families.expand(name).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let expand =
+            |name: &str| families.expand(name).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(expand("gfx110X-all"), ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]);
         assert_eq!(expand("gfx942"), ["gfx942"]);
         assert!(expand("gfx1").is_empty());

@@ -39,7 +39,14 @@ impl Glob {
     /// Whether the whole path fits.
     pub fn matches(&self, path: &RelPath) -> bool {
         let path = path.as_str();
-        path.starts_with(&self.prefix) && (self.matcher.is_match(path) || self.itself.as_ref().is_some_and(|m| m.is_match(path)))
+        path.starts_with(&self.prefix)
+            && (self.matcher.is_match(path)
+                || self.itself.as_ref().is_some_and(|m| m.is_match(path)))
+    }
+
+    /// Whether it matches a directory with all that is below it, now or in another build.
+    pub fn matches_tree(&self, directory: &RelPath) -> bool {
+        (self.text == "**" || self.itself.is_some()) && self.matches(directory)
     }
 
     /// Whether it matches every path that `other` matches; no where that cannot be told.
@@ -64,14 +71,25 @@ impl FromStr for Glob {
     type Err = GlobError;
 
     fn from_str(text: &str) -> Result<Self, GlobError> {
-        let error = |reason: String, remedy: Option<String>| GlobError { text: text.to_owned(), reason, remedy };
+        let error = |reason: String, remedy: Option<String>| GlobError {
+            text: text.to_owned(),
+            reason,
+            remedy,
+        };
         if let Some(directory) = text.strip_suffix('/') {
-            return Err(error("no path ends in `/`".to_owned(), Some(format!("for all that is below it write \"{directory}/**\""))));
+            return Err(error(
+                "no path ends in `/`".to_owned(),
+                Some(format!("for all that is below it write \"{directory}/**\"")),
+            ));
         }
         text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
         if let Some(segment) = text.split('/').find(|s| s.contains("**") && *s != "**") {
-            let remedy = format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
-            return Err(error(format!("`**` has to be a whole segment, not part of `{segment}`"), Some(remedy)));
+            let remedy =
+                format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
+            return Err(error(
+                format!("`**` has to be a whole segment, not part of `{segment}`"),
+                Some(remedy),
+            ));
         }
         let glob = Self::new(text).map_err(|e| error(e.kind().to_string(), None))?;
         pattern::impossible(text).map_or(Ok(glob), |(reason, remedy)| Err(error(reason, remedy)))
@@ -89,6 +107,17 @@ mod tests {
 
     fn matches(glob: &str, path: &str) -> bool {
         Glob::new(glob).unwrap().matches(&path.parse().unwrap())
+    }
+
+    #[test]
+    fn a_tree_is_matched_by_two_stars_at_the_end() {
+        let tree =
+            |glob: &str, path: &str| Glob::new(glob).unwrap().matches_tree(&path.parse().unwrap());
+        assert!(
+            tree("**", "share/doc") && tree("share/**", "share") && tree("share/**", "share/doc")
+        );
+        assert!(!tree("share/doc", "share/doc") && !tree("share/*", "share/doc"));
+        assert!(!tree("share/doc/**", "share"));
     }
 
     #[test]

@@ -56,20 +56,29 @@ impl FromStr for LibraryName {
     type Err = LibraryNameError;
 
     fn from_str(text: &str) -> Result<Self, LibraryNameError> {
-        let error = |reason: &str, remedy: Option<String>| LibraryNameError { text: text.to_owned(), reason: reason.to_owned(), remedy };
+        let error = |reason: &str, remedy: Option<String>| LibraryNameError {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+            remedy,
+        };
         if let Some((_, name)) = text.rsplit_once('/') {
             let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
             return Err(error("files need libraries by name, without a directory", remedy));
         }
         if text.starts_with(['*', '?', '[', '{']) {
-            return Err(error("it could be any library", Some("begin with what the names have in common: \"libname*.so.*\"".to_owned())));
+            return Err(error(
+                "it could be any library",
+                Some("begin with what the names have in common: \"libname*.so.*\"".to_owned()),
+            ));
         }
         if !text.contains(".so") {
-            let remedy = "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"".to_owned();
+            let remedy =
+                "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"".to_owned();
             return Err(error("the name of a library has `.so`", Some(remedy)));
         }
         let is_glob = text.contains(['*', '?', '[', '{']);
-        let glob = is_glob.then(|| GlobBuilder::new(text).backslash_escape(false).build()).transpose();
+        let glob =
+            is_glob.then(|| GlobBuilder::new(text).backslash_escape(false).build()).transpose();
         let glob = glob.map_err(|e| error(&e.kind().to_string(), None))?;
         Ok(Self { text: text.to_owned(), glob: glob.map(|glob| glob.compile_matcher()) })
     }

@@ -47,7 +47,12 @@ impl LicenseExpression {
     pub fn deprecated(&self) -> Vec<&'static str> {
         let of = |req: &LicenseReq| {
             let license = req.license.id().filter(|id| id.is_deprecated()).map(|id| id.name);
-            let addition = req.addition.as_ref().and_then(AdditionItem::id).filter(|id| id.is_deprecated()).map(|id| id.name);
+            let addition = req
+                .addition
+                .as_ref()
+                .and_then(AdditionItem::id)
+                .filter(|id| id.is_deprecated())
+                .map(|id| id.name);
             [license, addition].into_iter().flatten()
         };
         self.parsed.requirements().flat_map(|found| of(&found.req)).collect()
@@ -58,7 +63,9 @@ impl LicenseExpression {
     pub fn all_of<'e>(parts: impl IntoIterator<Item = &'e Self>) -> Option<String> {
         let terms: BTreeSet<String> = parts.into_iter().flat_map(Self::conjuncts).collect();
         let single = terms.len() == 1;
-        let shown = terms.iter().map(|term| if single || !term.contains(" OR ") { term.clone() } else { format!("({term})") });
+        let shown = terms.iter().map(|term| {
+            if single || !term.contains(" OR ") { term.clone() } else { format!("({term})") }
+        });
         (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
     }
 
@@ -70,10 +77,13 @@ impl LicenseExpression {
             match node {
                 ExprNode::Req(found) => stack.push(BTreeSet::from([found.req.to_string()])),
                 ExprNode::Op(operator) => {
-                    let (right, left) = (stack.pop().unwrap_or_default(), stack.pop().unwrap_or_default());
+                    let (right, left) =
+                        (stack.pop().unwrap_or_default(), stack.pop().unwrap_or_default());
                     stack.push(match operator {
                         Operator::And => left.into_iter().chain(right).collect(),
-                        Operator::Or => BTreeSet::from([format!("{} OR {}", operand(left), operand(right))]),
+                        Operator::Or => {
+                            BTreeSet::from([format!("{} OR {}", operand(left), operand(right))])
+                        }
                     });
                 }
             }
@@ -85,7 +95,9 @@ impl LicenseExpression {
 /// One side of an `OR`: `AND` binds closer, so that only a choice inside it needs parentheses.
 fn operand(terms: BTreeSet<String>) -> String {
     let single = terms.len() == 1;
-    let shown = terms.into_iter().map(|term| if single || !term.contains(" OR ") { term } else { format!("({term})") });
+    let shown = terms
+        .into_iter()
+        .map(|term| if single || !term.contains(" OR ") { term } else { format!("({term})") });
     shown.collect::<Vec<_>>().join(" AND ")
 }
 
@@ -114,7 +126,8 @@ impl FromStr for LicenseExpression {
     type Err = LicenseError;
 
     fn from_str(text: &str) -> Result<Self, LicenseError> {
-        let error = |reason: String, remedy: String| LicenseError { text: text.to_owned(), reason, remedy };
+        let error =
+            |reason: String, remedy: String| LicenseError { text: text.to_owned(), reason, remedy };
         let parsed = spdx::Expression::parse_mode(text, MODE).map_err(|e| {
             let term = text.get(e.span.clone()).unwrap_or_default();
             let (reason, remedy) = full_name(text).unwrap_or_else(|| explain(&e.reason, term));
@@ -122,11 +135,18 @@ impl FromStr for LicenseExpression {
         })?;
         if let Some(word) = words(text).find(|word| matches!(*word, "and" | "or" | "with")) {
             let upper = word.to_uppercase();
-            return Err(error(format!("write `{upper}` in place of `{word}`"), "operators are AND, OR and WITH, in capitals".to_owned()));
+            return Err(error(
+                format!("write `{upper}` in place of `{word}`"),
+                "operators are AND, OR and WITH, in capitals".to_owned(),
+            ));
         }
         if let Some(foreign) = parsed.requirements().find(|found| leads_elsewhere(&found.req)) {
             let reason = format!("`{}` names a document that no package has", foreign.req);
-            return Err(error(reason, "core metadata takes identifiers of the SPDX list and `LicenseRef-NAME` (PEP 639)".to_owned()));
+            return Err(error(
+                reason,
+                "core metadata takes identifiers of the SPDX list and `LicenseRef-NAME` (PEP 639)"
+                    .to_owned(),
+            ));
         }
         Ok(Self { text: text.to_owned(), parsed })
     }
@@ -143,21 +163,29 @@ fn leads_elsewhere(req: &LicenseReq) -> bool {
 }
 
 const ON_NO_LIST: &str = "identifiers are those of https://spdx.org/licenses; terms that are on no list are `LicenseRef-NAME`";
-const SHAPE: &str = "write something like \"MIT\", \"MIT AND BSD-3-Clause\" or \"Apache-2.0 WITH LLVM-exception\"";
+const SHAPE: &str =
+    "write something like \"MIT\", \"MIT AND BSD-3-Clause\" or \"Apache-2.0 WITH LLVM-exception\"";
 
 fn explain(reason: &Reason, term: &str) -> (String, String) {
     match reason {
         Reason::UnknownLicense | Reason::UnknownException | Reason::UnknownTerm => {
-            let meant = meant(term).map_or_else(|| format!("`{term}` is not on the SPDX list"), |near| format!("did you mean `{near}`?"));
+            let meant = meant(term).map_or_else(
+                || format!("`{term}` is not on the SPDX list"),
+                |near| format!("did you mean `{near}`?"),
+            );
             (meant, ON_NO_LIST.to_owned())
         }
         Reason::InvalidCharacters => ("no character of an expression".to_owned(), SHAPE.to_owned()),
         Reason::UnclosedParens => ("a parenthesis is not closed".to_owned(), SHAPE.to_owned()),
         Reason::UnopenedParens => ("a parenthesis was never opened".to_owned(), SHAPE.to_owned()),
-        Reason::GnuNoPlus | Reason::GnuPlusWithSuffix => {
-            ("licences of GNU take no `+`".to_owned(), "write `-or-later` or `-only`, such as `GPL-3.0-or-later`".to_owned())
-        }
-        Reason::Empty | Reason::Unexpected(_) | Reason::SeparatedPlus | Reason::DeprecatedLicenseId => {
+        Reason::GnuNoPlus | Reason::GnuPlusWithSuffix => (
+            "licences of GNU take no `+`".to_owned(),
+            "write `-or-later` or `-only`, such as `GPL-3.0-or-later`".to_owned(),
+        ),
+        Reason::Empty
+        | Reason::Unexpected(_)
+        | Reason::SeparatedPlus
+        | Reason::DeprecatedLicenseId => {
             let at = if term.is_empty() {
                 "something is missing at its end".to_owned()
             } else {
@@ -170,16 +198,23 @@ fn explain(reason: &Reason, term: &str) -> (String, String) {
 
 /// The licence's name in place of its identifier.
 fn full_name(text: &str) -> Option<(String, String)> {
-    let license = spdx::identifiers::LICENSES.iter().find(|license| license.full_name.eq_ignore_ascii_case(text))?;
+    let license = spdx::identifiers::LICENSES
+        .iter()
+        .find(|license| license.full_name.eq_ignore_ascii_case(text))?;
     Some((format!("did you mean `{}`?", license.name), ON_NO_LIST.to_owned()))
 }
 
 /// The identifier that was most likely meant.
 fn meant(term: &str) -> Option<&'static str> {
     let licenses = || spdx::identifiers::LICENSES.iter().map(|license| license.name);
-    let known = || licenses().chain(spdx::identifiers::EXCEPTIONS.iter().map(|exception| exception.name));
+    let known =
+        || licenses().chain(spdx::identifiers::EXCEPTIONS.iter().map(|exception| exception.name));
     let same = known().find(|name| name.eq_ignore_ascii_case(term));
-    let imprecise = || spdx::imprecise_license_id(term).filter(|(_, length)| *length == term.len()).map(|(id, _)| id.name);
+    let imprecise = || {
+        spdx::imprecise_license_id(term)
+            .filter(|(_, length)| *length == term.len())
+            .map(|(id, _)| id.name)
+    };
     same.or_else(imprecise).or_else(|| nearest(term, known()))
 }
 
@@ -197,7 +232,12 @@ mod tests {
 
     #[test]
     fn identifiers_are_those_of_the_list_or_references() {
-        for text in ["MIT", "LicenseRef-Example", "Apache-2.0 WITH LLVM-exception AND (MIT OR BSD-3-Clause)", "GPL-3.0-or-later"] {
+        for text in [
+            "MIT",
+            "LicenseRef-Example",
+            "Apache-2.0 WITH LLVM-exception AND (MIT OR BSD-3-Clause)",
+            "GPL-3.0-or-later",
+        ] {
             assert_eq!(parsed(text).as_str(), text);
             assert!(parsed(text).deprecated().is_empty());
         }
@@ -221,12 +261,23 @@ mod tests {
 
     #[test]
     fn terms_that_hold_together_are_sorted_and_said_once() {
-        let all = |texts: &[&str]| LicenseExpression::all_of(&texts.iter().map(|t| parsed(t)).collect::<Vec<_>>());
+        let all = |texts: &[&str]| {
+            LicenseExpression::all_of(&texts.iter().map(|t| parsed(t)).collect::<Vec<_>>())
+        };
         assert_eq!(all(&[]), None);
         assert_eq!(all(&["MIT", "MIT"]).as_deref(), Some("MIT"));
         assert_eq!(all(&["MIT OR Zlib"]).as_deref(), Some("MIT OR Zlib"));
-        assert_eq!(all(&["Zlib", "MIT OR ISC", "BSD-3-Clause AND Zlib"]).as_deref(), Some("BSD-3-Clause AND (MIT OR ISC) AND Zlib"));
-        assert_eq!(all(&["(MIT OR ISC) AND Zlib OR 0BSD"]).as_deref(), Some("(MIT OR ISC) AND Zlib OR 0BSD"));
-        assert_eq!(all(&["Apache-2.0 WITH LLVM-exception", "MIT"]).as_deref(), Some("Apache-2.0 WITH LLVM-exception AND MIT"));
+        assert_eq!(
+            all(&["Zlib", "MIT OR ISC", "BSD-3-Clause AND Zlib"]).as_deref(),
+            Some("BSD-3-Clause AND (MIT OR ISC) AND Zlib")
+        );
+        assert_eq!(
+            all(&["(MIT OR ISC) AND Zlib OR 0BSD"]).as_deref(),
+            Some("(MIT OR ISC) AND Zlib OR 0BSD")
+        );
+        assert_eq!(
+            all(&["Apache-2.0 WITH LLVM-exception", "MIT"]).as_deref(),
+            Some("Apache-2.0 WITH LLVM-exception AND MIT")
+        );
     }
 }

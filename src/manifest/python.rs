@@ -19,7 +19,8 @@ pub struct Python {
 impl Python {
     /// Where a project or a wheel is declared.
     pub fn place(&self, name: &PackageName) -> Option<&Place> {
-        let mut names = self.projects.iter().map(|p| &p.name).chain(self.wheels.iter().map(|w| &w.name));
+        let mut names =
+            self.projects.iter().map(|p| &p.name).chain(self.wheels.iter().map(|w| &w.name));
         names.find(|other| other.value == *name).map(|name| &name.place)
     }
 }
@@ -56,7 +57,9 @@ pub struct PythonProject {
 impl PythonProject {
     /// Where the project is, below the root of all sources.
     pub fn directory(&self) -> RelPath {
-        self.subdirectory.as_ref().map_or_else(|| self.source.value.clone(), |below| self.source.join(below))
+        self.subdirectory
+            .as_ref()
+            .map_or_else(|| self.source.value.clone(), |below| self.source.join(below))
     }
 
     /// Everything in it that may have placeholders.
@@ -145,7 +148,10 @@ impl Setting {
 
 /// Fills the places of a setting's text; `fill` is asked only for what it wants.
 pub fn fill(text: &str, fill: impl Fn(Filling) -> String) -> String {
-    Filling::ALL.into_iter().filter(|f| text.contains(&f.marker())).fold(text.to_owned(), |text, f| text.replace(&f.marker(), &fill(f)))
+    Filling::ALL
+        .into_iter()
+        .filter(|f| text.contains(&f.marker()))
+        .fold(text.to_owned(), |text, f| text.replace(&f.marker(), &fill(f)))
 }
 
 impl fmt::Display for Setting {
@@ -169,10 +175,16 @@ impl FromStr for Setting {
     type Err = SettingError;
 
     fn from_str(text: &str) -> Result<Self, SettingError> {
-        let words = text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word);
-        let mut places = words.filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_')));
+        let words =
+            text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word);
+        let mut places = words.filter(|word| {
+            !word.is_empty()
+                && word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_'))
+        });
         match places.find(|word| Filling::ALL.iter().all(|f| f.word() != *word)) {
-            Some(unknown) => Err(SettingError { text: text.to_owned(), placeholder: unknown.to_owned() }),
+            Some(unknown) => {
+                Err(SettingError { text: text.to_owned(), placeholder: unknown.to_owned() })
+            }
             None => Ok(Self(text.to_owned())),
         }
     }
@@ -222,7 +234,9 @@ impl FromStr for Requirement {
     type Err = RequirementError;
 
     fn from_str(text: &str) -> Result<Self, RequirementError> {
-        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))).unwrap_or(text.len());
+        let end = text
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+            .unwrap_or(text.len());
         if text[..end].parse::<crate::names::DistName>().is_ok() {
             return Ok(Self(text.to_owned()));
         }
@@ -236,13 +250,18 @@ impl FromStr for Pin {
 
     fn from_str(text: &str) -> Result<Self, RequirementError> {
         let fine = text.split_once("==").is_some_and(|(name, version)| {
-            name.parse::<crate::names::DistName>().is_ok() && version.parse::<crate::version::Version>().is_ok()
+            name.parse::<crate::names::DistName>().is_ok()
+                && version.parse::<crate::version::Version>().is_ok()
         });
         if fine {
             return Ok(Self(text.to_owned()));
         }
         let reason = "write `NAME==VERSION`";
-        Err(RequirementError { text: text.to_owned(), kind: "one version of a distribution", reason })
+        Err(RequirementError {
+            text: text.to_owned(),
+            kind: "one version of a distribution",
+            reason,
+        })
     }
 }
 
@@ -266,6 +285,9 @@ mod tests {
         for bad in ["numpy", "numpy>=2", "==2", "numpy==two"] {
             assert!(bad.parse::<Pin>().is_err(), "{bad}");
         }
-        assert!("cython>=3; python_version > '3'".parse::<Requirement>().is_ok() && "--pre x".parse::<Requirement>().is_err());
+        assert!(
+            "cython>=3; python_version > '3'".parse::<Requirement>().is_ok()
+                && "--pre x".parse::<Requirement>().is_err()
+        );
     }
 }

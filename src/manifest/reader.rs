@@ -5,18 +5,15 @@
 //! Every read records its own fault and gives `None`, so a caller reads all there is before
 //! it looks at any of it: one run shows every mistake.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use kdl::{KdlDocument, KdlEntry, KdlNode};
-use miette::{Diagnostic, SourceSpan};
-
 use super::{Takes, Times, Word};
-use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
+use crate::kdl::{self, Entry};
+use crate::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
 
 mod block;
-mod syntax;
 mod value;
 
 pub(super) use block::{Block, either, listed};
@@ -35,7 +32,7 @@ pub(super) enum Asked {
 #[derive(Debug)]
 pub(super) struct Faults {
     source: Source,
-    found: RefCell<Vec<Problem>>,
+    found: RefCell<Capped>,
     /// Notes what decoders ask for, when somebody wants to know.
     asked: Option<RefCell<Vec<Asked>>>,
 }
@@ -65,66 +62,60 @@ impl Faults {
     }
 
     pub fn report(&self, problem: Problem) {
-        self.found.borrow_mut().push(problem);
+        self.found.borrow_mut().report(|| problem);
     }
 
-    /// The file's nodes, or `None` (and the fault) when it is not KDL.
-    pub fn document(&self) -> Option<KdlDocument> {
-        let parsed = KdlDocument::parse_v2(self.source.text());
-        parsed.map_err(|error| syntax::problems(&self.source, &error).into_iter().for_each(|p| self.report(p))).ok()
-    }
-
-    pub fn at(&self, span: SourceSpan) -> Place {
-        self.source.at(bytes(span))
+    pub fn at(&self, span: &Range<usize>) -> Place {
+        self.source.at(span.clone())
     }
 
     /// All faults in the order of the file.
     pub fn into_problems(self) -> Problems {
-        let mut found = self.found.into_inner();
-        found.sort_by_key(first_byte);
-        let mut problems = Problems::new();
-        for problem in found {
-            problems.push(problem);
-        }
-        problems
+        self.found.into_inner().into_problems()
     }
-}
-
-fn bytes(span: SourceSpan) -> Range<usize> {
-    span.offset()..span.offset() + span.len()
-}
-
-fn first_byte(problem: &Problem) -> usize {
-    Diagnostic::labels(problem).and_then(|mut labels| labels.next()).map_or(0, |label| label.offset())
 }
 
 /// One node, partly read.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     faults: &'a Faults,
-    kdl: &'a KdlNode,
+    kdl: &'a kdl::Node,
     word: Option<&'static Word>,
-    arguments: VecDeque<&'a KdlEntry>,
-    properties: Vec<&'a KdlEntry>,
+    arguments: VecDeque<&'a Entry>,
+    properties: Vec<&'a Entry>,
     asked: Vec<&'static str>,
     exhausted: bool,
     block_asked: bool,
+    /// A required property that is not there, while one is that nothing reads.
+    mistaken: Option<&'static str>,
+    /// Whether something in it could not be read.
+    broken: Cell<bool>,
 }
 
 impl<'a> Node<'a> {
-    fn open(faults: &'a Faults, kdl: &'a KdlNode, word: Option<&'static Word>) -> Self {
-        let (properties, arguments): (Vec<_>, Vec<_>) = kdl.entries().iter().partition(|e| e.name().is_some());
-        let mut node =
-            Self { faults, kdl, word, arguments: arguments.into(), properties, asked: Vec::new(), exhausted: false, block_asked: false };
+    fn open(faults: &'a Faults, kdl: &'a kdl::Node, word: Option<&'static Word>) -> Self {
+        let (properties, arguments): (Vec<_>, Vec<_>) =
+            kdl.entries.iter().partition(|e| e.name.is_some());
+        let mut node = Self {
+            faults,
+            kdl,
+            word,
+            arguments: arguments.into(),
+            properties,
+            asked: Vec::new(),
+            exhausted: false,
+            block_asked: false,
+            mistaken: None,
+            broken: Cell::new(false),
+        };
         node.refuse_annotations();
-        node.refuse_bare_comparisons();
         node.refuse_repeated();
         node
     }
 
     /// Where its name stands.
     pub fn place(&self) -> Place {
-        self.faults.at(self.kdl.name().span())
+        self.faults.at(&self.kdl.name.span)
     }
 
     /// The node as messages call it: `script "hipcc"`.
@@ -132,9 +123,19 @@ impl<'a> Node<'a> {
         title(self.kdl)
     }
 
+    /// Whether all that was read of it could be read: of a line with a mistake nobody knows what
+    /// it would have said, so that nothing is compared with it.
+    pub fn is_sound(&self) -> bool {
+        !self.broken.get()
+    }
+
     /// Reports a fault of the node as a whole.
     pub fn fault(&self, message: impl Into<String>, label: impl Into<String>) {
-        self.faults.report(Problem::error(Code::MissingPart, message).label(&self.place(), label).help(self.usage_help()));
+        self.faults.report(
+            Problem::error(Code::MissingPart, message)
+                .label(&self.place(), label)
+                .help(self.usage_help()),
+        );
     }
 
     /// Reports a fault of some part of it.
@@ -159,7 +160,10 @@ impl<'a> Node<'a> {
         let Some(entry) = self.arguments.pop_front() else {
             // What comes after a missing argument is missing too: that is one mistake.
             if !std::mem::replace(&mut self.exhausted, true) {
-                self.fault(format!("`{}` lacks {what}", self.title()), format!("{what} has to follow"));
+                self.fault(
+                    format!("`{}` lacks {what}", self.title()),
+                    format!("{what} has to follow"),
+                );
             }
             return None;
         };
@@ -186,6 +190,18 @@ impl<'a> Node<'a> {
         self.rest()
     }
 
+    /// The same; where there is none, `line` shows how the node is written with one.
+    pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
+        self.note(Takes::OneOrMore, "");
+        if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
+            let lacks = format!("`{}` lacks {what}", self.title());
+            let problem = Problem::error(Code::MissingPart, lacks)
+                .label(&self.place(), format!("{what} has to follow"));
+            self.faults.report(problem.help(format!("write it so: {line}")));
+        }
+        self.rest()
+    }
+
     /// A property that can be absent.
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(Takes::Optional, name);
@@ -200,9 +216,14 @@ impl<'a> Node<'a> {
     /// A property that has to be there.
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(Takes::Required, name);
-        if !self.has(name) {
-            self.asked.push(name);
-            self.fault(format!("`{}` lacks `{name}`", self.title()), format!("`{name}=…` has to follow"));
+        if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
+            // Another word was written for it: that is one mistake, reported at the word.
+            self.mistaken = Some(name);
+        } else if !self.has(name) {
+            self.fault(
+                format!("`{}` lacks `{name}`", self.title()),
+                format!("`{name}=…` has to follow"),
+            );
         }
         self.named(name)
     }
@@ -226,14 +247,14 @@ impl<'a> Node<'a> {
 
     /// Whether it came with a property of this name, taken or not.
     pub fn had(&self, name: &str) -> bool {
-        self.kdl.get(name).is_some()
+        self.kdl.property(name).is_some()
     }
 
     /// Its block, perhaps empty: what can stand in it, its word says.
     pub fn block(&mut self) -> Block<'a> {
         self.block_asked = true;
         let words = self.word.map_or(&[][..], |word| word.nodes);
-        let nodes = self.kdl.children().map(KdlDocument::nodes).unwrap_or_default();
+        let nodes = self.kdl.block.as_deref().unwrap_or_default();
         Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
     }
 
@@ -241,11 +262,15 @@ impl<'a> Node<'a> {
     fn finish(self) {
         self.refuse_arguments();
         self.properties.iter().for_each(|entry| self.refuse_property(entry));
-        if let (false, Some(block)) = (self.block_asked, self.kdl.children()) {
-            let place = self.faults.at(block.nodes().first().map_or(self.kdl.name().span(), |n| n.name().span()));
-            let message = format!("`{}` has a block, but `{}` takes none", self.title(), self.kdl.name().value());
-            self.faults
-                .report(Problem::error(Code::UnexpectedBlock, message).label(&place, "this is in the block").help(self.usage_help()));
+        if let (false, Some(block)) = (self.block_asked, &self.kdl.block) {
+            let place = self.faults.at(&block.first().unwrap_or(self.kdl).name.span);
+            let message =
+                format!("`{}` has a block, but `{}` takes none", self.title(), self.kdl.name.text);
+            self.faults.report(
+                Problem::error(Code::UnexpectedBlock, message)
+                    .label(&place, "this is in the block")
+                    .help(self.usage_help()),
+            );
         }
     }
 
@@ -254,73 +279,88 @@ impl<'a> Node<'a> {
     }
 
     fn note(&self, takes: Takes, name: &'static str) {
-        self.faults.note(|| Asked::Part { node: self.kdl.name().value().to_owned(), takes, name });
+        self.faults.note(|| Asked::Part { node: self.kdl.name.text.clone(), takes, name });
     }
 
-    fn take(&mut self, name: &'static str) -> Option<&'a KdlEntry> {
+    /// How many of its properties no such node has.
+    pub fn unknown_properties(&self) -> usize {
+        let known = |name: &str| self.word.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
+        self.properties.iter().filter(|entry| !known(key(entry))).count()
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<&'a Entry> {
         self.asked.push(name);
         let index = self.properties.iter().position(|entry| key(entry) == name)?;
         Some(self.properties.remove(index))
     }
 
-    fn read<T: FromText>(&self, entry: &KdlEntry) -> Option<Spanned<T>> {
-        let owner = if entry.name().is_some() { self.title() } else { self.kdl.name().value().to_owned() };
-        value::read(self.faults, entry, &owner)
+    fn read<T: FromText>(&self, entry: &Entry) -> Option<Spanned<T>> {
+        let owner = || {
+            if entry.name.is_some() { self.title() } else { self.kdl.name.text.clone() }
+        };
+        let value = value::read(self.faults, entry, owner);
+        self.broken.set(self.broken.get() || value.is_none());
+        value
     }
 
     fn refuse_annotations(&self) {
-        let of_entries = self.kdl.entries().iter().filter_map(KdlEntry::ty);
-        for annotation in self.kdl.ty().into_iter().chain(of_entries) {
-            let problem =
-                Problem::error(Code::TypeAnnotation, format!("the type annotation `({})` means nothing here", annotation.value()));
-            self.faults.report(problem.label(&self.faults.at(annotation.span()), "take it away"));
-        }
-    }
-
-    /// Without quotes `>=3.10` is a property `>` of the value 3.10.
-    fn refuse_bare_comparisons(&mut self) {
-        let is_sign = |entry: &&KdlEntry| matches!(key(entry), ">" | "<" | "!" | "~");
-        let (bare, named): (Vec<_>, Vec<_>) = std::mem::take(&mut self.properties).into_iter().partition(is_sign);
-        self.properties = named;
-        for entry in bare {
-            self.exhausted = true;
-            let text = self.faults.source.text().get(bytes(entry.span())).unwrap_or_default();
-            let problem = Problem::error(Code::UnquotedText, format!("`{text}` without quotes is a property called `{}`", key(entry)));
-            self.faults.report(problem.label(&self.faults.at(entry.span()), format!("quote it: \"{text}\"")));
+        let of_entries = self.kdl.entries.iter().filter_map(|entry| entry.annotation.as_ref());
+        for annotation in self.kdl.annotation.iter().chain(of_entries) {
+            let problem = Problem::error(
+                Code::TypeAnnotation,
+                format!("the type annotation `({})` means nothing here", annotation.text),
+            );
+            self.faults.report(problem.label(&self.faults.at(&annotation.span), "take it away"));
         }
     }
 
     /// KDL lets the last of several properties win in silence; here each is said once.
     fn refuse_repeated(&mut self) {
-        let mut once: Vec<&'a KdlEntry> = Vec::new();
-        for entry in std::mem::take(&mut self.properties) {
-            match once.iter().find(|earlier| key(earlier) == key(entry)) {
-                Some(first) => self.faults.report(
-                    Problem::error(Code::GivenTwice, format!("`{}` has the property `{}` twice", self.title(), key(entry)))
-                        .label(&self.faults.at(entry.span()), "given again here")
-                        .label(&self.faults.at(first.span()), "first given here")
-                        .help("keep one of them"),
-                ),
-                None => once.push(entry),
-            }
-        }
-        self.properties = once;
+        let mut first: BTreeMap<&str, &'a Entry> = BTreeMap::new();
+        self.properties.retain(|entry| {
+            let Some(first) = first.get(key(entry)) else {
+                first.insert(key(entry), entry);
+                return true;
+            };
+            self.faults.report(
+                Problem::error(
+                    Code::GivenTwice,
+                    format!("`{}` has the property `{}` twice", title(self.kdl), key(entry)),
+                )
+                .label(&self.faults.at(&entry.span), "given again here")
+                .label(&self.faults.at(&first.span), "first given here")
+                .help("keep one of them"),
+            );
+            false
+        });
     }
 
     fn refuse_arguments(&self) {
         let Some(entry) = self.arguments.front() else { return };
-        let text = entry.value().as_string();
+        let text = entry.value.as_text();
         let meant = self.asked.iter().find(|name| Some(**name) == text);
-        let help = meant.map_or_else(|| self.usage_help(), |name| format!("`{name}` is a property: write `{name}=…`"));
-        let problem = Problem::error(Code::UnreadArgument, format!("`{}` has an argument too many", self.title()));
-        self.faults.report(problem.label(&self.faults.at(entry.span()), "nothing is read from this").help(help));
+        let help = meant.map_or_else(
+            || self.usage_help(),
+            |name| format!("`{name}` is a property: write `{name}=…`"),
+        );
+        let problem = Problem::error(
+            Code::UnreadArgument,
+            format!("`{}` has an argument too many", self.title()),
+        );
+        self.faults.report(
+            problem.label(&self.faults.at(&entry.span), "nothing is read from this").help(help),
+        );
     }
 
-    fn refuse_property(&self, entry: &KdlEntry) {
-        let Some(name) = entry.name() else { return };
-        let node = self.kdl.name().value();
-        let problem = Problem::error(Code::UnknownProperty, format!("unknown property `{}` on `{node}`", name.value()));
-        let label = match nearest(name.value(), self.asked.iter().copied()) {
+    fn refuse_property(&self, entry: &Entry) {
+        let Some(name) = &entry.name else { return };
+        let node = &self.kdl.name.text;
+        let problem = Problem::error(
+            Code::UnknownProperty,
+            format!("unknown property `{}` on `{node}`", name.text),
+        );
+        let near = || nearest(&name.text, self.asked.iter().copied());
+        let label = match self.mistaken.or_else(near) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "nothing reads this".to_owned(),
         };
@@ -328,18 +368,17 @@ impl<'a> Node<'a> {
             [] => format!("`{node}` takes no properties"),
             known => format!("`{node}` takes {}", listed(known.iter().copied())),
         };
-        self.faults.report(problem.label(&self.faults.at(name.span()), label).help(help));
+        self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
     }
 }
 
-fn key(entry: &KdlEntry) -> &str {
-    entry.name().map_or("", kdl::KdlIdentifier::value)
+fn key(entry: &Entry) -> &str {
+    entry.key().unwrap_or_default()
 }
 
-fn title(kdl: &KdlNode) -> String {
-    let first = kdl.entries().iter().find(|e| e.name().is_none()).and_then(|e| e.value().as_string());
-    match first {
-        Some(text) => format!("{} \"{text}\"", kdl.name().value()),
-        None => kdl.name().value().to_owned(),
+fn title(kdl: &kdl::Node) -> String {
+    match kdl.first_text() {
+        Some(text) => format!("{} \"{text}\"", kdl.name.text),
+        None => kdl.name.text.clone(),
     }
 }

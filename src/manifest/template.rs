@@ -79,7 +79,8 @@ impl FromStr for Template {
 
     fn from_str(text: &str) -> Result<Self, TemplateError> {
         let template = Self::new(text);
-        let unknown = template.placeholders().find(|p| !matches!(*p, "isa" | "family")).map(str::to_owned);
+        let unknown =
+            template.placeholders().find(|p| !matches!(*p, "isa" | "family")).map(str::to_owned);
         match unknown {
             Some(placeholder) => Err(TemplateError { text: text.to_owned(), placeholder }),
             None => Ok(template),

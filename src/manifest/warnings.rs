@@ -1,7 +1,7 @@
 //! What is doubtful in a manifest, though it can be meant.
 
-use super::{LicenseExpression, Manifest, Package, RpathRule};
-use crate::names::RelPath;
+use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule, Split};
+use crate::names::{Mode, PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems, Spanned};
 
 /// In the order of the file.
@@ -13,11 +13,51 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
         package.rpaths.iter().for_each(|rule| problems.extend(rpath(rule)));
         for alias in &package.aliases {
             let directory = alias.path.value.parent();
-            problems.extend(directory.map_or_else(Problems::new, |d| elsewhere(&d, &alias.path.place)));
+            problems
+                .extend(directory.map_or_else(Problems::new, |d| elsewhere(&d, &alias.path.place)));
         }
         problems.extend(overlay(package));
     }
+    problems.extend(unoffered(manifest));
     problems
+}
+
+/// Packages that no extra of the selector offers and no package requires.
+pub(super) fn unoffered(manifest: &Manifest) -> Problems {
+    let mut problems = Problems::new();
+    let packages = || manifest.packages.values();
+    let Some(selector) = packages().find(|p| p.kind == PackageKind::Selector) else {
+        return problems;
+    };
+    let relied_on = |name: &PackageName| {
+        packages().any(|p| {
+            p.requires.iter().any(|r| r.value == *name)
+                || p.extras.iter().any(|extra| extra.package.value == *name)
+        })
+    };
+    for package in packages().filter(|p| p.kind != PackageKind::Selector) {
+        if !relied_on(&package.name.value) {
+            problems.push(never_installed(package, selector));
+        }
+    }
+    problems
+}
+
+fn never_installed(package: &Package, selector: &Package) -> Problem {
+    let name = &*package.name;
+    let apart = |mode: Mode| {
+        let (own, other) = (selector.distribution(mode), package.distribution(mode));
+        own.zip(other).is_some_and(|(a, b)| b.split != Split::Generic && a.split != b.split)
+    };
+    let pick = if Mode::ALL.into_iter().any(apart) { " pick=\"machine\"" } else { "" };
+    Problem::warning(
+        Code::NotOffered,
+        format!("no extra offers package `{name}`, and no package requires it"),
+    )
+    .label(&package.name.place, "nothing installs it but its own name")
+    .label(&selector.name.place, "no line here offers it")
+    .of_fact(name.as_str())
+    .help(format!("add to `{}`: extra \"{name}\" package=\"{name}\"{pick}", *selector.name))
 }
 
 fn deprecated(license: &Spanned<LicenseExpression>) -> Problems {
@@ -48,18 +88,28 @@ fn elsewhere(directory: &RelPath, place: &Place) -> Problems {
     if directory.segments().any(|segment| segment.starts_with("lib")) {
         return Problems::new();
     }
-    Problem::warning(Code::NotALibraryDirectory, format!("`{directory}` is hardly a directory of libraries"))
-        .label(place, "no segment of it begins with `lib`")
-        .help("correct the directory, if this was not meant")
-        .into()
+    Problem::warning(
+        Code::NotALibraryDirectory,
+        format!("`{directory}` is hardly a directory of libraries"),
+    )
+    .label(place, "no segment of it begins with `lib`")
+    .help("correct the directory, if this was not meant")
+    .into()
 }
 
 fn overlay(package: &Package) -> Problems {
-    let Some(owner) = package.overlay.as_ref().filter(|owner| package.requires.iter().all(|r| r.value != owner.value)) else {
+    let Some(owner) = package
+        .overlay
+        .as_ref()
+        .filter(|owner| package.requires.iter().all(|r| r.value != owner.value))
+    else {
         return Problems::new();
     };
-    Problem::warning(Code::OverlayNotRequired, format!("package `{}` overlays `{}` and does not require it", *package.name, owner.value))
-        .label(&owner.place, "installed alone, its files lie in a directory that no package has")
-        .help(format!("add the line `requires \"{}\"`", owner.value))
-        .into()
+    Problem::warning(
+        Code::OverlayNotRequired,
+        format!("package `{}` overlays `{}` and does not require it", *package.name, owner.value),
+    )
+    .label(&owner.place, "installed alone, its files lie in a directory that no package has")
+    .help(format!("add the line `requires \"{}\"`", owner.value))
+    .into()
 }

@@ -86,7 +86,11 @@ pub enum Takes {
 impl KdlFile {
     /// Every node, each before those in its block, with the node in whose block it stands.
     pub fn words(&self) -> Vec<(Option<&'static str>, &'static Word)> {
-        fn below(owner: Option<&'static str>, words: &'static [Word], all: &mut Vec<(Option<&'static str>, &'static Word)>) {
+        fn below(
+            owner: Option<&'static str>,
+            words: &'static [Word],
+            all: &mut Vec<(Option<&'static str>, &'static Word)>,
+        ) {
             for word in words {
                 all.push((owner, word));
                 below(Some(word.name), word.nodes, all);
@@ -112,7 +116,12 @@ impl Takes {
 
 impl Word {
     /// A node written as `usage`, whose name comes first there; `does` is one sentence.
-    pub(super) const fn new(name: &'static str, times: Times, usage: &'static str, does: &'static str) -> Self {
+    pub(super) const fn new(
+        name: &'static str,
+        times: Times,
+        usage: &'static str,
+        does: &'static str,
+    ) -> Self {
         Self { name, usage, does, times, kinds: &[], parts: &[], nodes: &[], example: "" }
     }
 

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::NameError;
 
 /// How the members of wheels are compressed: between the time of a build and the size of what people download.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
@@ -49,6 +51,12 @@ impl FromStr for Compression {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let known = Self::ALL.into_iter().find(|level| level.as_str() == text);
-        known.ok_or_else(|| NameError::new("a level of compression", text, "levels are store, fast, default and max"))
+        known.ok_or_else(|| {
+            NameError::new(
+                "a level of compression",
+                text,
+                "levels are store, fast, default and max",
+            )
+        })
     }
 }

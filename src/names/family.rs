@@ -42,7 +42,11 @@ impl FromStr for Family {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '+');
         if text.is_empty() || !text.chars().all(fine) {
-            return Err(NameError::new("a family", text, "use letters, digits, `-`, and `:` before features"));
+            return Err(NameError::new(
+                "a family",
+                text,
+                "use letters, digits, `-`, and `:` before features",
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -82,7 +86,11 @@ impl FromStr for Isa {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         if text.is_empty() || !text.chars().all(fine) {
-            return Err(NameError::new("an ISA", text, "use lower-case letters and digits; features (`:xnack+`) are not part of it"));
+            return Err(NameError::new(
+                "an ISA",
+                text,
+                "use lower-case letters and digits; features (`:xnack+`) are not part of it",
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -97,9 +105,13 @@ mod tests {
 
     #[test]
     fn isas_sort_as_people_count() {
-        let mut isas: Vec<Isa> = ["gfx1100", "gfx942", "gfx90a", "gfx906"].iter().map(|i| i.parse().unwrap()).collect();
+        let mut isas: Vec<Isa> =
+            ["gfx1100", "gfx942", "gfx90a", "gfx906"].iter().map(|i| i.parse().unwrap()).collect();
         isas.sort();
-        assert_eq!(isas.iter().map(Isa::as_str).collect::<Vec<_>>(), ["gfx906", "gfx90a", "gfx942", "gfx1100"]);
+        assert_eq!(
+            isas.iter().map(Isa::as_str).collect::<Vec<_>>(),
+            ["gfx906", "gfx90a", "gfx942", "gfx1100"]
+        );
     }
 
     #[test]

@@ -81,7 +81,8 @@ impl RelPath {
     /// from `bin/a` to `lib/b` it is `../lib/b`.
     pub fn relative_to_sibling(&self, to: &Self) -> String {
         let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
-        let shared = self.0.as_bytes()[..alike].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+        let shared =
+            self.0.as_bytes()[..alike].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
         let up = self.0[shared..].matches('/').count();
         "../".repeat(up) + &to.0[shared..]
     }

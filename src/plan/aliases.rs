@@ -24,14 +24,19 @@ pub(super) fn apply<'a>(
         }
         let Some((alias, _)) = runtime.aliases.get(&*rule.path) else {
             // In an artifact whose name is mistaken it is not missed a second time.
-            let follows = view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
+            let follows =
+                view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
             if rule.optional.is_none() && !follows {
                 problems.push(no_such_link(rule, package, runtime, view));
             }
             continue;
         };
         let placed = match rule.form {
-            AliasForm::Forward if shared_library(&alias.library).is_some_and(|f| f.soname.is_some()) => Placed::Forward(alias.clone()),
+            AliasForm::Forward
+                if shared_library(&alias.library).is_some_and(|f| f.soname.is_some()) =>
+            {
+                Placed::Forward(alias.clone())
+            }
             AliasForm::Forward | AliasForm::Copy => Placed::File(alias.library),
         };
         runtime.placed.insert(rule.path.value.clone(), (placed, &rule.path.place));
@@ -44,14 +49,24 @@ pub(super) fn apply<'a>(
     }));
 }
 
-fn no_such_link(rule: &AliasRule, package: &Package, runtime: &Runtime<'_>, view: &View<'_, '_>) -> Problem {
+fn no_such_link(
+    rule: &AliasRule,
+    package: &Package,
+    runtime: &Runtime<'_>,
+    view: &View<'_, '_>,
+) -> Problem {
     let hint = nearest(rule.path.as_str(), runtime.aliases.keys().map(RelPath::as_str));
     let label = match (view.get(&rule.path), hint) {
-        (Some(item), _) => format!("artifact `{}` has it, which this package does not take", item.artifact.id),
+        (Some(item), _) => {
+            format!("artifact `{}` has it, which this package does not take", item.artifact.id)
+        }
         (None, Some(near)) => format!("no library link is there; did you mean `{near}`?"),
         (None, None) => "no library link is there".to_owned(),
     };
-    Problem::error(Code::MissingLibrary, format!("package `{}` has no library under `{}`", *package.name, *rule.path))
-        .label(&rule.path.place, label)
-        .help("correct the path, remove the line, or say why it can be absent: optional=\"…\"")
+    Problem::error(
+        Code::MissingLibrary,
+        format!("package `{}` has no library under `{}`", *package.name, *rule.path),
+    )
+    .label(&rule.path.place, label)
+    .help("correct the path, remove the line, or say why it can be absent: optional=\"…\"")
 }

@@ -106,7 +106,11 @@ pub enum Resolved<'a> {
 impl<'a> Closure<'a> {
     /// Learns where everything is. `distributions` are all that are built, not only those that
     /// somebody wants (`--only`): what is missing among them counts as not installed.
-    pub fn new(manifest: &'a Manifest, catalog: &'a Catalog, distributions: impl IntoIterator<Item = &'a Distribution>) -> Self {
+    pub fn new(
+        manifest: &'a Manifest,
+        catalog: &'a Catalog,
+        distributions: impl IntoIterator<Item = &'a Distribution>,
+    ) -> Self {
         Self::of_sources(manifest, catalog, &Sources::new(catalog), distributions)
     }
 
@@ -120,21 +124,37 @@ impl<'a> Closure<'a> {
         let distributions: Vec<&Distribution> = distributions.into_iter().collect();
         let together = Together::new(manifest, &distributions);
         let tree = Tree::new(catalog, sources, &distributions);
-        Self { manifest, catalog, distributions, together, tree, artifacts: OnceLock::new(), loads: OnceLock::new() }
+        Self {
+            manifest,
+            catalog,
+            distributions,
+            together,
+            tree,
+            artifacts: OnceLock::new(),
+            loads: OnceLock::new(),
+        }
     }
 
     /// What the file at `path` (below site-packages) of a distribution is loaded with, in order;
     /// nothing when it is no ELF file that the loader can load.
-    pub fn needs<'s>(&'s self, distribution: &'s Distribution, path: &'s RelPath) -> impl Iterator<Item = Need<'a>> + 's {
-        let same = |d: &Distribution| d.name == distribution.name && d.variant == distribution.variant;
+    pub fn needs<'s>(
+        &'s self,
+        distribution: &'s Distribution,
+        path: &'s RelPath,
+    ) -> impl Iterator<Item = Need<'a>> + 's {
+        let same =
+            |d: &Distribution| d.name == distribution.name && d.variant == distribution.variant;
         let files = self.tree.files.iter().enumerate();
-        let found = files.filter(move |(_, file)| file.member.path == *path && same(self.distributions[file.distribution]));
+        let found = files.filter(move |(_, file)| {
+            file.member.path == *path && same(self.distributions[file.distribution])
+        });
         found.flat_map(|(number, _)| self.needs_of(number))
     }
 
     /// Every file with what it needs, in the order of the plan.
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
-        (0..self.tree.files.len()).flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
+        (0..self.tree.files.len())
+            .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
     /// Every library that a file needs, in the order of the plan, and where the file finds it by
@@ -143,7 +163,11 @@ impl<'a> Closure<'a> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
                 let found = self.look(number, *name, file.distribution).found;
-                (self.found(number), self.tree.names[*name], found.map(|library| self.found(library)))
+                (
+                    self.found(number),
+                    self.tree.names[*name],
+                    found.map(|library| self.found(library)),
+                )
             })
         })
     }
@@ -170,7 +194,10 @@ impl<'a> Closure<'a> {
         }
         let loads = self.loads.get_or_init(|| Loads::new(self));
         if let Some((found, loader)) = loads.through(file, name) {
-            return Resolved::ThroughLoader { found: self.found(found), loader: self.found(loader) };
+            return Resolved::ThroughLoader {
+                found: self.found(found),
+                loader: self.found(loader),
+            };
         }
         if let Some(lucky) = looked.others.first() {
             return Resolved::Luck(self.found(*lucky));
@@ -188,14 +215,24 @@ impl<'a> Closure<'a> {
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
         let mut looked = Looked::default();
         for directory in &self.tree.searches[self.tree.files[file].search] {
-            for candidate in self.tree.standing(*directory, name).iter().filter(|c| self.can_meet(installed, c.distribution)) {
+            for candidate in self
+                .tree
+                .standing(*directory, name)
+                .iter()
+                .filter(|c| self.can_meet(installed, c.distribution))
+            {
                 match candidate.standing {
-                    Standing::File(library) if self.tree.files[library].machine == self.tree.files[file].machine => {
+                    Standing::File(library)
+                        if self.tree.files[library].machine == self.tree.files[file].machine =>
+                    {
                         let sure = [candidate.distribution, self.tree.files[library].distribution];
                         let sure = sure.into_iter().all(|d| self.together.guaranteed(installed, d));
                         looked.add(library, sure, |one, other| self.same_bytes(one, other));
                     }
-                    Standing::NoLibrary if looked.found.is_none() && self.together.guaranteed(installed, candidate.distribution) => {
+                    Standing::NoLibrary
+                        if looked.found.is_none()
+                            && self.together.guaranteed(installed, candidate.distribution) =>
+                    {
                         let distribution = self.distributions[candidate.distribution];
                         looked.in_the_way = Some(Found { distribution, member: candidate.member });
                         return looked;
@@ -226,10 +263,17 @@ impl<'a> Closure<'a> {
     /// Libraries of this name, wherever they are installed for the same target.
     fn shipped(&self, file: usize, name: usize) -> Vec<Found<'a>> {
         let mut shipped: Vec<usize> = Vec::new();
-        for candidate in self.tree.bearers(name).filter(|c| self.can_meet(self.tree.files[file].distribution, c.distribution)) {
+        for candidate in self
+            .tree
+            .bearers(name)
+            .filter(|c| self.can_meet(self.tree.files[file].distribution, c.distribution))
+        {
             if let Standing::File(library) = candidate.standing
                 && !shipped.contains(&library)
-                && self.same_target(file, self.distributions[self.tree.files[library].distribution].variant.as_deref())
+                && self.same_target(
+                    file,
+                    self.distributions[self.tree.files[library].distribution].variant.as_deref(),
+                )
             {
                 shipped.push(library);
             }
@@ -243,7 +287,8 @@ impl<'a> Closure<'a> {
         let mut artifacts = all.get(&name).cloned().unwrap_or_default();
         for one in &mut artifacts {
             let family = &one.artifact.family;
-            one.other_target = !self.same_target(file, (!family.is_generic()).then(|| family.base()));
+            one.other_target =
+                !self.same_target(file, (!family.is_generic()).then(|| family.base()));
         }
         artifacts.sort_by_key(|one| one.other_target);
         artifacts
@@ -292,11 +337,22 @@ fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec
     let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
     for artifact in &catalog.artifacts {
         for entry in &artifact.entries {
-            let Some(facts) = entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary) else { continue };
+            let Some(facts) = entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
+            else {
+                continue;
+            };
             let by_file_name = tree.name(entry.path.file_name());
-            let by_soname = facts.soname.as_deref().and_then(|s| tree.name(s)).filter(|s| Some(*s) != by_file_name);
+            let by_soname = facts
+                .soname
+                .as_deref()
+                .and_then(|s| tree.name(s))
+                .filter(|s| Some(*s) != by_file_name);
             for name in by_file_name.into_iter().chain(by_soname) {
-                found.entry(name).or_default().push(InArtifact { artifact: &artifact.id, path: &entry.path, other_target: false });
+                found.entry(name).or_default().push(InArtifact {
+                    artifact: &artifact.id,
+                    path: &entry.path,
+                    other_target: false,
+                });
             }
         }
     }

@@ -9,15 +9,23 @@ use crate::names::{Compression, RelPath};
 /// The members of a wheel that rules compress in another way than the wheel's others. The first rule
 /// that matches where a file is installed counts. A level that was asked for takes the place of every
 /// rule but those that store: what they name does not shrink, whatever the level.
-pub(super) fn otherwise(manifest: &Manifest, request: &Request, distribution: &Distribution) -> BTreeMap<RelPath, Compression> {
+pub(super) fn otherwise(
+    manifest: &Manifest,
+    request: &Request,
+    distribution: &Distribution,
+) -> BTreeMap<RelPath, Compression> {
     let rules = &manifest.project.compression;
     if distribution.form == Form::Sdist || rules.is_empty() {
         return BTreeMap::new();
     }
-    let counts = |rule: &&CompressionRule| request.compression.is_none() || rule.level == Compression::Store;
-    let level = |installed: &RelPath| rules.iter().filter(counts).find(|rule| rule.glob.matches(installed)).map(|rule| rule.level);
+    let counts =
+        |rule: &&CompressionRule| request.compression.is_none() || rule.level == Compression::Store;
+    let level = |installed: &RelPath| {
+        rules.iter().filter(counts).find(|rule| rule.glob.matches(installed)).map(|rule| rule.level)
+    };
     let members = distribution.members.iter().filter_map(|member| {
-        let level = level(&member.step.source()?.path).filter(|level| *level != distribution.compression)?;
+        let level = level(&member.step.source()?.path)
+            .filter(|level| *level != distribution.compression)?;
         Some((member.path.clone(), level))
     });
     members.collect()

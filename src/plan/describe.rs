@@ -19,11 +19,21 @@ pub(super) const EVERY: &str = "rockpack";
 
 /// A file of text that the plan made.
 pub(super) fn render(path: RelPath, text: String) -> Member {
-    Member { path, size: text.len() as u64, step: Step::Render { text }, executable: false, rule: EVERY.into() }
+    Member {
+        path,
+        size: text.len() as u64,
+        step: Step::Render { text },
+        executable: false,
+        rule: EVERY.into(),
+    }
 }
 
 /// The core metadata, but for the licence, which goes by the files.
-pub(super) fn metadata(manifest: &Manifest, instance: &Instance<'_>, requires_dist: Vec<String>) -> Metadata {
+pub(super) fn metadata(
+    manifest: &Manifest,
+    instance: &Instance<'_>,
+    requires_dist: Vec<String>,
+) -> Metadata {
     let project = &manifest.project;
     // An installer has to run the backend, whose answer depends on the machine (PEP 643).
     let computed = instance.package.kind == PackageKind::Selector;
@@ -39,17 +49,23 @@ pub(super) fn metadata(manifest: &Manifest, instance: &Instance<'_>, requires_di
 }
 
 /// Console scripts that can be registered: each with what it starts, if that is a program.
-pub(super) fn scripts(package: &Package, system: System, ships: impl Fn(&RelPath) -> bool) -> Vec<(&str, &ScriptTarget)> {
+pub(super) fn scripts(
+    package: &Package,
+    system: System,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<(&str, &ScriptTarget)> {
     let can_start = |script: &&Script| starts(script, system, &ships);
-    scripts_of(package, system).filter(can_start).map(|s| (s.name.as_str(), &s.target)).collect()
+    scripts_of(package, system).filter(can_start).map(|s| (s.name.as_str(), &*s.target)).collect()
 }
 
-fn scripts_of(package: &Package, system: System) -> impl Iterator<Item = &Script> {
+/// The scripts that there are on a system.
+pub(super) fn scripts_of(package: &Package, system: System) -> impl Iterator<Item = &Script> {
     package.scripts.iter().filter(move |s| s.on.is_none_or(|on| on == system))
 }
 
-fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
-    match &script.target {
+/// Whether what the script starts is there.
+pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+    match &*script.target {
         ScriptTarget::Function(_) => true,
         ScriptTarget::Program(program) if system == System::Windows => {
             let exe = format!("{program}.exe").parse().ok();
@@ -60,22 +76,40 @@ fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> 
 }
 
 /// What a package's scripts and libraries name and the package does not have.
-pub(super) fn missing<P>(package: &Package, system: System, placed: &BTreeMap<RelPath, P>) -> Vec<Absent> {
-    let idle = scripts_of(package, system).filter(|s| !starts(s, system, |p| placed.contains_key(p)));
-    let programs = idle.filter_map(|script| match &script.target {
-        ScriptTarget::Program(program) => Some((program.clone(), format!("not there: no script `{}`", *script.name), &script.name.place)),
+pub(super) fn missing<P>(
+    package: &Package,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<Absent> {
+    let idle = scripts_of(package, system).filter(|s| !starts(s, system, &ships));
+    let programs = idle.filter_map(|script| match &*script.target {
+        ScriptTarget::Program(program) => Some((
+            program.clone(),
+            format!("not there: no script `{}`", *script.name),
+            &script.name.place,
+        )),
         ScriptTarget::Function(_) => None,
     });
-    let libraries = package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
-        let pattern = pattern_in_vain(library, system, placed)?;
-        let reason = format!("not there: the runtime will not find library `{}`", *library.name);
-        Some((pattern.parse().ok()?, reason, &library.name.place))
-    });
-    programs.chain(libraries).map(|(path, reason, place)| Absent { path, reason, rule: place.shown() }).collect()
+    let libraries =
+        package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
+            let pattern = pattern_in_vain(library, system, placed)?;
+            let reason =
+                format!("not there: the runtime will not find library `{}`", *library.name);
+            Some((pattern.parse().ok()?, reason, &library.name.place))
+        });
+    programs
+        .chain(libraries)
+        .map(|(path, reason, place)| Absent { path, reason, rule: place.shown() })
+        .collect()
 }
 
 /// Where a library has to be, when nothing is there.
-pub(super) fn pattern_in_vain<'l, P>(library: &'l Library, system: System, placed: &BTreeMap<RelPath, P>) -> Option<&'l str> {
+pub(super) fn pattern_in_vain<'l, P>(
+    library: &'l Library,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+) -> Option<&'l str> {
     let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
     let glob = pattern.parse::<Glob>().ok()?;
     let found = placed.keys().any(|path| glob.matches(path));
@@ -83,10 +117,17 @@ pub(super) fn pattern_in_vain<'l, P>(library: &'l Library, system: System, place
 }
 
 /// Entry points: `name = module:function`.
-pub(super) fn entry_points(instance: &Instance<'_>, scripts: &[(&str, &ScriptTarget)]) -> BTreeMap<String, String> {
+pub(super) fn entry_points(
+    instance: &Instance<'_>,
+    scripts: &[(&str, &ScriptTarget)],
+) -> BTreeMap<String, String> {
     let start = |(name, target): &(&str, &ScriptTarget)| match target {
-        ScriptTarget::Function(function) => ((*name).to_owned(), format!("{}.{function}", instance.module)),
-        ScriptTarget::Program(_) => ((*name).to_owned(), format!("{}._cli:{}", instance.module, python::identifier(name))),
+        ScriptTarget::Function(function) => {
+            ((*name).to_owned(), format!("{}.{function}", instance.module))
+        }
+        ScriptTarget::Program(_) => {
+            ((*name).to_owned(), format!("{}._cli:{}", instance.module, python::identifier(name)))
+        }
     };
     scripts.iter().map(start).collect()
 }
@@ -100,10 +141,16 @@ pub(super) fn import_package(
     problems: &mut Problems,
 ) -> Vec<Member> {
     let module = &instance.module;
-    let file = |name: &str, text: String| name.parse().ok().map(|path: RelPath| render(below(module, &path), text));
+    let file = |name: &str, text: String| {
+        name.parse().ok().map(|path: RelPath| render(below(module, &path), text))
+    };
     let files = template(instance, templates, problems);
-    let mut members: Vec<Member> = files.map(|(path, text)| render(below(module, path), text.clone())).collect();
-    members.extend(file("_dist_info.py", python::module("What this distribution is: written when it was built.", "DIST", facts)));
+    let mut members: Vec<Member> =
+        files.map(|(path, text)| render(below(module, path), text.clone())).collect();
+    members.extend(file(
+        "_dist_info.py",
+        python::module("What this distribution is: written when it was built.", "DIST", facts),
+    ));
     if !scripts.is_empty() {
         members.extend(file("_cli.py", cli(scripts)));
     }
@@ -111,10 +158,18 @@ pub(super) fn import_package(
 }
 
 /// The files of a selector's sdist, below its top directory.
-pub(super) fn sdist(instance: &Instance<'_>, templates: &Templates, facts: &Value, problems: &mut Problems) -> Vec<Member> {
-    let mut members: Vec<Member> = template(instance, templates, problems).map(|(path, text)| render(path.clone(), text.clone())).collect();
+pub(super) fn sdist(
+    instance: &Instance<'_>,
+    templates: &Templates,
+    facts: &Value,
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let mut members: Vec<Member> = template(instance, templates, problems)
+        .map(|(path, text)| render(path.clone(), text.clone()))
+        .collect();
     let path = format!("src/{}/_dist_info.py", instance.module).parse().ok();
-    let text = python::module("What this release consists of: written when it was built.", "DIST", facts);
+    let text =
+        python::module("What this release consists of: written when it was built.", "DIST", facts);
     members.extend(path.map(|path| render(path, text)));
     members
 }
@@ -135,7 +190,11 @@ fn template<'t>(
                 .of_fact(name.place.to_string()),
         );
     }
-    files.into_iter().flatten().map(|(path, text)| (path, text)).filter(|(path, _)| !is_text_of_template(path))
+    files
+        .into_iter()
+        .flatten()
+        .map(|(path, text)| (path, text))
+        .filter(|(path, _)| !is_text_of_template(path))
 }
 
 /// One function for each console script.
@@ -145,7 +204,12 @@ fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
             .to_owned();
     for (name, target) in scripts {
         if matches!(target, ScriptTarget::Program(_)) {
-            let _ = write!(text, "\n\ndef {}() -> None:\n    start({})\n", python::identifier(name), Value::from(*name));
+            let _ = write!(
+                text,
+                "\n\ndef {}() -> None:\n    start({})\n",
+                python::identifier(name),
+                Value::from(*name)
+            );
         }
     }
     text

@@ -32,9 +32,21 @@ pub(super) fn archive(
     let mut members = BTreeMap::new();
     for (&path, selected) in &selection.directories {
         let step = Step::Directory;
-        members.insert(path.clone(), Member { path: path.clone(), step, executable: true, size: 0, rule: selected.rule.shown() });
+        members.insert(
+            path.clone(),
+            Member {
+                path: path.clone(),
+                step,
+                executable: true,
+                size: 0,
+                rule: selected.rule.shown(),
+            },
+        );
     }
-    let elsewhere = Elsewhere { owners: shipped.owners(instance), aliases: aliases(instance, selection, shipped) };
+    let elsewhere = Elsewhere {
+        owners: shipped.owners(instance),
+        aliases: aliases(instance, selection, shipped),
+    };
     for (&path, selected) in &selection.files {
         if let Some(member) = member(instance, path, selected, view, &elsewhere, problems) {
             members.insert(path.clone(), member);
@@ -54,11 +66,19 @@ struct Elsewhere<'s, 'a> {
 
 /// Where the SONAME of each alias is, over all runtime distributions that devel relies on. A
 /// name that nothing has is no place to link to.
-fn aliases<'s>(instance: &'s Instance<'_>, selection: &Selection<'_>, shipped: &Shipped<'s, '_>) -> HashMap<&'s RelPath, &'s RelPath> {
+fn aliases<'s>(
+    instance: &'s Instance<'_>,
+    selection: &Selection<'_>,
+    shipped: &Shipped<'s, '_>,
+) -> HashMap<&'s RelPath, &'s RelPath> {
     let mut aliases = HashMap::new();
     for filled in shipped.relied_on(instance) {
-        let there = |real: &RelPath| selection.files.contains_key(real) || filled.runtime.placed.contains_key(real);
-        for (path, (alias, _)) in filled.runtime.aliases.iter().filter(|(_, (alias, _))| there(&alias.real)) {
+        let there = |real: &RelPath| {
+            selection.files.contains_key(real) || filled.runtime.placed.contains_key(real)
+        };
+        for (path, (alias, _)) in
+            filled.runtime.aliases.iter().filter(|(_, (alias, _))| there(&alias.real))
+        {
             aliases.entry(path).or_insert(&alias.real);
         }
     }
@@ -89,7 +109,10 @@ fn member(
     }
     if let EntryKind::Symlink { target } = &selected.item.entry.kind {
         if matches!(view.follow(path, target), Target::Outside) {
-            let what = format!("the link `{path}` of artifact `{}` leads outside the installation: `{target}`", selected.item.artifact.id);
+            let what = format!(
+                "the link `{path}` of artifact `{}` leads outside the installation: `{target}`",
+                selected.item.artifact.id
+            );
             problems.push(
                 Problem::error(Code::LinkOutside, what)
                     .label(selected.rule, "takes it")
@@ -115,13 +138,24 @@ fn into_package(instance: &Instance<'_>, owner: &Filled<'_>, path: &RelPath) -> 
 }
 
 /// Libraries that a runtime package ships under their SONAME though no entry has it: devel links to them too.
-fn renamed(instance: &Instance<'_>, selection: &Selection<'_>, shipped: &Shipped<'_, '_>, members: &mut BTreeMap<RelPath, Member>) {
+fn renamed(
+    instance: &Instance<'_>,
+    selection: &Selection<'_>,
+    shipped: &Shipped<'_, '_>,
+    members: &mut BTreeMap<RelPath, Member>,
+) {
     for filled in shipped.relied_on(instance) {
         for (path, (alias, rule)) in &filled.runtime.aliases {
-            if selection.files.contains_key(path) && !members.contains_key(&alias.real) && filled.runtime.placed.contains_key(&alias.real) {
+            if selection.files.contains_key(path)
+                && !members.contains_key(&alias.real)
+                && filled.runtime.placed.contains_key(&alias.real)
+            {
                 let step = Step::Link { target: into_package(instance, filled, &alias.real) };
                 let path = alias.real.clone();
-                members.insert(path.clone(), Member { path, step, executable: false, size: 0, rule: rule.shown() });
+                members.insert(
+                    path.clone(),
+                    Member { path, step, executable: false, size: 0, rule: rule.shown() },
+                );
             }
         }
     }
@@ -132,11 +166,18 @@ fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
     let (mut known, mut missing) = (HashSet::new(), Vec::new());
     for path in members.keys() {
         // Above a directory that is known, all are.
-        let new = std::iter::successors(path.parent(), RelPath::parent).take_while(|directory| known.insert(directory.clone()));
+        let new = std::iter::successors(path.parent(), RelPath::parent)
+            .take_while(|directory| known.insert(directory.clone()));
         missing.extend(new.filter(|directory| !members.contains_key(directory)));
     }
     for path in missing {
-        let member = Member { path: path.clone(), step: Step::Directory, executable: true, size: 0, rule: EVERY.into() };
+        let member = Member {
+            path: path.clone(),
+            step: Step::Directory,
+            executable: true,
+            size: 0,
+            rule: EVERY.into(),
+        };
         members.insert(path, member);
     }
 }

@@ -28,6 +28,7 @@ mod moved;
 mod moves;
 mod pair;
 mod places;
+mod remarks;
 mod rpath;
 mod text;
 mod translate;
@@ -67,6 +68,8 @@ pub struct Diff {
     pub new_total: Extent,
     /// Files that no package takes on one side alone, where both sides know.
     pub unowned: Vec<UnownedChange>,
+    /// What the plans warn of, on one side alone; without what a manifest expects.
+    pub warnings: Vec<WarningChange>,
     /// What the plans note, on one side alone.
     pub notes: Vec<NoteChange>,
 }
@@ -200,11 +203,29 @@ pub struct NoteChange {
     pub now: bool,
 }
 
+/// A warning of a plan that the other plan does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WarningChange {
+    /// Its kind.
+    pub code: String,
+    /// What is doubtful.
+    pub message: String,
+    /// The first line of the manifest that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Whether the new side has it.
+    pub now: bool,
+}
+
 impl Diff {
     /// Whether there is no difference at all.
     pub fn is_empty(&self) -> bool {
         let facts = |s: &Side| (s.version.clone(), s.mode, s.platform_tag.clone());
-        let lists = self.moved.is_empty() && self.packages.is_empty() && self.unowned.is_empty() && self.notes.is_empty();
+        let lists = self.moved.is_empty()
+            && self.packages.is_empty()
+            && self.unowned.is_empty()
+            && self.warnings.is_empty()
+            && self.notes.is_empty();
         lists && self.directories.is_empty() && facts(&self.old) == facts(&self.new)
     }
 }

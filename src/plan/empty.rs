@@ -22,8 +22,9 @@ pub(super) fn problem(
     selection: &Selection<'_>,
     runtime: Option<&Runtime<'_>>,
 ) -> Problem {
-    let mut problem = Problem::error(Code::EmptyPackage, format!("{} would be empty", instance.name))
-        .label(&instance.declared.name.place, "nothing is left of what its rules take");
+    let mut problem =
+        Problem::error(Code::EmptyPackage, format!("{} would be empty", instance.name))
+            .label(&instance.declared.name.place, "nothing is left of what its rules take");
     for (place, text) in takes(catalog, instance, mode).into_iter().take(SHOWN) {
         problem = problem.label(place, text);
     }
@@ -31,10 +32,14 @@ pub(super) fn problem(
         problem = problem.label(place, format!("keeps out {}", counted(count, "file")));
     }
     let out = selection.excluded.len();
-    if let (Some(first), 0) = (instance.package.includes.iter().find(|r| applies(r.mode, mode)), out) {
+    if let (Some(first), 0) =
+        (instance.package.includes.iter().find(|r| applies(r.mode, mode)), out)
+    {
         problem = problem.label(&first.glob.place, "no include rule matches any of it");
     }
-    let lost = runtime.and_then(|runtime| runtime.absent.iter().find(|absent| !absent.reason.starts_with("excluded")));
+    let lost = runtime.and_then(|runtime| {
+        runtime.absent.iter().find(|absent| !absent.reason.starts_with("excluded"))
+    });
     match lost {
         Some(absent) => problem.help(format!("what is selected cannot be shipped: `{}` {}", absent.path, absent.reason)),
         None => problem.help("check its artifacts, includes and excludes, and that the artifacts for this target are there"),
@@ -45,10 +50,19 @@ pub(super) fn problem(
 fn takes<'a>(catalog: &Catalog, instance: &Instance<'a>, mode: Mode) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
     for rule in instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
-        let fits = |c| rule.components.is_empty() || rule.components.iter().any(|own| own.value == c);
-        for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id) && a.id.name == *rule.name && fits(a.id.component)) {
-            let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory)).count();
-            takes.push((&rule.name.place, format!("`{}` has {}", artifact.id, counted(files, "file"))));
+        let fits =
+            |c| rule.components.is_empty() || rule.components.iter().any(|own| own.value == c);
+        for artifact in catalog
+            .artifacts
+            .iter()
+            .filter(|a| instance.fits(&a.id) && a.id.name == *rule.name && fits(a.id.component))
+        {
+            let files =
+                artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory)).count();
+            takes.push((
+                &rule.name.place,
+                format!("`{}` has {}", artifact.id, counted(files, "file")),
+            ));
         }
     }
     takes

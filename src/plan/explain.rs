@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::instance::{Instance, instances};
-use super::resolve;
 use super::targets::{self, Targets};
 use super::{Absent, Member, Plan, Request, Templates};
+use super::{only, resolve};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, Origin};
 use crate::elf::ElfFacts;
 use crate::manifest::{Glob, Manifest, PackageKind};
@@ -34,7 +34,7 @@ pub struct Explainer<'a> {
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
     /// Told of these packages alone; of all when empty.
-    only: Vec<PackageName>,
+    request: Request,
 }
 
 /// What one mode makes of manifest and catalog.
@@ -120,7 +120,10 @@ pub struct InDistribution {
 impl InDistribution {
     /// Whether any rule sees the path, or it lands here without one.
     pub fn says_something(&self) -> bool {
-        !self.rules.is_empty() || !self.lands.is_empty() || !self.absent.is_empty() || self.below.is_some()
+        !self.rules.is_empty()
+            || !self.lands.is_empty()
+            || !self.absent.is_empty()
+            || self.below.is_some()
     }
 }
 
@@ -272,9 +275,16 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// When the request itself is at fault. That there is no plan is part of an explanation.
-    pub fn new(manifest: &'a Manifest, catalog: &'a Catalog, templates: &Templates, request: &Request) -> Result<Self, Problems> {
+    pub fn new(
+        manifest: &'a Manifest,
+        catalog: &'a Catalog,
+        templates: &Templates,
+        request: &Request,
+    ) -> Result<Self, Problems> {
         let first = targets::mode(catalog, request);
-        let unknown = resolve::check_only(manifest, first, request);
+        let scope_of_first = scope(manifest, catalog, request);
+        let instances = scope_of_first.as_ref().map_or(&[][..], |(_, instances)| &instances[..]);
+        let unknown = only::check(manifest, first, instances, request);
         if !unknown.is_empty() {
             return Err(unknown);
         }
@@ -294,25 +304,37 @@ impl<'a> Explainer<'a> {
             let told = modes.is_empty() || !problems.has_errors();
             let scope = if told { scope(manifest, catalog, &request) } else { None };
             let plan = plan.filter(|_| told);
-            let problems = problems.iter().filter(|p| p.is_error()).map(ToString::to_string).collect();
+            let problems =
+                problems.iter().filter(|p| p.is_error()).map(ToString::to_string).collect();
             modes.push(InOneMode { mode, scope, plan, problems });
         }
-        Ok(Self { manifest, catalog: catalog.in_order(), modes, only: request.only.clone() })
+        Ok(Self { manifest, catalog: catalog.in_order(), modes, request: request.clone() })
     }
 
     /// What becomes of `path`, as [`Self::find`] gives it.
     pub fn explain(&self, path: &RelPath) -> Explanation {
         let here = self.entries_at(path);
-        let found = here.artifacts.iter().flat_map(|a| a.entries.iter().map(|e| Found { artifact: a.id.clone(), entry: e.clone() }));
-        Explanation { path: path.clone(), found: found.collect(), modes: self.modes.iter().map(|m| self.in_mode(m, &here, path)).collect() }
+        let found = here.artifacts.iter().flat_map(|a| {
+            a.entries.iter().map(|e| Found { artifact: a.id.clone(), entry: e.clone() })
+        });
+        Explanation {
+            path: path.clone(),
+            found: found.collect(),
+            modes: self.modes.iter().map(|m| self.in_mode(m, &here, path)).collect(),
+        }
     }
 
     /// The catalog of this one path.
     fn entries_at(&self, path: &RelPath) -> Catalog {
         let at_path = |artifact: &Artifact| {
             let from = artifact.entries.partition_point(|e| e.path < *path);
-            let entries: Vec<Entry> = artifact.entries[from..].iter().take_while(|e| e.path == *path).cloned().collect();
-            (!entries.is_empty()).then(|| Artifact { id: artifact.id.clone(), absent_bases: Vec::new(), entries })
+            let entries: Vec<Entry> =
+                artifact.entries[from..].iter().take_while(|e| e.path == *path).cloned().collect();
+            (!entries.is_empty()).then(|| Artifact {
+                id: artifact.id.clone(),
+                absent_bases: Vec::new(),
+                entries,
+            })
         };
         Catalog {
             artifacts: self.catalog.artifacts.iter().filter_map(at_path).collect(),
@@ -323,11 +345,15 @@ impl<'a> Explainer<'a> {
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
         let (mut distributions, mut owned) = (Vec::new(), HashSet::new());
-        let (targets, instances) = of.scope.as_ref().map_or((None, &[][..]), |(targets, instances)| (Some(targets), &instances[..]));
+        let (targets, instances) = of
+            .scope
+            .as_ref()
+            .map_or((None, &[][..]), |(targets, instances)| (Some(targets), &instances[..]));
         for instance in instances {
             let heard = rules::heard(self.manifest, here, instance, of.mode, path);
             owned.extend(heard.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
-            let distribution = landing::distribution(of.plan.as_ref(), &self.catalog, instance, heard, path);
+            let distribution =
+                landing::distribution(of.plan.as_ref(), &self.catalog, instance, heard, path);
             if instance.package.kind != PackageKind::Selector || distribution.says_something() {
                 distributions.push(distribution);
             }
@@ -335,15 +361,21 @@ impl<'a> Explainer<'a> {
         if let Some(plan) = &of.plan {
             needs::add(self.manifest, &self.catalog, plan, &mut distributions);
         }
-        distributions.retain(|d| self.only.is_empty() || self.only.contains(&d.package));
-        let not_built = |id: &&ArtifactId| targets.is_some() && !id.family.is_generic() && !instances.iter().any(|i| i.fits(id));
+        distributions.retain(|d| self.request.wants_distribution(&d.package, &d.name));
+        let not_built = |id: &&ArtifactId| {
+            targets.is_some() && !id.family.is_generic() && !instances.iter().any(|i| i.fits(id))
+        };
         InMode {
             mode: of.mode,
             asked: self.modes.first().is_some_and(|first| first.mode == of.mode),
             problems: of.problems.clone(),
             distributions,
-            dropped: targets.map(|t| rules::dropped(self.manifest, t, here, &owned)).unwrap_or_default(),
-            unowned: targets.map(|t| rules::unowned(self.manifest, t, here, &owned)).unwrap_or_default(),
+            dropped: targets
+                .map(|t| rules::dropped(self.manifest, t, here, &owned))
+                .unwrap_or_default(),
+            unowned: targets
+                .map(|t| rules::unowned(self.manifest, t, here, &owned))
+                .unwrap_or_default(),
             not_built: here.artifacts.iter().map(|a| &a.id).filter(not_built).cloned().collect(),
         }
     }
@@ -355,19 +387,28 @@ impl<'a> Explainer<'a> {
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);
-        if text.contains(['*', '?', '[', '{']) && text.parse::<RelPath>().is_ok_and(|p| !known.contains(&p)) {
+        if text.contains(['*', '?', '[', '{'])
+            && text.parse::<RelPath>().is_ok_and(|p| !known.contains(&p))
+        {
             let glob: Glob = text.parse().map_err(|e: crate::manifest::GlobError| e.to_string())?;
             return Ok(Asked::Glob(known.into_iter().filter(|path| glob.matches(path)).collect()));
         }
         let path: RelPath = text.parse().map_err(|e: crate::names::PathError| e.to_string())?;
         let installed = index::below_platform_directory(&path, &self.modes);
-        let found = installed.filter(|p| known.contains(p)).or_else(|| known.contains(&path).then_some(path));
+        let found = installed
+            .filter(|p| known.contains(p))
+            .or_else(|| known.contains(&path).then_some(path));
         Ok(found.map_or_else(|| Asked::Unknown(index::nearest(text, &known)), Asked::Path))
     }
 
     /// Who has each of these paths, and where it lands in the first mode.
     pub fn matches(&self, paths: Vec<RelPath>) -> Vec<Match> {
-        let lands = self.modes.first().and_then(|m| m.plan.as_ref()).map(landing::by_path).unwrap_or_default();
+        let lands = self
+            .modes
+            .first()
+            .and_then(|m| m.plan.as_ref())
+            .map(landing::by_path)
+            .unwrap_or_default();
         let mut artifacts: BTreeMap<&RelPath, Vec<ArtifactId>> = BTreeMap::new();
         for artifact in &self.catalog.artifacts {
             for entry in &artifact.entries {
@@ -384,7 +425,11 @@ impl<'a> Explainer<'a> {
 }
 
 /// What is built, when that much is known.
-fn scope<'a>(manifest: &'a Manifest, catalog: &Catalog, request: &Request) -> Option<(Targets, Vec<Instance<'a>>)> {
+fn scope<'a>(
+    manifest: &'a Manifest,
+    catalog: &Catalog,
+    request: &Request,
+) -> Option<(Targets, Vec<Instance<'a>>)> {
     let (targets, problems) = targets::resolve(manifest, catalog, request);
     let all = instances(manifest, &targets, targets::suffix(request)).ok()?;
     (!problems.has_errors()).then_some((targets, all))

@@ -26,7 +26,13 @@ pub(super) struct Known<'k> {
 }
 
 /// What a selector knows of the whole set.
-pub(super) fn selector(manifest: &Manifest, targets: &Targets, instance: &Instance<'_>, all: &[Instance<'_>], known: &Known<'_>) -> Value {
+pub(super) fn selector(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+    all: &[Instance<'_>],
+    known: &Known<'_>,
+) -> Value {
     let own_family = instance.variant.as_str().map(str::to_owned);
     json!({
         "version": targets.version,
@@ -49,7 +55,8 @@ pub(super) fn selector(manifest: &Manifest, targets: &Targets, instance: &Instan
 /// nobody takes a family's package for an ISA that was left out of it.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
-    let counts = |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
+    let counts =
+        |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
     let isas = manifest.families.isas.iter().filter(|(isa, _)| counts(isa.as_str()));
     isas.map(|(isa, facts)| (isa.to_string(), json!(facts.families))).collect::<Map<_, _>>().into()
 }
@@ -59,21 +66,36 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         let list = targets.published.get(&system).into_iter().flatten();
         list.filter(|target| own.is_none_or(|own| own == target.as_str())).collect()
     };
-    System::ALL.into_iter().map(|system| (system.sys_platform().to_owned(), json!(of(system)))).collect::<Map<_, _>>().into()
+    System::ALL
+        .into_iter()
+        .map(|system| (system.sys_platform().to_owned(), json!(of(system))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// Every package but the selector, as it is called for this selector's target.
-fn packages(manifest: &Manifest, targets: &Targets, selector: &Instance<'_>, all: &[Instance<'_>]) -> Value {
+fn packages(
+    manifest: &Manifest,
+    targets: &Targets,
+    selector: &Instance<'_>,
+    all: &[Instance<'_>],
+) -> Value {
     let mut packages = Map::new();
     for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
         let Some(declared) = package.distribution(targets.mode) else { continue };
-        let Some(built) =
-            all.iter().find(|i| i.package.name.value == *package.name && (selector.relies_on(i) || selector.variant.as_str().is_none()))
-        else {
+        let Some(built) = all.iter().find(|i| {
+            i.package.name.value == *package.name
+                && (selector.relies_on(i) || selector.variant.as_str().is_none())
+        }) else {
             continue;
         };
         let per_target = built.variant.as_str().is_some() && selector.variant.as_str().is_none();
-        let extra = selector.package.extras.iter().find(|e| *e.package == *package.name).map(|e| e.name.as_str().to_owned());
+        let extra = selector
+            .package
+            .extras
+            .iter()
+            .find(|e| *e.package == *package.name)
+            .map(|e| e.name.as_str().to_owned());
         let kind = if package.kind == PackageKind::Devel { "devel" } else { "runtime" };
         let (name, module) = if per_target {
             (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
@@ -107,13 +129,18 @@ pub(super) fn wheel(
     archive: Option<&str>,
 ) -> Value {
     let package = instance.package;
-    let is_registered = |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
-    let scripts = package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| match &script.target {
-        ScriptTarget::Program(program) => {
-            Some((script.name.value.clone(), json!({"program": program, "expand_devel": script.expand_devel})))
-        }
-        ScriptTarget::Function(_) => None,
-    });
+    let is_registered =
+        |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
+    let scripts =
+        package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
+            match &script.target.value {
+                ScriptTarget::Program(program) => Some((
+                    script.name.value.clone(),
+                    json!({"program": program, "expand_devel": script.expand_devel}),
+                )),
+                ScriptTarget::Function(_) => None,
+            }
+        });
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(instance));
     let mut facts = json!({
         "version": targets.version,
@@ -127,7 +154,10 @@ pub(super) fn wheel(
     });
     if let (Some(archive), Some(map)) = (archive, facts.as_object_mut()) {
         map.insert("archive".to_owned(), json!(archive));
-        map.insert("keep_links".to_owned(), json!(package.keep_links.iter().map(|l| &l.value).collect::<Vec<_>>()));
+        map.insert(
+            "keep_links".to_owned(),
+            json!(package.keep_links.iter().map(|l| &l.value).collect::<Vec<_>>()),
+        );
     }
     facts
 }
@@ -147,10 +177,19 @@ fn environment(instance: &Instance<'_>, all: &[Instance<'_>]) -> Value {
 
 /// The links that put a device wheel's files into an expanded devel tree, as JSON: a link for each
 /// file, each with the text that it has.
-pub(super) fn device_links(targets: &Targets, instance: &Instance<'_>, links: impl Iterator<Item = (RelPath, String)>) -> String {
+pub(super) fn device_links(
+    targets: &Targets,
+    instance: &Instance<'_>,
+    links: impl Iterator<Item = (RelPath, String)>,
+) -> String {
     let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
     // Names and versions are text: nothing here has no JSON.
-    serde_json::to_string(&DeviceLinks { isa: instance.variant.as_str(), links, version: &targets.version }).unwrap_or_default()
+    serde_json::to_string(&DeviceLinks {
+        isa: instance.variant.as_str(),
+        links,
+        version: &targets.version,
+    })
+    .unwrap_or_default()
 }
 
 #[derive(Serialize)]

@@ -39,7 +39,13 @@ pub fn html_page(plan: &Plan) -> String {
         hash_source(STYLE)
     );
     let title = format!("{}, {} mode", plan.version, plan.mode);
-    let values = [("policy", policy), ("title", title), ("style", STYLE.to_owned()), ("data", data::json(plan)), ("script", script)];
+    let values = [
+        ("policy", policy),
+        ("title", title),
+        ("style", STYLE.to_owned()),
+        ("data", data::json(plan)),
+        ("script", script),
+    ];
     filled(PAGE, &values)
 }
 
@@ -49,7 +55,9 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut page = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
-        page.extend(values.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.as_str()));
+        page.extend(
+            values.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.as_str()),
+        );
         page.push_str(rest);
     }
     page
@@ -65,7 +73,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
+        let bits =
+            (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
         for at in 0..4 {
             let digit = char::from(DIGITS[bits >> (18 - 6 * at) & 63]);
             text.push(if at <= group.len() { digit } else { '=' });
@@ -80,7 +89,8 @@ mod tests {
 
     #[test]
     fn base64_follows_the_vectors_of_rfc_4648() {
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
+        let texts =
+            ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
         assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
     }
 
@@ -96,7 +106,10 @@ mod tests {
             assert_eq!(PAGE.matches(&format!("{{{{{name}}}}}")).count(), 1, "{name}");
         }
         assert_eq!(PAGE.matches("{{").count(), 5);
-        assert!(!SCRIPT.concat().to_lowercase().contains("</script") && !SCRIPT.concat().contains("<!--"));
+        assert!(
+            !SCRIPT.concat().to_lowercase().contains("</script")
+                && !SCRIPT.concat().contains("<!--")
+        );
         assert!(!STYLE.to_lowercase().contains("</style"));
     }
 

@@ -2,33 +2,58 @@
 
 use std::collections::BTreeSet;
 
+use super::directory;
 use super::select::Matched;
-use crate::catalog::{Artifact, Catalog, EntryKind};
-use crate::manifest::{ArtifactRule, Manifest, Package, PathRule, applies};
+use crate::catalog::{Artifact, Catalog, Entry, EntryKind};
+use crate::manifest::{ArtifactRule, Glob, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode};
 use crate::source::{Code, Problem, Problems, nearest};
 
 /// What to do about a rule that says it has to match.
-const REMEDY: &str = "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
+const REMEDY: &str =
+    "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
 /// The same for a rule over paths.
-const GLOB_REMEDY: &str = "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
+const GLOB_REMEDY: &str =
+    "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
 
 /// The rules of a package that match nothing in any of its distributions.
-pub(super) fn rules(catalog: &Catalog, package: &Package, mode: Mode, matched: &Matched<'_>) -> Problems {
+pub(super) fn rules(
+    catalog: &Catalog,
+    package: &Package,
+    mode: Mode,
+    matched: &Matched<'_>,
+) -> Problems {
     let mut problems = Problems::new();
     for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none()) {
         artifact(catalog, rule, matched, &mut problems);
     }
     let meant = meant(catalog, package, mode);
-    let globs = package.includes.iter().map(|r| ("includes", r)).chain(package.excludes.iter().map(|r| ("excludes", r)));
-    for (what, rule) in globs.filter(|(_, r)| applies(r.mode, mode) && r.optional.is_none() && !matched.used(r)) {
+    let globs = package
+        .includes
+        .iter()
+        .map(|r| ("includes", r))
+        .chain(package.excludes.iter().map(|r| ("excludes", r)));
+    for (what, rule) in
+        globs.filter(|(_, r)| applies(r.mode, mode) && r.optional.is_none() && !matched.used(r))
+    {
         // Where an artifact's name is mistaken, what is in the artifact is not missed a second time.
-        let follows = catalog.artifacts.iter().any(|a| meant.contains(&a.id.name) && a.entries.iter().any(|e| rule.glob.matches(&e.path)));
+        let follows = catalog
+            .artifacts
+            .iter()
+            .any(|a| meant.contains(&a.id.name) && files(a).any(|e| rule.glob.matches(&e.path)));
         if !follows {
+            let (label, help) = why_no_path(catalog, rule, matched);
             problems.push(
-                Problem::error(Code::MatchesNothing, format!("`{}` of package `{}` {what} nothing", rule.glob.as_str(), *package.name))
-                    .label(&rule.glob.place, why_no_path(catalog, rule, matched))
-                    .help(GLOB_REMEDY),
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!(
+                        "`{}` of package `{}` {what} nothing",
+                        rule.glob.as_str(),
+                        *package.name
+                    ),
+                )
+                .label(&rule.glob.place, label)
+                .help(help),
             );
         }
     }
@@ -36,16 +61,35 @@ pub(super) fn rules(catalog: &Catalog, package: &Package, mode: Mode, matched: &
 }
 
 /// The artifacts that are probably meant by names that no artifact has.
-pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package, mode: Mode) -> BTreeSet<&'a ArtifactName> {
-    let unknown =
-        package.artifacts.iter().filter(|rule| applies(rule.mode, mode) && catalog.artifacts.iter().all(|a| a.id.name != *rule.name));
-    let near = unknown.filter_map(|rule| nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str())));
-    near.filter_map(|name| catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).map(|a| &a.id.name)).collect()
+pub(super) fn meant<'a>(
+    catalog: &'a Catalog,
+    package: &Package,
+    mode: Mode,
+) -> BTreeSet<&'a ArtifactName> {
+    let unknown = package.artifacts.iter().filter(|rule| {
+        applies(rule.mode, mode) && catalog.artifacts.iter().all(|a| a.id.name != *rule.name)
+    });
+    let near = unknown.filter_map(|rule| {
+        nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()))
+    });
+    near.filter_map(|name| {
+        catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).map(|a| &a.id.name)
+    })
+    .collect()
 }
 
 /// Whether a package that another inherits from names an artifact that has to be there and is not.
-pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode) -> bool {
-    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value)).flat_map(|other| &other.artifacts);
+pub(super) fn inherits_missing(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    package: &Package,
+    mode: Mode,
+) -> bool {
+    let inherited = package
+        .artifacts_of
+        .iter()
+        .filter_map(|p| manifest.packages.get(&p.value))
+        .flat_map(|other| &other.artifacts);
     let mut needed = inherited.filter(|rule| applies(rule.mode, mode) && rule.optional.is_none());
     needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
 }
@@ -63,24 +107,39 @@ pub(super) fn lacks_artifact(package: &Package, mode: Mode, matched: &Matched<'_
 /// Rules of the whole file that match nothing: licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Problems {
     let mut problems = Problems::new();
-    let entries = || catalog.artifacts.iter().flat_map(|a| &a.entries).filter(|e| !matches!(e.kind, EntryKind::Directory));
+    let entries = || catalog.artifacts.iter().flat_map(files);
+    let told = |glob: &Glob| {
+        let all = catalog.artifacts.iter().flat_map(|a| &a.entries);
+        directory::told(directory::matched(glob, all), glob, GLOB_REMEDY, || {
+            no_path(nearest(glob.as_str(), entries().map(|e| e.path.as_str())))
+        })
+    };
     for text in manifest.project.license_texts.iter().filter(|text| text.optional.is_none()) {
         if !entries().any(|entry| text.glob.matches(&entry.path)) {
-            let near = nearest(text.glob.as_str(), entries().map(|e| e.path.as_str()));
+            let (label, help) = told(&text.glob);
             problems.push(
-                Problem::error(Code::MatchesNothing, format!("`{}` is the path of no licence text", text.glob.as_str()))
-                    .label(&text.glob.place, no_path(near))
-                    .help(GLOB_REMEDY),
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!("`{}` is the path of no licence text", text.glob.as_str()),
+                )
+                .label(&text.glob.place, label)
+                .help(help),
             );
         }
     }
     for rule in manifest.project.compression.iter().filter(|rule| rule.optional.is_none()) {
         if !entries().any(|entry| rule.glob.matches(&entry.path)) {
-            let near = nearest(rule.glob.as_str(), entries().map(|e| e.path.as_str()));
+            let (label, help) = told(&rule.glob);
             problems.push(
-                Problem::error(Code::MatchesNothing, format!("`{}` is the path of nothing that could be compressed", rule.glob.as_str()))
-                    .label(&rule.glob.place, no_path(near))
-                    .help(GLOB_REMEDY),
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!(
+                        "`{}` is the path of nothing that could be compressed",
+                        rule.glob.as_str()
+                    ),
+                )
+                .label(&rule.glob.place, label)
+                .help(help),
             );
         }
     }
@@ -91,16 +150,34 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> P
 }
 
 fn components(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode) -> Problems {
-    let inherited = package.artifacts_of.iter().filter_map(|p| manifest.packages.get(&p.value)).flat_map(|other| &other.artifacts);
-    let names: BTreeSet<&ArtifactName> =
-        inherited.chain(&package.artifacts).filter(|rule| applies(rule.mode, mode)).map(|rule| &rule.name.value).collect();
+    let inherited = package
+        .artifacts_of
+        .iter()
+        .filter_map(|p| manifest.packages.get(&p.value))
+        .flat_map(|other| &other.artifacts);
+    let names: BTreeSet<&ArtifactName> = inherited
+        .chain(&package.artifacts)
+        .filter(|rule| applies(rule.mode, mode))
+        .map(|rule| &rule.name.value)
+        .collect();
     let mut problems = Problems::new();
-    for rule in package.without_components.iter().filter(|rule| applies(rule.mode, mode) && rule.optional.is_none()) {
-        if !catalog.artifacts.iter().any(|a| a.id.component == *rule.component && names.contains(&a.id.name)) {
+    for rule in package
+        .without_components
+        .iter()
+        .filter(|rule| applies(rule.mode, mode) && rule.optional.is_none())
+    {
+        if !catalog
+            .artifacts
+            .iter()
+            .any(|a| a.id.component == *rule.component && names.contains(&a.id.name))
+        {
             problems.push(
                 Problem::error(
                     Code::MatchesNothing,
-                    format!("package `{}` leaves out component `{}` in vain", *package.name, *rule.component),
+                    format!(
+                        "package `{}` leaves out component `{}` in vain",
+                        *package.name, *rule.component
+                    ),
                 )
                 .label(&rule.component.place, "no artifact that it takes has this component")
                 .help(REMEDY),
@@ -110,22 +187,38 @@ fn components(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: M
     problems
 }
 
-fn artifact(catalog: &Catalog, rule: &ArtifactRule, matched: &Matched<'_>, problems: &mut Problems) {
+fn artifact(
+    catalog: &Catalog,
+    rule: &ArtifactRule,
+    matched: &Matched<'_>,
+    problems: &mut Problems,
+) {
     let name = &*rule.name;
     let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
     let there: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| a.id.name == *name).collect();
     if there.is_empty() {
         let hint = nearest(name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()));
-        let label = hint.map_or_else(|| "no such artifact".to_owned(), |n| format!("no such artifact; did you mean `{n}`?"));
-        problems.push(missing(format!("artifact `{name}` is not there")).label(&rule.name.place, label));
+        let label = hint.map_or_else(
+            || "no such artifact".to_owned(),
+            |n| format!("no such artifact; did you mean `{n}`?"),
+        );
+        problems.push(
+            missing(format!("artifact `{name}` is not there")).label(&rule.name.place, label),
+        );
         return;
     }
     let label = format!("takes nothing; there are {}", some(&there));
     if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
-        problems.push(missing(format!("artifact `{name}` has nothing that this package can take")).label(&rule.name.place, &*label));
+        problems.push(
+            missing(format!("artifact `{name}` has nothing that this package can take"))
+                .label(&rule.name.place, &*label),
+        );
     }
     for component in rule.components.iter().filter(|c| !matched.took(name, c.value)) {
-        let what = format!("artifact `{name}` has no component `{}` that this package can take", **component);
+        let what = format!(
+            "artifact `{name}` has no component `{}` that this package can take",
+            **component
+        );
         problems.push(missing(what).label(&component.place, &*label));
     }
 }
@@ -135,23 +228,47 @@ const SHOWN: usize = 6;
 
 fn some(artifacts: &[&Artifact]) -> String {
     let first: Vec<String> = artifacts.iter().take(SHOWN).map(|a| a.id.to_string()).collect();
-    let more = if artifacts.len() > SHOWN { format!(" and {} more", artifacts.len() - SHOWN) } else { String::new() };
+    let more = if artifacts.len() > SHOWN {
+        format!(" and {} more", artifacts.len() - SHOWN)
+    } else {
+        String::new()
+    };
     first.join(", ") + &more
 }
 
-/// Where a glob would match, or else what is nearest to it.
-fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> String {
-    let elsewhere: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| a.entries.iter().any(|e| rule.glob.matches(&e.path))).collect();
+/// What is no directory.
+fn files(artifact: &Artifact) -> impl Iterator<Item = &Entry> {
+    artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
+}
+
+/// Where a glob would match, or else what is nearest to it; and what to do about it.
+fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (String, String) {
+    let taken = || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
+    let directory = directory::matched(&rule.glob, taken().flat_map(|a| &a.entries));
+    directory::told(directory, &rule.glob, GLOB_REMEDY, || {
+        elsewhere_or_near(catalog, rule, taken().flat_map(files))
+    })
+}
+
+fn elsewhere_or_near<'e>(
+    catalog: &Catalog,
+    rule: &PathRule,
+    taken: impl Iterator<Item = &'e Entry>,
+) -> String {
+    let elsewhere: Vec<&Artifact> =
+        catalog.artifacts.iter().filter(|a| files(a).any(|e| rule.glob.matches(&e.path))).collect();
     if !elsewhere.is_empty() {
-        return format!("only artifacts that this package does not take have such paths: {}", some(&elsewhere));
+        return format!(
+            "only artifacts that this package does not take have such paths: {}",
+            some(&elsewhere)
+        );
     }
-    let taken = catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
-    no_path(nearest(
-        rule.glob.as_str(),
-        taken.flat_map(|a| &a.entries).filter(|e| !matches!(e.kind, EntryKind::Directory)).map(|e| e.path.as_str()),
-    ))
+    no_path(nearest(rule.glob.as_str(), taken.map(|e| e.path.as_str())))
 }
 
 fn no_path(near: Option<&str>) -> String {
-    near.map_or_else(|| "no installed path matches".to_owned(), |path| format!("no installed path matches; the nearest is `{path}`"))
+    near.map_or_else(
+        || "no installed path matches".to_owned(),
+        |path| format!("no installed path matches; the nearest is `{path}`"),
+    )
 }

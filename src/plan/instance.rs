@@ -52,7 +52,11 @@ impl Instance<'_> {
 }
 
 /// All distributions that are built, in the order of the manifest.
-pub(super) fn instances<'a>(manifest: &'a Manifest, targets: &Targets, suffix: &str) -> Result<Vec<Instance<'a>>, Problems> {
+pub(super) fn instances<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    suffix: &str,
+) -> Result<Vec<Instance<'a>>, Problems> {
     let (mut all, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution(targets.mode) else { continue };
@@ -60,7 +64,10 @@ pub(super) fn instances<'a>(manifest: &'a Manifest, targets: &Targets, suffix: &
             match instance(manifest, targets, package, declared, variant, suffix) {
                 Ok(instance) => all.push(instance),
                 Err(e) => {
-                    problems.push(Problem::error(Code::ImpossibleName, e.to_string()).label(&declared.name.place, "of this distribution"));
+                    problems.push(
+                        Problem::error(Code::ImpossibleName, e.to_string())
+                            .label(&declared.name.place, "of this distribution"),
+                    );
                 }
             }
         }
@@ -71,12 +78,17 @@ pub(super) fn instances<'a>(manifest: &'a Manifest, targets: &Targets, suffix: &
 /// Packages that are made for each family are not made at all when there is none: most of the set would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution(targets.mode));
-    let lost: Vec<_> = declared.filter(|d| d.split == Split::Family && targets.built.is_empty()).collect();
+    let lost: Vec<_> =
+        declared.filter(|d| d.split == Split::Family && targets.built.is_empty()).collect();
     if lost.is_empty() {
         return Problems::new();
     }
-    let problem = Problem::error(Code::MissingTarget, "there is no family to build for, so these packages would not be made");
-    let labelled = lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
+    let problem = Problem::error(
+        Code::MissingTarget,
+        "there is no family to build for, so these packages would not be made",
+    );
+    let labelled =
+        lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
     labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
 }
 
@@ -98,12 +110,19 @@ fn instance<'a>(
 ) -> Result<Instance<'a>, NameError> {
     let name = dist_name(declared, &variant)?;
     let owner = match &package.overlay {
-        Some(overlay) => overlaid_name(manifest, overlay, targets.mode, &variant)?.unwrap_or_else(|| name.clone()),
+        Some(overlay) => overlaid_name(manifest, overlay, targets.mode, &variant)?
+            .unwrap_or_else(|| name.clone()),
         None => name.clone(),
     };
     // Packages of several families under one name would overwrite each other.
-    let apart = matches!(variant, Variant::Family(_)) && !declared.name.has_placeholder() && targets.built.len() > 1;
-    let directory = if apart { format!("dist/{}", variant.as_str().unwrap_or_default()) } else { "dist".to_owned() };
+    let apart = matches!(variant, Variant::Family(_))
+        && !declared.name.has_placeholder()
+        && targets.built.len() > 1;
+    let directory = if apart {
+        format!("dist/{}", variant.as_str().unwrap_or_default())
+    } else {
+        "dist".to_owned()
+    };
     Ok(Instance {
         module: declared.module.fill_identifier(&variant).parse()?,
         platform_dir: owner.platform_dir(suffix)?,
@@ -116,15 +135,29 @@ fn instance<'a>(
 }
 
 fn not_a_directory(text: &str) -> NameError {
-    NameError { kind: "a directory", text: text.to_owned(), reason: "it has characters that paths cannot have" }
+    NameError {
+        kind: "a directory",
+        text: text.to_owned(),
+        reason: "it has characters that paths cannot have",
+    }
 }
 
 /// The name of a distribution for one variant.
-pub(super) fn dist_name(declared: &manifest::Distribution, variant: &Variant) -> Result<DistName, NameError> {
+pub(super) fn dist_name(
+    declared: &manifest::Distribution,
+    variant: &Variant,
+) -> Result<DistName, NameError> {
     declared.name.fill(variant).parse()
 }
 
-fn overlaid_name(manifest: &Manifest, overlay: &PackageName, mode: Mode, variant: &Variant) -> Result<Option<DistName>, NameError> {
+fn overlaid_name(
+    manifest: &Manifest,
+    overlay: &PackageName,
+    mode: Mode,
+    variant: &Variant,
+) -> Result<Option<DistName>, NameError> {
     let declared = manifest.packages.get(overlay).and_then(|p| p.distribution(mode));
-    declared.map(|d| dist_name(d, if d.split == Split::Generic { &Variant::None } else { variant })).transpose()
+    declared
+        .map(|d| dist_name(d, if d.split == Split::Generic { &Variant::None } else { variant }))
+        .transpose()
 }

@@ -31,7 +31,11 @@ impl<'s, 'a> Shipped<'s, 'a> {
 
     /// The first distribution that ships `path` and is there wherever `for_whom` is.
     pub fn owner(&self, path: &RelPath, for_whom: &Instance<'_>) -> Option<&'s Filled<'a>> {
-        self.filled.iter().find(|f| for_whom.relies_on(&f.instance) && !f.instance.is_overlay() && f.runtime.placed.contains_key(path))
+        self.filled.iter().find(|f| {
+            for_whom.relies_on(&f.instance)
+                && !f.instance.is_overlay()
+                && f.runtime.placed.contains_key(path)
+        })
     }
 
     /// The owner of every path that is shipped wherever `for_whom` is.
@@ -78,9 +82,23 @@ pub(super) fn members(
     (members, absent)
 }
 
+/// Whether a path becomes a member: one that starts a program does where that is shipped.
+pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath) -> bool {
+    match filled.runtime.placed.get(path) {
+        Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
+        Some(_) => true,
+        None => false,
+    }
+}
+
 /// Whether an alias rule asks for this path.
 fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
-    filled.instance.package.aliases.iter().any(|rule| *rule.path == *path && rule.optional.is_none())
+    filled
+        .instance
+        .package
+        .aliases
+        .iter()
+        .any(|rule| *rule.path == *path && rule.optional.is_none())
 }
 
 /// A path of the platform directory, below site-packages.
@@ -100,7 +118,10 @@ fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Dir
 }
 
 /// Copy, or relink when `rpath` wants another value for an ELF file that can be edited.
-pub(super) fn item_step(item: &Item<'_>, rpath: impl Fn(&crate::elf::ElfFacts) -> Option<String>) -> Step {
+pub(super) fn item_step(
+    item: &Item<'_>,
+    rpath: impl Fn(&crate::elf::ElfFacts) -> Option<String>,
+) -> Step {
     let source = item.origin();
     match item.entry.elf().filter(|facts| rpath::editable(facts)).and_then(rpath) {
         Some(rpath) => Step::Relink { source, rpath },
@@ -110,33 +131,72 @@ pub(super) fn item_step(item: &Item<'_>, rpath: impl Fn(&crate::elf::ElfFacts) -
 
 /// A member with the size and mode of the item's bytes; the rule is for the caller to set.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
-    Member { path, step, executable: item.entry.is_executable(), size: item.entry.size(), rule: Arc::default() }
+    Member {
+        path,
+        step,
+        executable: item.entry.is_executable(),
+        size: item.entry.size(),
+        rule: Arc::default(),
+    }
 }
 
 /// A stub at `path` for the program at `target`, in this distribution or in one that it relies on.
-fn stub(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath, target: &RelPath, machine: StubMachine) -> Result<Member, String> {
-    let owner = owner(filled, shipped, target).ok_or_else(|| format!("its target `{target}` is in no runtime package"))?;
+fn stub(
+    filled: &Filled<'_>,
+    shipped: &Shipped<'_, '_>,
+    path: &RelPath,
+    target: &RelPath,
+    machine: StubMachine,
+) -> Result<Member, String> {
+    let owner = owner(filled, shipped, target)
+        .ok_or_else(|| format!("its target `{target}` is in no runtime package"))?;
     let (from, to) = (installed(&filled.instance, path), installed(owner, target));
     let target = from.relative_to_sibling(&to);
     let size = exec_stub(machine, &target).map_err(|e| e.to_string())?.len() as u64;
-    Ok(Member { path: from, step: Step::Stub { target, machine }, executable: true, size, rule: Arc::default() })
+    Ok(Member {
+        path: from,
+        step: Step::Stub { target, machine },
+        executable: true,
+        size,
+        rule: Arc::default(),
+    })
 }
 
 /// The distribution that ships the file itself: this one, or the first that it relies on.
-fn owner<'s, 'a>(filled: &'s Filled<'a>, shipped: &Shipped<'s, 'a>, path: &RelPath) -> Option<&'s Instance<'a>> {
+fn owner<'s, 'a>(
+    filled: &'s Filled<'a>,
+    shipped: &Shipped<'s, 'a>,
+    path: &RelPath,
+) -> Option<&'s Instance<'a>> {
     let own = matches!(filled.runtime.placed.get(path), Some((Placed::File(_), _)));
-    if own { Some(&filled.instance) } else { shipped.owner(path, &filled.instance).map(|f| &f.instance) }
+    if own {
+        Some(&filled.instance)
+    } else {
+        shipped.owner(path, &filled.instance).map(|f| &f.instance)
+    }
 }
 
-fn forward(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath, alias: &Alias<'_>) -> Result<Member, String> {
-    let owner = owner(filled, shipped, &alias.real).ok_or_else(|| format!("the library `{}` is in no runtime package", alias.real))?;
+fn forward(
+    filled: &Filled<'_>,
+    shipped: &Shipped<'_, '_>,
+    path: &RelPath,
+    alias: &Alias<'_>,
+) -> Result<Member, String> {
+    let owner = owner(filled, shipped, &alias.real)
+        .ok_or_else(|| format!("the library `{}` is in no runtime package", alias.real))?;
     let (from, to) = (installed(&filled.instance, path), installed(owner, &alias.real));
     let way = from.relative_to_sibling(&to);
-    let rpath = way.rsplit_once('/').map_or_else(|| "$ORIGIN".to_owned(), |(dir, _)| format!("$ORIGIN/{dir}"));
+    let rpath = way
+        .rsplit_once('/')
+        .map_or_else(|| "$ORIGIN".to_owned(), |(dir, _)| format!("$ORIGIN/{dir}"));
     let facts = shared_library(&alias.library);
-    let machine = facts.and_then(|f| StubMachine::of(f.machine)).ok_or("its library is for another machine")?;
+    let machine = facts
+        .and_then(|f| StubMachine::of(f.machine))
+        .ok_or("its library is for another machine")?;
     let (soname, needed) = (path.file_name().to_owned(), alias.real.file_name().to_owned());
-    let size = forwarding_library(machine, &soname, &needed, &rpath).map_err(|e| e.to_string())?.len() as u64;
+    let size = forwarding_library(machine, &soname, &needed, &rpath)
+        .map_err(|e| e.to_string())?
+        .len() as u64;
     let step = Step::Alias { soname, needed, rpath, machine };
     Ok(Member { path: from, step, executable: false, size, rule: Arc::default() })
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::text::{by_artifact, counted, human_size, thousands, title};
-use super::{Distribution, Dropped, Member, Plan, ProjectBuild, Step, TakenWheel};
+use super::{Distribution, Dropped, Member, Plan, ProjectBuild, Step, TakenWheel, Warning};
+use crate::source::plural;
 
 mod escape;
 mod page;
@@ -29,11 +30,19 @@ const STEPS: [&str; 6] = ["copy", "relink", "stub", "alias", "link", "render"];
 /// room is counted in a line that says so.
 pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
-    page.section(&Section { head: &headline(plan), rows: &[], foot: "", what: "", otherwise: (0, ""), share: MARKDOWN_LIMIT });
+    page.section(&Section {
+        head: &headline(plan),
+        rows: &[],
+        foot: "",
+        what: "",
+        otherwise: (0, ""),
+        share: MARKDOWN_LIMIT,
+    });
     distributions(plan, &mut page);
     projects(plan, &mut page);
     unowned(plan, &mut page);
     dropped(plan, &mut page);
+    warnings(plan, &mut page);
     notes(plan, &mut page);
     for distribution in &plan.distributions {
         directories(distribution, &mut page);
@@ -56,7 +65,7 @@ fn headline(plan: &Plan) -> String {
 }
 
 fn counted_with_thousands(count: usize, what: &str) -> String {
-    format!("{} {what}{}", thousands(count), if count == 1 { "" } else { "s" })
+    format!("{} {}", thousands(count), plural(count, what))
 }
 
 fn distributions(plan: &Plan, page: &mut Page) {
@@ -85,11 +94,18 @@ fn distribution(distribution: &Distribution, estimated: bool) -> String {
             steps[at] += 1;
         }
     }
-    let steps: Vec<String> = steps.iter().chain([&distribution.absent.len()]).map(|n| shown(*n)).collect();
+    let steps: Vec<String> =
+        steps.iter().chain([&distribution.absent.len()]).map(|n| shown(*n)).collect();
     let (files, size) = (thousands(distribution.file_count()), human_size(distribution.size()));
-    let estimate = distribution.estimate.map_or_else(|| "–".to_owned(), |bytes| format!("~{}", human_size(bytes)));
+    let estimate = distribution
+        .estimate
+        .map_or_else(|| "–".to_owned(), |bytes| format!("~{}", human_size(bytes)));
     let compressed = if estimated { format!(" {estimate} |") } else { String::new() };
-    format!("| {} | {files} | {size} |{compressed} {} |", code(&title(distribution)), steps.join(" | "))
+    format!(
+        "| {} | {files} | {size} |{compressed} {} |",
+        code(&title(distribution)),
+        steps.join(" | ")
+    )
 }
 
 fn shown(count: usize) -> String {
@@ -101,14 +117,31 @@ fn projects(plan: &Plan, page: &mut Page) {
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return;
     }
-    let given = |given: Vec<String>| given.iter().map(|line| code(line)).collect::<Vec<_>>().join("<br>");
-    let project = |p: &ProjectBuild| format!("| {} | {} | {} |", code(p.name.as_str()), code(p.directory().as_str()), given(p.given()));
-    let wheel = |w: &TakenWheel| format!("| {} | {} | a finished wheel |", code(w.name.as_str()), code(&w.origin()));
-    let rows: Vec<String> = plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel)).collect();
-    let head =
-        "\n**Python projects, in the order in which they are built, and wheels**\n\n| distribution | from | built with |\n|:--|:--|:--|\n";
+    let given =
+        |given: Vec<String>| given.iter().map(|line| code(line)).collect::<Vec<_>>().join("<br>");
+    let project = |p: &ProjectBuild| {
+        format!(
+            "| {} | {} | {} |",
+            code(p.name.as_str()),
+            code(p.directory().as_str()),
+            given(p.given())
+        )
+    };
+    let wheel = |w: &TakenWheel| {
+        format!("| {} | {} | a finished wheel |", code(w.name.as_str()), code(&w.origin()))
+    };
+    let rows: Vec<String> =
+        plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel)).collect();
+    let head = "\n**Python projects, in the order in which they are built, and wheels**\n\n| distribution | from | built with |\n|:--|:--|:--|\n";
     let otherwise = (rows.len(), "Python projects and wheels");
-    page.section(&Section { head, rows: &rows, foot: "", what: "rows", otherwise, share: MARKDOWN_LIMIT / 8 });
+    page.section(&Section {
+        head,
+        rows: &rows,
+        foot: "",
+        what: "rows",
+        otherwise,
+        share: MARKDOWN_LIMIT / 8,
+    });
 }
 
 fn unowned(plan: &Plan, page: &mut Page) {
@@ -122,50 +155,124 @@ fn unowned(plan: &Plan, page: &mut Page) {
         human_size(bytes)
     );
     let artifacts = by_artifact(&plan.unowned);
-    let row = |(size, count, name): &(u64, usize, String)| format!("| {} | {} | {} |", code(name), thousands(*count), human_size(*size));
+    let row = |(size, count, name): &(u64, usize, String)| {
+        format!("| {} | {} | {} |", code(name), thousands(*count), human_size(*size))
+    };
     let mut rows: Vec<String> = artifacts.iter().take(ARTIFACTS).map(row).collect();
     if artifacts.len() > ARTIFACTS {
-        let (bytes, files) = artifacts[ARTIFACTS..].iter().fold((0, 0), |(b, f), (size, count, _)| (b + size, f + count));
+        let (bytes, files) = artifacts[ARTIFACTS..]
+            .iter()
+            .fold((0, 0), |(b, f), (size, count, _)| (b + size, f + count));
         let more = counted_with_thousands(artifacts.len() - ARTIFACTS, "more artifact");
         rows.push(format!("| {more} | {} | {} |", thousands(files), human_size(bytes)));
     }
     let otherwise = (plan.unowned.len(), "files in no package");
-    page.section(&Section { head: &head, rows: &rows, foot: "", what: "rows", otherwise, share: MARKDOWN_LIMIT / 8 });
+    page.section(&Section {
+        head: &head,
+        rows: &rows,
+        foot: "",
+        what: "rows",
+        otherwise,
+        share: MARKDOWN_LIMIT / 8,
+    });
 }
 
 fn dropped(plan: &Plan, page: &mut Page) {
     if plan.dropped.is_empty() {
         return;
     }
-    let row = |d: &Dropped| format!("| {} | {} | {} | {} |", code(&d.rule), prose(&d.reason), thousands(d.files), human_size(d.size));
+    let row = |d: &Dropped| {
+        format!(
+            "| {} | {} | {} | {} |",
+            code(&d.rule),
+            prose(&d.reason),
+            thousands(d.files),
+            human_size(d.size)
+        )
+    };
     let rows: Vec<String> = plan.dropped.iter().map(row).collect();
     let head = "\n**Dropped on purpose**\n\n| rule | why | files | size |\n|:--|:--|--:|--:|\n";
-    page.section(&Section { head, rows: &rows, foot: "", what: "rules", otherwise: (rows.len(), "drop rules"), share: MARKDOWN_LIMIT / 8 });
+    page.section(&Section {
+        head,
+        rows: &rows,
+        foot: "",
+        what: "rules",
+        otherwise: (rows.len(), "drop rules"),
+        share: MARKDOWN_LIMIT / 8,
+    });
+}
+
+/// What is doubtful; what the manifest expects comes last, with its reason.
+fn warnings(plan: &Plan, page: &mut Page) {
+    if plan.warnings.is_empty() {
+        return;
+    }
+    let (expected, news): (Vec<&Warning>, Vec<&Warning>) =
+        plan.warnings.iter().partition(|warning| warning.expected.is_some());
+    let rows: Vec<String> = news.into_iter().chain(expected).map(warning).collect();
+    page.section(&Section {
+        head: "\n**Warnings**\n\n",
+        rows: &rows,
+        foot: "",
+        what: "warnings",
+        otherwise: (rows.len(), "warnings"),
+        share: MARKDOWN_LIMIT / 6,
+    });
+}
+
+fn warning(warning: &Warning) -> String {
+    let places: Vec<String> = warning
+        .places
+        .iter()
+        .map(|place| format!("{}: {}", code(&place.rule), prose(&place.text)))
+        .collect();
+    let places =
+        if places.is_empty() { String::new() } else { format!(" ({})", places.join("; ")) };
+    let remedy = match (&warning.expected, &warning.help) {
+        (Some(why), _) => format!(" Expected: {}", prose(&why.shown())),
+        (None, Some(help)) => format!(" Help: {}", prose(help)),
+        (None, None) => String::new(),
+    };
+    format!("- {}: {}{places}.{remedy}", code(&warning.code), prose(&warning.message))
 }
 
 fn notes(plan: &Plan, page: &mut Page) {
     if plan.notes.is_empty() {
         return;
     }
-    let rows: Vec<String> = plan.notes.iter().map(|note| format!("- {}", prose(note))).collect();
+    let rows: Vec<String> =
+        plan.notes.iter().map(|note| format!("- {}", prose(&note.shown()))).collect();
     let otherwise = (rows.len(), "notes");
-    page.section(&Section { head: "\n**Notes**\n\n", rows: &rows, foot: "", what: "notes", otherwise, share: MARKDOWN_LIMIT / 6 });
+    page.section(&Section {
+        head: "\n**Notes**\n\n",
+        rows: &rows,
+        foot: "",
+        what: "notes",
+        otherwise,
+        share: MARKDOWN_LIMIT / 6,
+    });
 }
 
 /// The directories that hold most, each with the files right in it.
 fn directories(distribution: &Distribution, page: &mut Page) {
     let mut held: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
-    let files = distribution.members.iter().chain(distribution.archive.iter().flat_map(|a| &a.members));
+    let files =
+        distribution.members.iter().chain(distribution.archive.iter().flat_map(|a| &a.members));
     for member in files.filter(|m| m.step != Step::Directory) {
         let (size, count) = held.entry(directory(member)).or_default();
         (*size, *count) = (*size + member.size, *count + 1);
     }
-    let mut largest: Vec<(&str, u64, usize)> = held.into_iter().map(|(path, (size, count))| (path, size, count)).collect();
+    let mut largest: Vec<(&str, u64, usize)> =
+        held.into_iter().map(|(path, (size, count))| (path, size, count)).collect();
     largest.sort_by(|a, b| (b.1, b.2, a.0).cmp(&(a.1, a.2, b.0)));
-    let row = |(path, size, count): &(&str, u64, usize)| format!("| {} | {} | {} |", code(path), thousands(*count), human_size(*size));
+    let row = |(path, size, count): &(&str, u64, usize)| {
+        format!("| {} | {} | {} |", code(path), thousands(*count), human_size(*size))
+    };
     let mut rows: Vec<String> = largest.iter().take(DIRECTORIES).map(row).collect();
     if largest.len() > DIRECTORIES {
-        let (bytes, files) = largest[DIRECTORIES..].iter().fold((0, 0), |(b, f), (_, size, count)| (b + size, f + count));
+        let (bytes, files) = largest[DIRECTORIES..]
+            .iter()
+            .fold((0, 0), |(b, f), (_, size, count)| (b + size, f + count));
         let more = thousands(largest.len() - DIRECTORIES);
         rows.push(format!("| {more} more | {} | {} |", thousands(files), human_size(bytes)));
     }

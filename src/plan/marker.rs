@@ -14,5 +14,8 @@ pub(super) fn platform_marker(instance: &Instance<'_>) -> Option<Member> {
 /// that an uninstall empties only below one that it removes a file from.
 pub(super) fn overlay_marker(instance: &Instance<'_>) -> Option<Member> {
     let name = format!(".{}", instance.name.file_stem()).parse().ok()?;
-    Some(describe::render(below(&instance.platform_dir, &name), format!("{} has files here\n", instance.name)))
+    Some(describe::render(
+        below(&instance.platform_dir, &name),
+        format!("{} has files here\n", instance.name),
+    ))
 }

@@ -33,11 +33,15 @@ impl Claim<'_, '_> {
     /// Whether the other's path lies below this one's: in one package by letter, in several on any file system.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
-        self.can_meet(other) || self.index == other.index && below.is_some_and(|rest| rest.starts_with('/'))
+        self.can_meet(other)
+            || self.index == other.index && below.is_some_and(|rest| rest.starts_with('/'))
     }
 
     fn source(&self) -> String {
-        self.member.step.source().map_or_else(|| format!("by {}", self.member.rule), |s| format!("from `{}`", s.artifact))
+        self.member.step.source().map_or_else(
+            || format!("by {}", self.member.rule),
+            |s| format!("from `{}`", s.artifact),
+        )
     }
 }
 
@@ -72,7 +76,9 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
         let mut claimed = BTreeSet::new();
         for claim in all {
             // Above a directory that is known, all are.
-            for directory in parents(&claim.path).rev().take_while(|directory| directories.insert(*directory)) {
+            for directory in
+                parents(&claim.path).rev().take_while(|directory| directories.insert(*directory))
+            {
                 claimed.extend(self.first.contains_key(directory).then_some(directory));
             }
         }
@@ -81,12 +87,19 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
 }
 
 /// Checks that no path is installed twice, and none below a path that is a file or link.
-pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>], system: System) -> Problems {
+pub(super) fn check(
+    made: &[(Instance<'_>, Distribution)],
+    filled: &[Filled<'_>],
+    system: System,
+) -> Problems {
     let all = claims(made);
     let claims = Claims::new(&all);
     let mut problems = Problems::new();
     for rivals in claims.several.values().filter(|claims| !never_meet(claims)) {
-        let pairs = rivals.iter().enumerate().flat_map(|(i, one)| rivals[i + 1..].iter().map(move |other| (one, other)));
+        let pairs = rivals
+            .iter()
+            .enumerate()
+            .flat_map(|(i, one)| rivals[i + 1..].iter().map(move |other| (one, other)));
         if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.rivals(other)) {
             problems.push(same_path(one, other, filled));
         }
@@ -98,18 +111,29 @@ pub(super) fn check(made: &[(Instance<'_>, Distribution)], filled: &[Filled<'_>]
 
 /// Whether the claims are one each of distributions of one name: a package is made for many targets.
 fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
-    claims.windows(2).all(|pair| pair[0].index != pair[1].index && !pair[0].by.goes_with(pair[1].by))
+    claims
+        .windows(2)
+        .all(|pair| pair[0].index != pair[1].index && !pair[0].by.goes_with(pair[1].by))
 }
 
-fn all_nested(claims: &Claims<'_, '_, '_>, all: &[Claim<'_, '_>], filled: &[Filled<'_>]) -> Problems {
+fn all_nested(
+    claims: &Claims<'_, '_, '_>,
+    all: &[Claim<'_, '_>],
+    filled: &[Filled<'_>],
+) -> Problems {
     let mut problems = Problems::new();
     let above = claims.with_some_below(all);
-    let is_below = |claim: &&Claim<'_, '_>| !above.is_empty() && parents(&claim.path).any(|parent| above.contains(parent));
+    let is_below = |claim: &&Claim<'_, '_>| {
+        !above.is_empty() && parents(&claim.path).any(|parent| above.contains(parent))
+    };
     let paths: BTreeSet<&str> = all.iter().filter(is_below).map(|claim| &*claim.path).collect();
     let mut seen = BTreeSet::new();
     for path in paths {
         for parent in parents(path).filter(|parent| above.contains(parent)) {
-            let pairs = claims.to(parent).iter().flat_map(|one| claims.to(path).iter().map(move |other| (one, other)));
+            let pairs = claims
+                .to(parent)
+                .iter()
+                .flat_map(|one| claims.to(path).iter().map(move |other| (one, other)));
             if let Some((one, other)) = pairs.into_iter().find(|(one, other)| one.is_above(other))
                 && seen.insert(parent)
             {
@@ -121,13 +145,21 @@ fn all_nested(claims: &Claims<'_, '_, '_>, all: &[Claim<'_, '_>], filled: &[Fill
 }
 
 fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Vec<Claim<'m, 'a>> {
-    let wheels = made.iter().enumerate().filter(|(_, (_, distribution))| distribution.form == Form::Wheel);
+    let wheels =
+        made.iter().enumerate().filter(|(_, (_, distribution))| distribution.form == Form::Wheel);
     let members = wheels.flat_map(|(index, (by, distribution))| {
         let archived = distribution.archive.iter().flat_map(|a| &a.members);
         distribution.members.iter().chain(archived).map(move |member| (index, by, member))
     });
     let files = members.filter(|(_, _, member)| member.step != Step::Directory);
-    files.map(|(index, by, member)| Claim { index, by, member, path: in_lower_case(member.path.as_str()) }).collect()
+    files
+        .map(|(index, by, member)| Claim {
+            index,
+            by,
+            member,
+            path: in_lower_case(member.path.as_str()),
+        })
+        .collect()
 }
 
 /// Most paths are in lower case, and stay where they are.
@@ -166,14 +198,23 @@ fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> 
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
     for rivals in claims.several.values() {
         for (at, one) in rivals.iter().enumerate() {
-            let other = rivals[at + 1..].iter().find(|other| other.index == one.index && other.member.path != one.member.path);
+            let other = rivals[at + 1..]
+                .iter()
+                .find(|other| other.index == one.index && other.member.path != one.member.path);
             pairs.entry(one.index).or_default().extend(other.map(|other| (*one, *other)));
         }
     }
     let mut problems = Problems::new();
     for (pairs, (one, other)) in pairs.values().filter_map(|pairs| Some((pairs, *pairs.first()?))) {
-        let more = if pairs.len() > 1 { format!(", and {}", counted(pairs.len() - 1, "more such pair")) } else { String::new() };
-        let what = format!("{} installs `{}` and `{}`, which differ in case alone{more}", one.by.name, one.member.path, other.member.path);
+        let more = if pairs.len() > 1 {
+            format!(", and {}", counted(pairs.len() - 1, "more such pair"))
+        } else {
+            String::new()
+        };
+        let what = format!(
+            "{} installs `{}` and `{}`, which differ in case alone{more}",
+            one.by.name, one.member.path, other.member.path
+        );
         let severity = if system == System::Windows { Problem::error } else { Problem::warning };
         problems.push(
             labelled(severity(Code::CaseClash, what), one, other, filled)
@@ -185,28 +226,42 @@ fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> 
 
 fn nested(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
     let who = if one.index == other.index { String::new() } else { format!("{} ", other.by.name) };
-    let what = format!("{} installs `{}` as a file or link, and {who}`{}` below it", one.by.name, one.member.path, other.member.path);
+    let what = format!(
+        "{} installs `{}` as a file or link, and {who}`{}` below it",
+        one.by.name, one.member.path, other.member.path
+    );
     labelled(Problem::error(Code::FileAndDirectory, what), one, other, filled)
         .help("the two disagree whether it is a directory: exclude one of them, or mend the build")
 }
 
-fn labelled(problem: Problem, one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> Problem {
+fn labelled(
+    problem: Problem,
+    one: &Claim<'_, '_>,
+    other: &Claim<'_, '_>,
+    filled: &[Filled<'_>],
+) -> Problem {
     let (a, b) = (place(one, filled), place(other, filled));
     let says = |claim: &Claim<'_, '_>| format!("{} takes it {}", claim.by.name, claim.source());
     if one.index == other.index && a.to_string() == b.to_string() {
-        return problem.label(a, format!("takes one {}, and the other {}", one.source(), other.source()));
+        return problem
+            .label(a, format!("takes one {}, and the other {}", one.source(), other.source()));
     }
     if a.to_string() == b.to_string() {
-        return problem.label(a, format!("{}, and {} {}", says(one), other.by.name, other.source()));
+        return problem
+            .label(a, format!("{}, and {} {}", says(one), other.by.name, other.source()));
     }
     problem.label(a, says(one)).label(b, says(other))
 }
 
 /// The rule that placed a member; the distribution's line for what no rule placed.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
-    let owner = filled.iter().find(|f| f.instance.name == claim.by.name && f.instance.variant == claim.by.variant);
+    let owner = filled
+        .iter()
+        .find(|f| f.instance.name == claim.by.name && f.instance.variant == claim.by.variant);
     let root = format!("{}/", claim.by.platform_dir);
-    let path = claim.member.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());
-    let rule = owner.zip(path).and_then(|(f, path)| f.runtime.placed.get(&path)).map(|(_, rule)| *rule);
+    let path =
+        claim.member.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());
+    let rule =
+        owner.zip(path).and_then(|(f, path)| f.runtime.placed.get(&path)).map(|(_, rule)| *rule);
     rule.unwrap_or(&claim.by.declared.name.place)
 }

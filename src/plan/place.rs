@@ -41,7 +41,12 @@ pub(super) struct Runtime<'a> {
 }
 
 /// Places what was selected; `machine` is what the build's scripts run on.
-pub(super) fn runtime<'a>(selection: &Selection<'a>, view: &View<'_, 'a>, machine: StubMachine, problems: &mut Problems) -> Runtime<'a> {
+pub(super) fn runtime<'a>(
+    selection: &Selection<'a>,
+    view: &View<'_, 'a>,
+    machine: StubMachine,
+    problems: &mut Problems,
+) -> Runtime<'a> {
     let mut placing = Placing { selection, view, machine, out: Runtime::default(), problems };
     for (&path, selected) in &selection.files {
         match &selected.item.entry.kind {
@@ -70,8 +75,13 @@ struct Placing<'p, 'a> {
 
 impl<'a> Placing<'_, 'a> {
     fn file(&mut self, path: &RelPath, selected: &Selected<'a>) {
-        if let EntryKind::File { content: Content::BrokenElf(reason), .. } = &selected.item.entry.kind {
-            let what = format!("`{path}` of artifact `{}` starts like an ELF file and is none: {reason}", selected.item.artifact.id);
+        if let EntryKind::File { content: Content::BrokenElf(reason), .. } =
+            &selected.item.entry.kind
+        {
+            let what = format!(
+                "`{path}` of artifact `{}` starts like an ELF file and is none: {reason}",
+                selected.item.artifact.id
+            );
             self.problems.push(
                 Problem::error(Code::BrokenElf, what)
                     .label(selected.rule, "takes it")
@@ -109,7 +119,9 @@ impl<'a> Placing<'_, 'a> {
             return Some(two_libraries(real, other, selected));
         };
         let dropped = match &other.item.entry.kind {
-            EntryKind::Symlink { target } => !matches!(self.view.follow(real, target), Target::File(_)),
+            EntryKind::Symlink { target } => {
+                !matches!(self.view.follow(real, target), Target::File(_))
+            }
             EntryKind::File { .. } | EntryKind::Directory => false,
         };
         (!dropped).then(|| soname_taken(real, selected))
@@ -120,7 +132,11 @@ impl<'a> Placing<'_, 'a> {
         let real = path.with_file_name(soname);
         if let Err(e) = &real {
             self.problems.push(
-                Problem::error(Code::SonameClash, format!("the SONAME of `{path}` is no file name: {e}")).label(selected.rule, "takes it"),
+                Problem::error(
+                    Code::SonameClash,
+                    format!("the SONAME of `{path}` is no file name: {e}"),
+                )
+                .label(selected.rule, "takes it"),
             );
         }
         real.ok()
@@ -132,7 +148,9 @@ impl<'a> Placing<'_, 'a> {
         let item = match &selected.item.entry.kind {
             EntryKind::Symlink { target } => match self.view.follow(path, target) {
                 Target::File(item) => item,
-                Target::Directory | Target::Missing(_) | Target::Outside | Target::Loop => return false,
+                Target::Directory | Target::Missing(_) | Target::Outside | Target::Loop => {
+                    return false;
+                }
             },
             EntryKind::File { .. } | EntryKind::Directory => selected.item,
         };
@@ -142,8 +160,14 @@ impl<'a> Placing<'_, 'a> {
     fn link(&mut self, path: &RelPath, text: &str, selected: &Selected<'a>) {
         match self.view.follow(path, text) {
             Target::File(item) => self.link_to_file(path, item, selected),
-            Target::Directory => self.drop(path, "a link to a directory; wheels hold no links".to_owned(), selected.rule),
-            Target::Missing(gone) => self.drop(path, format!("dangles: no artifact has `{gone}`"), selected.rule),
+            Target::Directory => self.drop(
+                path,
+                "a link to a directory; wheels hold no links".to_owned(),
+                selected.rule,
+            ),
+            Target::Missing(gone) => {
+                self.drop(path, format!("dangles: no artifact has `{gone}`"), selected.rule);
+            }
             Target::Loop => self.drop(path, "leads in a circle".to_owned(), selected.rule),
             Target::Outside => self.problems.push(leads_outside(path, text, selected)),
         }
@@ -153,13 +177,23 @@ impl<'a> Placing<'_, 'a> {
         if let Some(facts) = shared_library(&item) {
             self.link_to_library(path, item, facts, selected);
         } else if let Some(machine) = program(&item, self.machine) {
-            self.put(path.clone(), Placed::Stub { target: item.entry.path.clone(), machine }, selected.rule);
+            self.put(
+                path.clone(),
+                Placed::Stub { target: item.entry.path.clone(), machine },
+                selected.rule,
+            );
         } else {
             self.put(path.clone(), Placed::File(item), selected.rule);
         }
     }
 
-    fn link_to_library(&mut self, path: &RelPath, item: Item<'a>, facts: &ElfFacts, selected: &Selected<'a>) {
+    fn link_to_library(
+        &mut self,
+        path: &RelPath,
+        item: Item<'a>,
+        facts: &ElfFacts,
+        selected: &Selected<'a>,
+    ) {
         let Some(soname) = facts.soname.as_deref() else {
             let real = item.entry.path.clone();
             return self.alias(path, Alias { library: item, real }, selected.rule);
@@ -168,7 +202,11 @@ impl<'a> Placing<'_, 'a> {
             return self.put(path.clone(), Placed::File(item), selected.rule);
         }
         let Some(here) = self.beside(path, soname, selected) else { return };
-        let real = if self.selection.files.contains_key(&here) { Some(here) } else { self.beside(&item.entry.path, soname, selected) };
+        let real = if self.selection.files.contains_key(&here) {
+            Some(here)
+        } else {
+            self.beside(&item.entry.path, soname, selected)
+        };
         if let Some(real) = real {
             self.alias(path, Alias { library: item, real }, selected.rule);
         }
@@ -190,7 +228,11 @@ impl<'a> Placing<'_, 'a> {
     fn empty_directories(&mut self) {
         for (&path, selected) in &self.selection.directories {
             if self.view.is_empty_directory(path) {
-                self.drop(path, "an empty directory; wheels hold files only".to_owned(), selected.rule);
+                self.drop(
+                    path,
+                    "an empty directory; wheels hold files only".to_owned(),
+                    selected.rule,
+                );
             }
         }
     }
@@ -200,7 +242,10 @@ impl<'a> Placing<'_, 'a> {
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
         EntryKind::File { content: Content::Elf(facts), .. } => {
-            let runs = matches!(facts.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie);
+            let runs = matches!(
+                facts.kind,
+                ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie
+            );
             StubMachine::of(facts.machine).filter(|_| runs)
         }
         EntryKind::File { content: Content::Script, executable: true, .. } => Some(build),
@@ -211,7 +256,10 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
 fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem {
     Problem::error(
         Code::LinkOutside,
-        format!("the link `{path}` of artifact `{}` leads outside the installation: `{text}`", selected.item.artifact.id),
+        format!(
+            "the link `{path}` of artifact `{}` leads outside the installation: `{text}`",
+            selected.item.artifact.id
+        ),
     )
     .label(selected.rule, "takes it")
     .of_fact(named(&selected.item))
@@ -226,7 +274,11 @@ pub(super) fn named(item: &Item<'_>) -> String {
 fn two_libraries(real: &RelPath, one: &Item<'_>, other: &Selected<'_>) -> Problem {
     Problem::error(
         Code::SonameClash,
-        format!("{} and {} are both the library `{real}`, and no entry bears that name", named(one), named(&other.item)),
+        format!(
+            "{} and {} are both the library `{real}`, and no entry bears that name",
+            named(one),
+            named(&other.item)
+        ),
     )
     .label(other.rule, "takes both")
     .of_fact(format!("{} {}", named(one), named(&other.item)))
@@ -234,16 +286,22 @@ fn two_libraries(real: &RelPath, one: &Item<'_>, other: &Selected<'_>) -> Proble
 }
 
 fn soname_taken(real: &RelPath, selected: &Selected<'_>) -> Problem {
-    Problem::error(Code::SonameClash, format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)))
-        .label(selected.rule, "takes both")
-        .of_fact(named(&selected.item))
-        .help("exclude one of them, or mend the SONAME or the file names in the build")
+    Problem::error(
+        Code::SonameClash,
+        format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)),
+    )
+    .label(selected.rule, "takes both")
+    .of_fact(named(&selected.item))
+    .help("exclude one of them, or mend the SONAME or the file names in the build")
 }
 
 fn soname_excluded(real: &RelPath, selected: &Selected<'_>, exclude: &Place) -> Problem {
-    Problem::error(Code::SonameExcluded, format!("{} is the library `{real}`, which is excluded", named(&selected.item)))
-        .label(selected.rule, "takes the library")
-        .label(exclude, "excludes the name that it is loaded by")
-        .of_fact(named(&selected.item))
-        .help("exclude the library under all its names, or under none")
+    Problem::error(
+        Code::SonameExcluded,
+        format!("{} is the library `{real}`, which is excluded", named(&selected.item)),
+    )
+    .label(selected.rule, "takes the library")
+    .label(exclude, "excludes the name that it is loaded by")
+    .of_fact(named(&selected.item))
+    .help("exclude the library under all its names, or under none")
 }

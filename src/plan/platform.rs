@@ -37,14 +37,19 @@ pub(super) fn judge<'a>(
         Ok(needs) => needs,
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
-            platform.problems.push(problem.help("leave the files for one of them out, or give the tag: --platform-tag linux_x86_64"));
+            platform.problems.push(problem.help(
+                "leave the files for one of them out, or give the tag: --platform-tag linux_x86_64",
+            ));
             return platform;
         }
         Err(_) => None,
     };
     let Some(needs) = needs else { return platform };
     let wrong = || contradicted(asked.as_deref()?, &needs);
-    too_new(manifest, request, &needs).or_else(wrong).into_iter().for_each(|problem| platform.problems.push(problem));
+    too_new(manifest, request, &needs)
+        .or_else(wrong)
+        .into_iter()
+        .for_each(|problem| platform.problems.push(problem));
     if asked.is_none() {
         let verdict = needs.verdict(None);
         platform.note = note(&verdict);
@@ -63,8 +68,14 @@ fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
 /// People publish for systems that they know better than any policy: a warning.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
-    let problem = Problem::warning(Code::TagContradicted, format!("the platform tag {asked} is wrong: {why}"));
-    Some(problem.help(format!("the best tag that is true of all files is {}", needs.verdict(None).tag)))
+    let problem = Problem::warning(
+        Code::TagContradicted,
+        format!("the platform tag {asked} is wrong: {why}"),
+    );
+    Some(
+        problem
+            .help(format!("the best tag that is true of all files is {}", needs.verdict(None).tag)),
+    )
 }
 
 /// What keeps the files from the tag that the manifest allows at most, or a tag that is newer than that.
@@ -80,20 +91,38 @@ fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Prob
         Some(first) => format!("{first}, which {level} does not promise"),
         None => return asked_too_new(request, level, &at_most.place),
     };
-    let problem = Problem::error(Code::TagTooNew, what).label(&at_most.place, "no more than this is allowed");
-    Some(problem.help(format!("{}what is true of all files now is {}", besides(&beyond), needs.verdict(None).tag)))
+    let problem =
+        Problem::error(Code::TagTooNew, what).label(&at_most.place, "no more than this is allowed");
+    Some(problem.help(format!(
+        "{}what is true of all files now is {}",
+        besides(&beyond),
+        needs.verdict(None).tag
+    )))
 }
 
 fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
     let asked = newer_asked(request, level)?;
-    let problem = Problem::usage(Code::TagTooNew, format!("the platform tag {asked} is for newer systems only than those of {level}"));
-    Some(problem.label(at_most, "no more than this is allowed").help("give an older tag, or none: it is computed then"))
+    let problem = Problem::usage(
+        Code::TagTooNew,
+        format!("the platform tag {asked} is for newer systems only than those of {level}"),
+    );
+    Some(
+        problem
+            .label(at_most, "no more than this is allowed")
+            .help("give an older tag, or none: it is computed then"),
+    )
 }
 
 /// The tag that was asked for, when it names newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
 fn newer_asked(request: &Request, level: Level) -> Option<String> {
     let asked = request.platform_tag.clone()?;
-    let base = |tag: &str| ["_x86_64", "_aarch64"].iter().find_map(|end| tag.strip_suffix(end)).unwrap_or(tag).to_owned();
+    let base = |tag: &str| {
+        ["_x86_64", "_aarch64"]
+            .iter()
+            .find_map(|end| tag.strip_suffix(end))
+            .unwrap_or(tag)
+            .to_owned()
+    };
     let newer = |tag: &str| base(tag).parse::<Level>().is_ok_and(|asked| asked > level);
     asked.split('.').all(newer).then_some(asked)
 }
@@ -111,17 +140,25 @@ fn besides(beyond: &[Obstacle]) -> String {
 }
 
 /// What everything that is shipped needs of a system.
-fn needs<'a>(sources: &Sources<'a>, distributions: impl Iterator<Item = &'a Distribution>) -> Result<Option<Needs>, Mixed> {
+fn needs<'a>(
+    sources: &Sources<'a>,
+    distributions: impl Iterator<Item = &'a Distribution>,
+) -> Result<Option<Needs>, Mixed> {
     let members: Vec<&Member> = distributions.flat_map(Distribution::all_members).collect();
-    let aliases: Vec<(&Member, ElfFacts)> = members.iter().filter_map(|member| Some((*member, alias(&member.step)?))).collect();
-    let files = members.iter().filter_map(|member| Some((*member, sources.facts(member.step.source()?)?)));
-    let files: Vec<(&Member, &ElfFacts)> = files.chain(aliases.iter().map(|(member, facts)| (*member, facts))).collect();
+    let aliases: Vec<(&Member, ElfFacts)> =
+        members.iter().filter_map(|member| Some((*member, alias(&member.step)?))).collect();
+    let files =
+        members.iter().filter_map(|member| Some((*member, sources.facts(member.step.source()?)?)));
+    let files: Vec<(&Member, &ElfFacts)> =
+        files.chain(aliases.iter().map(|(member, facts)| (*member, facts))).collect();
     let mut shipped = Shipped::default();
     for (member, facts) in &files {
         shipped.add(member.path.file_name(), facts);
     }
-    let subjects: Vec<Subject<'_>> =
-        files.iter().map(|(member, facts)| Subject { file: member.path.as_str(), facts, imports: &[] }).collect();
+    let subjects: Vec<Subject<'_>> = files
+        .iter()
+        .map(|(member, facts)| Subject { file: member.path.as_str(), facts, imports: &[] })
+        .collect();
     Needs::of(&subjects, &shipped, None)
 }
 

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Request;
 use super::instance::Instance;
-use crate::manifest::{Filling, Manifest, PackageKind, PythonProject, ReadyWheel, Variant, WheelSource};
+use crate::manifest::{
+    Filling, Manifest, PackageKind, PythonProject, ReadyWheel, Variant, WheelSource,
+};
 use crate::names::{ModuleName, PackageName, RelPath};
 use crate::source::{Code, Problem, Problems};
 use crate::version::Version;
@@ -104,9 +106,14 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
 }
 
 /// What is built of sources, and what is taken, of all that the manifest declares.
-pub(super) fn resolve(manifest: &Manifest, request: &Request, all: &[Instance<'_>], version: &Version) -> Resolved {
+pub(super) fn resolve(
+    manifest: &Manifest,
+    request: &Request,
+    all: &[Instance<'_>],
+    version: &Version,
+) -> Resolved {
     let mut resolved = Resolved::default();
-    let wanted = |name: &PackageName| request.only.is_empty() || request.only.contains(name);
+    let wanted = |name: &PackageName| request.wants(name);
     let mut unread: Vec<&PackageName> = Vec::new();
     for wheel in manifest.python.wheels.iter().filter(|w| wanted(&w.name)) {
         match (&wheel.from, &request.sources) {
@@ -137,7 +144,10 @@ fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Re
     if request.only.is_empty() {
         resolved.notes.push(format!("left out, since no --sources are given: {names}"));
     } else {
-        let problem = Problem::usage(Code::MissingSource, format!("--only: {names} cannot be made without sources"));
+        let problem = Problem::usage(
+            Code::MissingSource,
+            format!("--only: {names} cannot be made without sources"),
+        );
         resolved.problems.push(problem.help("say where the checkouts are: --sources DIR"));
     }
 }
@@ -154,16 +164,29 @@ fn take(wheel: &ReadyWheel, sources: Option<&Sources>, resolved: &mut Resolved) 
     let files = sources.and_then(|s| s.wheels.get(&name)).cloned().unwrap_or_default();
     match (&wheel.optional, files.is_empty()) {
         (_, false) => resolved.wheels.push(TakenWheel { name, files, index: None, rule }),
-        (Some(reason), true) => resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`")),
+        (Some(reason), true) => {
+            resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`"));
+        }
         (None, true) => {
-            let problem = Problem::error(Code::MissingSource, format!("there is no wheel `{name}` among the sources"));
+            let problem = Problem::error(
+                Code::MissingSource,
+                format!("there is no wheel `{name}` among the sources"),
+            );
             let problem = problem.label(&glob.place, "no file below --sources matches this");
-            resolved.problems.push(problem.help("correct the path, or say with optional=\"…\" why there can be none"));
+            resolved.problems.push(
+                problem.help("correct the path, or say with optional=\"…\" why there can be none"),
+            );
         }
     }
 }
 
-fn build(manifest: &Manifest, project: &PythonProject, sources: &Sources, has_devel: bool, resolved: &mut Resolved) {
+fn build(
+    manifest: &Manifest,
+    project: &PythonProject,
+    sources: &Sources,
+    has_devel: bool,
+    resolved: &mut Resolved,
+) {
     if !sources.projects.contains(&project.name.value) {
         return missing(project, resolved);
     }
@@ -171,7 +194,10 @@ fn build(manifest: &Manifest, project: &PythonProject, sources: &Sources, has_de
     if devel && !has_devel {
         let problem = Problem::error(
             Code::NotBuiltInMode,
-            format!("project `{}` is given the tree of a devel package, and none is made", project.name.value),
+            format!(
+                "project `{}` is given the tree of a devel package, and none is made",
+                project.name.value
+            ),
         );
         let problem = problem.label(&project.name.place, "`{devel}` stands in it");
         resolved
@@ -183,7 +209,11 @@ fn build(manifest: &Manifest, project: &PythonProject, sources: &Sources, has_de
         source: project.source.value.clone(),
         subdirectory: project.subdirectory.clone(),
         after: before(manifest, project),
-        run: project.run.iter().map(|command| command.iter().map(ToString::to_string).collect()).collect(),
+        run: project
+            .run
+            .iter()
+            .map(|command| command.iter().map(ToString::to_string).collect())
+            .collect(),
         build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
         environment: environment(project),
         pass: project.pass.clone(),
@@ -196,8 +226,12 @@ fn build(manifest: &Manifest, project: &PythonProject, sources: &Sources, has_de
 
 /// One note for all that is optional and not there.
 fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
-    let groups: Vec<String> = by_reason.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", "))).collect();
-    (!groups.is_empty()).then(|| format!("left out, since they are not among the sources: {}", groups.join("; ")))
+    let groups: Vec<String> = by_reason
+        .iter()
+        .map(|(reason, names)| format!("{} ({reason})", names.join(", ")))
+        .collect();
+    (!groups.is_empty())
+        .then(|| format!("left out, since they are not among the sources: {}", groups.join("; ")))
 }
 
 fn missing(project: &PythonProject, resolved: &mut Resolved) {
@@ -205,16 +239,21 @@ fn missing(project: &PythonProject, resolved: &mut Resolved) {
     if let Some(reason) = &project.optional {
         return resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`"));
     }
-    let problem = Problem::error(Code::MissingSource, format!("there is no source of project `{name}`"));
+    let problem =
+        Problem::error(Code::MissingSource, format!("there is no source of project `{name}`"));
     let label = format!("no pyproject.toml or setup.py is in `{directory}` below --sources");
-    resolved
-        .problems
-        .push(problem.label(&project.source.place, label).help("check it out there, or say with optional=\"…\" why it can be absent"));
+    resolved.problems.push(
+        problem
+            .label(&project.source.place, label)
+            .help("check it out there, or say with optional=\"…\" why it can be absent"),
+    );
 }
 
 fn environment(project: &PythonProject) -> BTreeMap<String, String> {
-    let set = project.environment.iter().map(|(name, value)| (name.value.clone(), value.to_string()));
-    set.chain(project.libraries.iter().map(|l| (l.variable.value.clone(), l.value.clone()))).collect()
+    let set =
+        project.environment.iter().map(|(name, value)| (name.value.clone(), value.to_string()));
+    set.chain(project.libraries.iter().map(|l| (l.variable.value.clone(), l.value.clone())))
+        .collect()
 }
 
 fn config_settings(project: &PythonProject) -> BTreeMap<String, Vec<String>> {
@@ -241,11 +280,17 @@ fn before(manifest: &Manifest, project: &PythonProject) -> Vec<PackageName> {
 
 /// Each project behind those that it is built after, otherwise as in the file. The manifest has no circles.
 fn in_order(projects: &[PythonProject]) -> Vec<&PythonProject> {
-    fn place<'p>(project: &'p PythonProject, projects: &'p [PythonProject], order: &mut Vec<&'p PythonProject>) {
+    fn place<'p>(
+        project: &'p PythonProject,
+        projects: &'p [PythonProject],
+        order: &mut Vec<&'p PythonProject>,
+    ) {
         if order.iter().any(|other| other.name.value == project.name.value) {
             return;
         }
-        let before = projects.iter().filter(|other| project.after.iter().any(|name| name.value == other.name.value));
+        let before = projects
+            .iter()
+            .filter(|other| project.after.iter().any(|name| name.value == other.name.value));
         before.for_each(|other| place(other, projects, order));
         order.push(project);
     }
@@ -259,10 +304,15 @@ fn in_order(projects: &[PythonProject]) -> Vec<&PythonProject> {
 /// The first devel package with what is installed beside it: all that is for no particular ISA.
 fn devel(all: &[Instance<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-    let beside = |i: &&Instance<'_>| i.directory == devel.directory || i.package.kind == PackageKind::Runtime;
+    let beside = |i: &&Instance<'_>| {
+        i.directory == devel.directory || i.package.kind == PackageKind::Runtime
+    };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    let wanted = |i: &&Instance<'_>| !matches!(i.variant, Variant::Isa(_)) && devel.relies_on(i) && beside(i);
-    let mut install: Vec<String> = all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
+    let wanted = |i: &&Instance<'_>| {
+        !matches!(i.variant, Variant::Isa(_)) && devel.relies_on(i) && beside(i)
+    };
+    let mut install: Vec<String> =
+        all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
     install.dedup();
     Some(DevelTree { directory: devel.directory.clone(), install, module: selector.module.clone() })
 }
@@ -270,7 +320,9 @@ fn devel(all: &[Instance<'_>], version: &Version) -> Option<DevelTree> {
 impl ProjectBuild {
     /// Where the project is, below the root of all sources.
     pub fn directory(&self) -> RelPath {
-        self.subdirectory.as_ref().map_or_else(|| self.source.clone(), |below| self.source.join(below))
+        self.subdirectory
+            .as_ref()
+            .map_or_else(|| self.source.clone(), |below| self.source.join(below))
     }
 
     /// What its build is given, a line each, as people read it.
@@ -281,11 +333,16 @@ impl ProjectBuild {
             format!("after {}", names.join(", "))
         }));
         given.extend((!self.isolated).then(|| "without isolation".to_owned()));
-        given.extend(self.build_requires.iter().map(|requirement| format!("requires {requirement}")));
+        given.extend(
+            self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
+        );
         given.extend(self.run.iter().map(|command| format!("runs {}", command.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
         given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));
-        let settings = self.config_settings.iter().flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}")));
+        let settings = self
+            .config_settings
+            .iter()
+            .flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}")));
         given.extend(settings);
         given
     }

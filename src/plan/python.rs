@@ -19,7 +19,9 @@ fn literal(value: &Value, depth: usize, out: &mut String) {
         Value::Bool(false) => out.push_str("False"),
         Value::Number(number) => out.push_str(&number.to_string()),
         Value::String(text) => out.push_str(&string(text)),
-        Value::Array(items) => block(out, depth, ['[', ']'], items.iter(), |item, out| literal(item, depth + 1, out)),
+        Value::Array(items) => {
+            block(out, depth, ['[', ']'], items.iter(), |item, out| literal(item, depth + 1, out));
+        }
         Value::Object(map) => block(out, depth, ['{', '}'], map.iter(), |(key, value), out| {
             out.push_str(&string(key));
             out.push_str(": ");
@@ -28,7 +30,13 @@ fn literal(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-fn block<T>(out: &mut String, depth: usize, ends: [char; 2], items: impl Iterator<Item = T>, write: impl Fn(T, &mut String)) {
+fn block<T>(
+    out: &mut String,
+    depth: usize,
+    ends: [char; 2],
+    items: impl Iterator<Item = T>,
+    write: impl Fn(T, &mut String),
+) {
     let start = out.len();
     out.push(ends[0]);
     for item in items {

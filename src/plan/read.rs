@@ -73,11 +73,20 @@ mod tests {
 
     #[test]
     fn what_is_no_plan_is_refused() {
-        for (text, cause) in [("packages", "expected value"), ("{}", "missing field `format`"), (r#"{"format": "1"}"#, "invalid type")] {
+        for (text, cause) in [
+            ("packages", "expected value"),
+            ("{}", "missing field `format`"),
+            (r#"{"format": "1"}"#, "invalid type"),
+        ] {
             let said = refused(text);
             assert!(said.starts_with("this is no plan: ") && said.contains(cause), "{said}");
         }
         let said = refused(&PLAN.replace("kpack", "k-pack"));
-        assert!(said.starts_with("this plan does not hold what format 1 holds: unknown variant `k-pack`"), "{said}");
+        assert!(
+            said.starts_with(
+                "this plan does not hold what format 1 holds: unknown variant `k-pack`"
+            ),
+            "{said}"
+        );
     }
 }

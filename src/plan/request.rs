@@ -1,13 +1,14 @@
 //! What was asked for on the command line.
 
-use super::Sources;
-use crate::names::{Compression, Mode, PackageName};
+use super::{OnlyName, Sources};
+use crate::names::{Compression, Mode};
+use crate::version::Version;
 
 /// What the command line says of a build, beside the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The version, as given; the build's own without it.
-    pub version: Option<String>,
+    /// The version; without it the artifacts' own as a development version: `7.2.0` gives `7.2.0.dev0`.
+    pub version: Option<Version>,
     /// What is appended to the names of platform directories.
     pub suffix: String,
     /// The mode; what the build says without it.
@@ -20,14 +21,12 @@ pub struct Request {
     pub platform_tag: Option<String>,
     /// What is below the root of all sources; without it, nothing is built of sources.
     pub sources: Option<Sources>,
-    /// Only these packages, projects and wheels are made; all when empty.
-    pub only: Vec<PackageName>,
+    /// Only these packages, distributions, projects and wheels are made; all when empty.
+    pub only: Vec<OnlyName>,
     /// How wheels are compressed; as the manifest says without it.
     pub compression: Option<Compression>,
-    /// The preset of xz for the devel archive, 0 to 6; 6 without it.
+    /// The preset of xz for the devel archive, 0 to 6; without it the archive is a plain tar.
     pub xz_preset: Option<u8>,
-    /// The devel archive is a plain tar.
-    pub plain_archive: bool,
     /// Files that no package takes are errors.
     pub deny_unowned: bool,
 }

@@ -17,18 +17,30 @@ pub(super) struct Extras {
 }
 
 /// `Requires-Dist` of a distribution, without extras.
-pub(super) fn requires(manifest: &Manifest, targets: &Targets, instance: &Instance<'_>) -> Result<Vec<String>, NameError> {
+pub(super) fn requires(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Result<Vec<String>, NameError> {
     let mut requirements = Vec::new();
     for package in &instance.package.requires {
         if let Some(declared) = declared(manifest, targets, package) {
-            requirements.push(requirement(declared, targets, &variant_of(declared, &instance.variant))?);
+            requirements.push(requirement(
+                declared,
+                targets,
+                &variant_of(declared, &instance.variant),
+            )?);
         }
     }
     Ok(requirements)
 }
 
 /// The extras of a selector.
-pub(super) fn extras(manifest: &Manifest, targets: &Targets, instance: &Instance<'_>) -> Result<Extras, NameError> {
+pub(super) fn extras(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Result<Extras, NameError> {
     let mut extras = Extras::default();
     for extra in instance.package.extras.iter().filter(|e| applies(e.mode, targets.mode)) {
         let Some(declared) = declared(manifest, targets, &extra.package) else { continue };
@@ -38,18 +50,28 @@ pub(super) fn extras(manifest: &Manifest, targets: &Targets, instance: &Instance
         }
         let name = extra.name.as_str().to_owned();
         match extra.pick {
-            Pick::Machine => _ = extras.machine.insert(name, format!("{}=={}", declared.name.as_str(), targets.version)),
+            Pick::Machine => {
+                _ = extras
+                    .machine
+                    .insert(name, format!("{}=={}", declared.name.as_str(), targets.version));
+            }
             Pick::Only => {
                 let own = requirement(declared, targets, &variant_of(declared, &instance.variant))?;
                 extras.fixed.insert(name, vec![own]);
             }
             Pick::All => {
-                let all = variants.iter().map(|v| requirement(declared, targets, v)).collect::<Result<_, _>>()?;
+                let all = variants
+                    .iter()
+                    .map(|v| requirement(declared, targets, v))
+                    .collect::<Result<_, _>>()?;
                 extras.fixed.insert(name, all);
             }
             Pick::Each => {
                 for variant in &variants {
-                    extras.fixed.insert(extra.name.fill(variant), vec![requirement(declared, targets, variant)?]);
+                    extras.fixed.insert(
+                        extra.name.fill(variant),
+                        vec![requirement(declared, targets, variant)?],
+                    );
                 }
             }
         }
@@ -57,7 +79,11 @@ pub(super) fn extras(manifest: &Manifest, targets: &Targets, instance: &Instance
     Ok(extras)
 }
 
-fn declared<'a>(manifest: &'a Manifest, targets: &Targets, package: &PackageName) -> Option<&'a manifest::Distribution> {
+fn declared<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    package: &PackageName,
+) -> Option<&'a manifest::Distribution> {
     manifest.packages.get(package).and_then(|p| p.distribution(targets.mode))
 }
 
@@ -67,7 +93,11 @@ fn variant_of(declared: &manifest::Distribution, variant: &Variant) -> Variant {
 }
 
 /// What there is to choose from: all that is published, or what this selector is for.
-fn variants(declared: &manifest::Distribution, targets: &Targets, instance: &Instance<'_>) -> Vec<Variant> {
+fn variants(
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Vec<Variant> {
     match (declared.split, &instance.variant) {
         (Split::Generic, _) => vec![Variant::None],
         (Split::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
@@ -77,7 +107,11 @@ fn variants(declared: &manifest::Distribution, targets: &Targets, instance: &Ins
 }
 
 /// `name==version`, with a marker when it is published for one of two systems only (PEP 508).
-fn requirement(declared: &manifest::Distribution, targets: &Targets, variant: &Variant) -> Result<String, NameError> {
+fn requirement(
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    variant: &Variant,
+) -> Result<String, NameError> {
     let pinned = format!("{}=={}", dist_name(declared, variant)?, targets.version);
     Ok(match only_on(targets, variant) {
         Some(system) => format!("{pinned}; sys_platform == \"{}\"", system.sys_platform()),
@@ -87,7 +121,11 @@ fn requirement(declared: &manifest::Distribution, targets: &Targets, variant: &V
 
 fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {
     let target = variant.as_str().filter(|_| targets.marked)?.to_owned();
-    let mut systems = targets.published.iter().filter(|(_, list)| list.contains(&target)).map(|(system, _)| *system);
+    let mut systems = targets
+        .published
+        .iter()
+        .filter(|(_, list)| list.contains(&target))
+        .map(|(system, _)| *system);
     let first = systems.next()?;
     systems.next().is_none().then_some(first)
 }

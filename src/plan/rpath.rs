@@ -12,7 +12,8 @@ pub(super) type Directory = Vec<String>;
 pub(super) fn directories(instance: &Instance<'_>, all: &[Instance<'_>]) -> Vec<Directory> {
     let mut directories = Vec::new();
     for rule in &instance.package.rpaths {
-        if let Some(directory) = directory(instance, rule, all).filter(|d| !directories.contains(d)) {
+        if let Some(directory) = directory(instance, rule, all).filter(|d| !directories.contains(d))
+        {
             directories.push(directory);
         }
     }
@@ -20,10 +21,15 @@ pub(super) fn directories(instance: &Instance<'_>, all: &[Instance<'_>]) -> Vec<
 }
 
 /// The directory of one rule; `None` when the package is not built.
-pub(super) fn directory(instance: &Instance<'_>, rule: &RpathRule, all: &[Instance<'_>]) -> Option<Directory> {
+pub(super) fn directory(
+    instance: &Instance<'_>,
+    rule: &RpathRule,
+    all: &[Instance<'_>],
+) -> Option<Directory> {
     let own = *rule.package == *instance.package.name;
     let owner = all.iter().find(|o| o.package.name.value == *rule.package && instance.relies_on(o));
-    let platform_dir = if own { Some(&instance.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
+    let platform_dir =
+        if own { Some(&instance.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
     let segments = std::iter::once(platform_dir.as_str()).chain(rule.directory.segments());
     Some(segments.map(str::to_owned).collect())
 }
@@ -38,7 +44,11 @@ pub(super) fn editable(facts: &ElfFacts) -> bool {
 ///
 /// `path` is the file's place below site-packages. What the file has stays first; a
 /// directory that an entry leads to already is not added again.
-pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[Directory]) -> Option<String> {
+pub(super) fn wanted(
+    facts: &ElfFacts,
+    path: &RelPath,
+    directories: &[Directory],
+) -> Option<String> {
     // With both tags present the loader reads DT_RUNPATH only (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
     let here: Directory = path.segments().map(str::to_owned).collect();
@@ -46,7 +56,9 @@ pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[Directory]
     let (mut entries, mut known): (Vec<String>, Vec<Directory>) = (Vec::new(), Vec::new());
     for entry in entries_of(present) {
         let directory = resolve(entry, here);
-        let repeated = directory.as_ref().map_or_else(|| entries.iter().any(|e| e == entry), |d| known.contains(d));
+        let repeated = directory
+            .as_ref()
+            .map_or_else(|| entries.iter().any(|e| e == entry), |d| known.contains(d));
         if !repeated {
             entries.push(entry.to_owned());
             known.extend(directory);
@@ -55,7 +67,10 @@ pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[Directory]
     for directory in directories {
         if !known.contains(directory) {
             known.push(directory.clone());
-            entries.push(format!("$ORIGIN/{}", [vec![".."; here.len()].join("/"), directory.join("/")].join("/")));
+            entries.push(format!(
+                "$ORIGIN/{}",
+                [vec![".."; here.len()].join("/"), directory.join("/")].join("/")
+            ));
         }
     }
     let value = entries.join(":");
@@ -137,7 +152,11 @@ mod tests {
             "$ORIGIN/../lib:/opt/x:$ORIGIN/../../_core/lib/llvm/lib",
             "what a file has twice is searched once"
         );
-        assert_eq!(wanted(&facts(None, Some(whole)), &path, &dirs).as_deref(), Some(whole), "the tag still has to turn");
+        assert_eq!(
+            wanted(&facts(None, Some(whole)), &path, &dirs).as_deref(),
+            Some(whole),
+            "the tag still has to turn"
+        );
     }
 
     #[test]

@@ -30,7 +30,13 @@ pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 /// sdist, which ships no artifact. `manifest` and `catalog` are those that the plan is made of.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
-    let wheel = |distribution| Bill { plan, distribution, facts: &facts }.document(&Closure::new(manifest, catalog, [distribution]));
+    let wheel = |distribution| {
+        Bill { plan, distribution, facts: &facts }.document(&Closure::new(
+            manifest,
+            catalog,
+            [distribution],
+        ))
+    };
     plan.distributions.iter().map(|d| (d.form == Form::Wheel).then(|| wheel(d))).collect()
 }
 
@@ -39,8 +45,13 @@ struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), &'a ElfFact
 
 impl<'a> Facts<'a> {
     fn new(catalog: &'a Catalog) -> Self {
-        let entries = catalog.artifacts.iter().flat_map(|artifact| artifact.entries.iter().map(move |entry| (artifact, entry)));
-        let elf = entries.filter_map(|(artifact, entry)| Some(((&artifact.id, &entry.base, &entry.path), entry.elf()?)));
+        let entries = catalog
+            .artifacts
+            .iter()
+            .flat_map(|artifact| artifact.entries.iter().map(move |entry| (artifact, entry)));
+        let elf = entries.filter_map(|(artifact, entry)| {
+            Some(((&artifact.id, &entry.base, &entry.path), entry.elf()?))
+        });
         Self(elf.collect())
     }
 
@@ -63,7 +74,10 @@ impl<'p> Bill<'p> {
         let (mut components, places) = self.components();
         let main = self.main();
         let depends = self.dependencies(&mut components, &places, closure);
-        let everything = Dependency { of: main.bom_ref.clone(), on: components.iter().map(|c| c.bom_ref.clone()).collect() };
+        let everything = Dependency {
+            of: main.bom_ref.clone(),
+            on: components.iter().map(|c| c.bom_ref.clone()).collect(),
+        };
         let mut dependencies = vec![everything];
         dependencies.extend(depends.into_iter().map(|(of, on)| Dependency { of, on }));
         Document::new(Metadata::of(main), components, dependencies)
@@ -73,14 +87,20 @@ impl<'p> Bill<'p> {
     fn main(&self) -> Component {
         let Distribution { name, metadata, package, variant, .. } = self.distribution;
         let version = self.plan.version.to_string();
-        let purl = format!("pkg:pypi/{}@{}", name.normalized(), document::encoded(&version, document::OF_PURL));
+        let purl = format!(
+            "pkg:pypi/{}@{}",
+            name.normalized(),
+            document::encoded(&version, document::OF_PURL)
+        );
         let mut main = Component::new(ComponentType::Library, purl.clone(), name.to_string());
         main.version = Some(version);
         main.description = Some(metadata.summary.clone());
         main.declare(&metadata.license);
         main.purl = Some(purl);
-        main.external_references = metadata.home_page.iter().map(|url| ExternalReference::website(url)).collect();
-        main.properties = vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
+        main.external_references =
+            metadata.home_page.iter().map(|url| ExternalReference::website(url)).collect();
+        main.properties =
+            vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
         main.properties.extend(variant.as_ref().map(|variant| property("target", variant)));
         main
     }
@@ -93,7 +113,8 @@ impl<'p> Bill<'p> {
         let mut known: HashMap<Bytes<'p>, String> = HashMap::new();
         let archive = self.distribution.archive.as_ref();
         let members = self.distribution.members.iter().map(|m| (m, None));
-        let archived = archive.into_iter().flat_map(|a| a.members.iter().map(|m| (m, Some(&a.path))));
+        let archived =
+            archive.into_iter().flat_map(|a| a.members.iter().map(|m| (m, Some(&a.path))));
         for (member, archive) in members.chain(archived) {
             let Some(mut component) = self.component(member, archive) else { continue };
             let reference = match bytes(member, archive.is_some()).map(|bytes| known.entry(bytes)) {
@@ -106,7 +127,8 @@ impl<'p> Bill<'p> {
                 continue;
             }
             if let Some(source) = member.step.source() {
-                component.external_references = texts.get(&(&source.artifact.name, &source.base)).cloned().unwrap_or_default();
+                component.external_references =
+                    texts.get(&(&source.artifact.name, &source.base)).cloned().unwrap_or_default();
             }
             components.insert(reference, component);
         }
@@ -117,8 +139,15 @@ impl<'p> Bill<'p> {
     fn component(&self, member: &'p Member, archive: Option<&RelPath>) -> Option<Component> {
         let mut component = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => self.shipped(member, source)?,
-            Step::Stub { target, .. } => made(member, ComponentType::Application, member.path.file_name(), &format!("starts {target}")),
-            Step::Alias { soname, needed, .. } => made(member, ComponentType::Library, soname, &format!("forwards to {needed}")),
+            Step::Stub { target, .. } => made(
+                member,
+                ComponentType::Application,
+                member.path.file_name(),
+                &format!("starts {target}"),
+            ),
+            Step::Alias { soname, needed, .. } => {
+                made(member, ComponentType::Library, soname, &format!("forwards to {needed}"))
+            }
             Step::Link { .. } | Step::Directory | Step::Render { .. } => return None,
         };
         component.properties.extend(archive.map(|path| property("archive", path.as_str())));
@@ -130,10 +159,12 @@ impl<'p> Bill<'p> {
         let facts = self.facts.of(source);
         let kind = kind(facts, &member.path)?;
         let soname = facts.and_then(|facts| facts.soname.as_deref());
-        let mut component = Component::of_file(kind, &member.path, soname.unwrap_or(member.path.file_name()));
+        let mut component =
+            Component::of_file(kind, &member.path, soname.unwrap_or(member.path.file_name()));
         component.group = Some(source.artifact.name.to_string());
-        let version =
-            facts.filter(|facts| facts.kind == ElfKind::SharedLibrary).and_then(|_| library_version(source.path.file_name(), soname));
+        let version = facts
+            .filter(|facts| facts.kind == ElfKind::SharedLibrary)
+            .and_then(|_| library_version(source.path.file_name(), soname));
         component.properties = vec![
             property("artifact", &source.artifact.to_string()),
             property("source", source.base.join(&source.path).as_str()),
@@ -171,14 +202,19 @@ impl<'p> Bill<'p> {
         for (file, library, found) in closure.finds() {
             let Some(of) = places.get(&file.member.path) else { continue };
             match found.and_then(|found| places.get(&found.member.path)) {
-                Some(on) if on != of => drop(depends.entry(of.clone()).or_default().insert(on.clone())),
+                Some(on) if on != of => {
+                    depends.entry(of.clone()).or_default().insert(on.clone());
+                }
                 Some(_) => {}
                 None => drop(outside.entry(of).or_default().insert(library)),
             }
         }
         for member in &self.distribution.members {
             let Step::Stub { target, .. } = &member.step else { continue };
-            if let (Some(of), Some(on)) = (places.get(&member.path), started(&member.path, target).and_then(|path| places.get(&path))) {
+            if let (Some(of), Some(on)) = (
+                places.get(&member.path),
+                started(&member.path, target).and_then(|path| places.get(&path)),
+            ) {
                 depends.entry(of.clone()).or_default().insert(on.clone());
             }
         }
@@ -202,21 +238,30 @@ fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     match &member.step {
         Step::Copy { source } => Some((source, "", archived)),
         Step::Relink { source, rpath } => Some((source, rpath, archived)),
-        Step::Stub { .. } | Step::Alias { .. } | Step::Link { .. } | Step::Directory | Step::Render { .. } => None,
+        Step::Stub { .. }
+        | Step::Alias { .. }
+        | Step::Link { .. }
+        | Step::Directory
+        | Step::Render { .. } => None,
     }
 }
 
 /// What a file is to the document; nothing when it is neither an ELF file nor device code.
 fn kind(facts: Option<&ElfFacts>, path: &RelPath) -> Option<ComponentType> {
     let Some(facts) = facts else {
-        let device_code = path.file_name().rsplit_once('.').is_some_and(|(_, ending)| ending == "kpack");
+        let device_code =
+            path.file_name().rsplit_once('.').is_some_and(|(_, ending)| ending == "kpack");
         return device_code.then_some(ComponentType::Data);
     };
     Some(match facts.kind {
         ElfKind::SharedLibrary => ComponentType::Library,
-        ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie => ComponentType::Application,
+        ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie => {
+            ComponentType::Application
+        }
         ElfKind::CodeObject => ComponentType::Data,
-        ElfKind::Relocatable | ElfKind::Core | ElfKind::DebugOnly | ElfKind::Foreign => ComponentType::File,
+        ElfKind::Relocatable | ElfKind::Core | ElfKind::DebugOnly | ElfKind::Foreign => {
+            ComponentType::File
+        }
     })
 }
 

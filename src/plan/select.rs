@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Absent;
 use super::instance::Instance;
+use super::leftover;
 use super::view::Item;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{ArtifactRule, Manifest, Package, PathRule, applies};
+use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode, RelPath};
 use crate::source::{Code, Place, Problem, Problems};
 
@@ -28,7 +29,8 @@ pub(super) struct Selection<'a> {
     pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
     /// Paths that several artifacts supply with the same bytes.
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
-    /// What an exclude rule keeps out: that rule, and the one that would have taken it.
+    /// What an exclude rule keeps out, or a rule that drops it everywhere: that rule, and the one
+    /// that would have taken it.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
     /// Every entry that counts as taken, those of shared paths included.
     pub owned: Vec<&'a Entry>,
@@ -78,6 +80,7 @@ impl<'a> Witness<'a> for Matched<'a> {
 
 /// What a runtime distribution takes.
 pub(super) fn runtime<'a>(
+    manifest: &'a Manifest,
     catalog: &'a Catalog,
     instance: &Instance<'a>,
     mode: Mode,
@@ -87,14 +90,20 @@ pub(super) fn runtime<'a>(
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
         if let Some(rule) = named(instance.package, &artifact.id, mode, witness) {
-            take(artifact, rule, instance.package, mode, witness, &mut taken);
+            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
+            take(artifact, rule, &narrowing, witness, &mut taken);
         }
     }
     own(taken, instance, witness, problems)
 }
 
 /// The rule by which a runtime package takes an artifact; no two of a mode name one component.
-fn named<'a>(package: &'a Package, id: &'a ArtifactId, mode: Mode, witness: &mut impl Witness<'a>) -> Option<&'a Place> {
+fn named<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> Option<&'a Place> {
     let mut by = None;
     for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == id.name) {
         let takes = rule.components.iter().any(|c| **c == id.component);
@@ -116,8 +125,10 @@ pub(super) fn devel<'a>(
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
         let rule = inherited(manifest, instance.package, &artifact.id, mode, witness);
-        if let Some(rule) = rule.filter(|_| !without(instance.package, &artifact.id, mode, witness)) {
-            take(artifact, rule, instance.package, mode, witness, &mut taken);
+        if let Some(rule) = rule.filter(|_| !without(instance.package, &artifact.id, mode, witness))
+        {
+            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
+            take(artifact, rule, &narrowing, witness, &mut taken);
         }
     }
     own(taken, instance, witness, problems)
@@ -134,7 +145,13 @@ fn inherited<'a>(
     let fits = |rule: &&ArtifactRule| applies(rule.mode, mode) && *rule.name == id.name;
     let mut by = None;
     for of in &package.artifacts_of {
-        for rule in manifest.packages.get(&of.value).into_iter().flat_map(|other| &other.artifacts).filter(fits) {
+        for rule in manifest
+            .packages
+            .get(&of.value)
+            .into_iter()
+            .flat_map(|other| &other.artifacts)
+            .filter(fits)
+        {
             witness.hear(id, Said::Inherits(of, rule));
             by = Some(&of.place);
         }
@@ -147,9 +164,17 @@ fn inherited<'a>(
 }
 
 /// Whether a devel package leaves an artifact out after all.
-fn without<'a>(package: &'a Package, id: &'a ArtifactId, mode: Mode, witness: &mut impl Witness<'a>) -> bool {
+fn without<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> bool {
     let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
-    let component = package.without_components.iter().find(|c| applies(c.mode, mode) && *c.component == id.component);
+    let component = package
+        .without_components
+        .iter()
+        .find(|c| applies(c.mode, mode) && *c.component == id.component);
     if let Some(rule) = artifact {
         witness.hear(id, Said::WithoutArtifact(&rule.place));
     }
@@ -169,8 +194,7 @@ struct Taken<'a> {
 fn take<'a>(
     artifact: &'a Artifact,
     rule: &'a Place,
-    package: &'a Package,
-    mode: Mode,
+    narrowing: &Narrowing<'a>,
     witness: &mut impl Witness<'a>,
     taken: &mut Taken<'a>,
 ) {
@@ -178,10 +202,25 @@ fn take<'a>(
     for entry in &artifact.entries {
         let item = Item { artifact, entry };
         let is_directory = matches!(entry.kind, EntryKind::Directory);
-        match narrow(package, &entry.path, mode, |said| witness.hear(&artifact.id, said)) {
-            Narrowed::In(_) if is_directory => _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule }),
-            Narrowed::In(place) => taken.files.entry(&entry.path).or_default().push(Selected { item, rule: place.unwrap_or(rule) }),
-            Narrowed::Excluded(exclude) if !is_directory => _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule)),
+        let narrowed = narrowing.narrow(entry, |said| {
+            if is_directory {
+                witness.hear_directory(&artifact.id, said);
+            } else {
+                witness.hear(&artifact.id, said);
+            }
+        });
+        match narrowed {
+            Narrowed::In(_) if is_directory => {
+                _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule });
+            }
+            Narrowed::In(place) => taken
+                .files
+                .entry(&entry.path)
+                .or_default()
+                .push(Selected { item, rule: place.unwrap_or(rule) }),
+            Narrowed::Excluded(exclude) if !is_directory => {
+                _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
+            }
             Narrowed::Excluded(_) | Narrowed::NotIncluded => {}
         }
     }
@@ -194,44 +233,103 @@ enum Narrowed<'a> {
     NotIncluded,
 }
 
-/// What the include and exclude rules say of a path; every rule that matches is heard.
-fn narrow<'a>(package: &'a Package, path: &RelPath, mode: Mode, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
-    let mut fits = |rules: &'a [PathRule], said: fn(&'a PathRule) -> Said<'a>| {
-        let mut first = None;
-        for rule in rules.iter().filter(|r| applies(r.mode, mode) && r.glob.matches(path)) {
-            hear(said(rule));
-            first = first.or(Some(&rule.glob.place));
+/// The rules that narrow what a package takes of one artifact.
+struct Narrowing<'a> {
+    package: &'a Package,
+    mode: Mode,
+    /// Those that drop files of this artifact from every package.
+    drops: Vec<&'a DropRule>,
+}
+
+impl<'a> Narrowing<'a> {
+    fn new(manifest: &'a Manifest, package: &'a Package, artifact: &Artifact, mode: Mode) -> Self {
+        let drops = leftover::rules(manifest, mode);
+        let drops = drops.filter(|r| r.everywhere && leftover::in_scope(r, artifact)).collect();
+        Self { package, mode, drops }
+    }
+
+    /// What the rules say of an entry; every rule that matches is heard.
+    fn narrow(&self, entry: &Entry, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
+        let mut fits = |rules: &'a [PathRule], said: fn(&'a PathRule) -> Said<'a>| {
+            let mut first = None;
+            for rule in
+                rules.iter().filter(|r| applies(r.mode, self.mode) && matches(&r.glob, entry))
+            {
+                hear(said(rule));
+                first = first.or(Some(&rule.glob.place));
+            }
+            first
+        };
+        let included = fits(&self.package.includes, Said::Includes);
+        let excluded = fits(&self.package.excludes, Said::Excludes);
+        match (excluded, included) {
+            (Some(place), _) => Narrowed::Excluded(place),
+            (None, None) if self.package.includes.iter().any(|r| applies(r.mode, self.mode)) => {
+                hear(Said::NotIncluded);
+                Narrowed::NotIncluded
+            }
+            (None, place) => self.unless_dropped(entry, place, hear),
         }
-        first
-    };
-    let (included, excluded) = (fits(&package.includes, Said::Includes), fits(&package.excludes, Said::Excludes));
-    match (excluded, included) {
-        (Some(place), _) => Narrowed::Excluded(place),
-        (None, None) if package.includes.iter().any(|r| applies(r.mode, mode)) => {
-            hear(Said::NotIncluded);
-            Narrowed::NotIncluded
-        }
-        (None, place) => Narrowed::In(place),
+    }
+
+    fn unless_dropped(
+        &self,
+        entry: &Entry,
+        by: Option<&'a Place>,
+        mut hear: impl FnMut(Said<'a>),
+    ) -> Narrowed<'a> {
+        let Some(rule) = self.drops.iter().find(|rule| matches(&rule.glob, entry)) else {
+            return Narrowed::In(by);
+        };
+        hear(Said::Drops(rule));
+        Narrowed::Excluded(&rule.glob.place)
+    }
+}
+
+/// Whether a rule over paths matches an entry: a directory by all that is below it.
+pub(super) fn matches(glob: &Glob, entry: &Entry) -> bool {
+    match entry.kind {
+        EntryKind::Directory => glob.matches_tree(&entry.path),
+        EntryKind::File { .. } | EntryKind::Symlink { .. } => glob.matches(&entry.path),
     }
 }
 
 /// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
-fn own<'a>(taken: Taken<'a>, instance: &Instance<'a>, witness: &mut impl Witness<'a>, problems: &mut Problems) -> Selection<'a> {
-    let mut selection = Selection { directories: taken.directories, excluded: taken.excluded, ..Selection::default() };
+fn own<'a>(
+    taken: Taken<'a>,
+    instance: &Instance<'a>,
+    witness: &mut impl Witness<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    let mut selection = Selection {
+        directories: taken.directories,
+        excluded: taken.excluded,
+        ..Selection::default()
+    };
     for (path, candidates) in taken.files {
         // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
-        let why = if let Some(other) = candidates.iter().find(|c| !same(first.item.entry, c.item.entry)) {
+        let why = if let Some(other) =
+            candidates.iter().find(|c| !same(first.item.entry, c.item.entry))
+        {
             problems.push(conflict(instance, path, &first, other));
             Why::Differ
         } else if candidates.len() == 1 {
             Why::Alone
         } else {
-            selection.shared.push((path, candidates.iter().map(|c| c.item.artifact.id.clone()).collect()));
-            if candidates.iter().all(|c| c.item.entry.is_executable()) || executable.is_none() { Why::First } else { Why::Executable }
+            selection
+                .shared
+                .push((path, candidates.iter().map(|c| c.item.artifact.id.clone()).collect()));
+            if candidates.iter().all(|c| c.item.entry.is_executable()) || executable.is_none() {
+                Why::First
+            } else {
+                Why::Executable
+            }
         };
         witness.settle(&candidates, &first, why);
+        // What is dropped of one artifact, another can have.
+        selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
         selection.files.insert(path, first);
     }
@@ -248,11 +346,19 @@ fn same(one: &Entry, other: &Entry) -> bool {
     }
 }
 
-fn conflict(instance: &Instance<'_>, path: &RelPath, one: &Selected<'_>, other: &Selected<'_>) -> Problem {
+fn conflict(
+    instance: &Instance<'_>,
+    path: &RelPath,
+    one: &Selected<'_>,
+    other: &Selected<'_>,
+) -> Problem {
     let (a, b) = (&one.item.artifact.id, &other.item.artifact.id);
     if a == b {
         let (from, and) = (&one.item.entry.base, &other.item.entry.base);
-        let what = format!("artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content", instance.name);
+        let what = format!(
+            "artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content",
+            instance.name
+        );
         return Problem::error(Code::PathConflict, what)
             .label(one.rule, "takes both")
             .of_fact(format!("{a} {path}"))
@@ -260,12 +366,17 @@ fn conflict(instance: &Instance<'_>, path: &RelPath, one: &Selected<'_>, other: 
     }
     let problem = Problem::error(
         Code::PathConflict,
-        format!("artifacts `{a}` and `{b}` supply `{path}` of {} with different content", instance.name),
+        format!(
+            "artifacts `{a}` and `{b}` supply `{path}` of {} with different content",
+            instance.name
+        ),
     );
     let problem = if one.rule.to_string() == other.rule.to_string() {
         problem.label(one.rule, format!("takes it from `{a}` and from `{b}`"))
     } else {
-        problem.label(one.rule, format!("takes it from `{a}`")).label(other.rule, format!("takes it from `{b}`"))
+        problem
+            .label(one.rule, format!("takes it from `{a}`"))
+            .label(other.rule, format!("takes it from `{b}`"))
     };
     let problem = problem.of_fact(format!("{a} {b} {path}"));
     problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")

@@ -15,7 +15,11 @@ impl<'a> Sources<'a> {
         for artifact in &catalog.artifacts {
             for entry in &artifact.entries {
                 if let Some(facts) = entry.elf() {
-                    sources.entry(entry.path.as_str()).or_default().push((&artifact.id, &entry.base, facts));
+                    sources.entry(entry.path.as_str()).or_default().push((
+                        &artifact.id,
+                        &entry.base,
+                        facts,
+                    ));
                 }
             }
         }
@@ -25,6 +29,9 @@ impl<'a> Sources<'a> {
     /// What is known of the file that bytes come from, when it is an ELF file.
     pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
         let there = self.0.get(origin.path.as_str())?;
-        there.iter().find(|(artifact, base, _)| **artifact == origin.artifact && **base == origin.base).map(|(_, _, facts)| *facts)
+        there
+            .iter()
+            .find(|(artifact, base, _)| **artifact == origin.artifact && **base == origin.base)
+            .map(|(_, _, facts)| *facts)
     }
 }

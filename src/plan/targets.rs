@@ -7,7 +7,7 @@ use crate::catalog::{ArtifactId, Catalog};
 use crate::manifest::{Manifest, Split};
 use crate::names::{Mode, System};
 use crate::source::{Code, Problem, Problems, nearest};
-use crate::version::Version;
+use crate::version::{Version, VersionError};
 
 /// What everything else in a plan depends on.
 #[derive(Debug, Clone)]
@@ -51,7 +51,11 @@ fn sort(targets: &mut [String]) {
 
 /// What is built, as far as it can be told, and what is wrong with what was asked for: planning
 /// goes on with the rest, so that other mistakes show in the same run.
-pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Targets, Problems) {
+pub(super) fn resolve(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    request: &Request,
+) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
     let windows = request.platform_tag.as_deref().is_some_and(|t| t.starts_with("win"));
@@ -63,7 +67,8 @@ pub(super) fn resolve(manifest: &Manifest, catalog: &Catalog, request: &Request)
     check_names(request, &mut problems);
     check_families(manifest, catalog, &mut problems);
     let there = targets_there(manifest, catalog, mode);
-    let lists = [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
+    let lists =
+        [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
     let mut published: BTreeMap<System, Vec<String>> = BTreeMap::new();
     for (of, list) in lists {
         if let Some(list) = list {
@@ -91,13 +96,22 @@ pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
+/// The version that is asked for, else a development version of the artifacts' own.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
-    let Some(text) = request.version.as_deref().or(catalog.build.version.as_deref()) else {
-        return Err(Problem::usage(Code::ImpossibleVersion, "the version of the packages is not known").help("give it: --version 7.2.0"));
+    if let Some(version) = &request.version {
+        return Ok(version.clone());
+    }
+    let Some(text) = catalog.build.version.as_deref() else {
+        return Err(Problem::usage(
+            Code::ImpossibleVersion,
+            "the version of the packages is not known",
+        )
+        .help("give it: --version 7.2.0"));
     };
-    text.parse().map_err(|e: crate::version::VersionError| {
-        let problem = if request.version.is_some() { Problem::usage } else { Problem::error };
-        problem(Code::ImpossibleVersion, e.to_string()).help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+    let own: Result<Version, VersionError> = text.parse();
+    own.map(|version| version.development()).map_err(|e| {
+        Problem::error(Code::ImpossibleVersion, e.to_string())
+            .help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
     })
 }
 
@@ -105,12 +119,22 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
 fn check_names(request: &Request, problems: &mut Problems) {
     if !request.suffix.chars().all(is_word) {
         problems.push(
-            Problem::usage(Code::ImpossibleName, format!("--version-suffix: `{}` cannot end the name of a Python package", request.suffix))
-                .help("use letters, digits and `_`"),
+            Problem::usage(
+                Code::ImpossibleName,
+                format!(
+                    "--version-suffix: `{}` cannot end the name of a Python package",
+                    request.suffix
+                ),
+            )
+            .help("use letters, digits and `_`"),
         );
     }
     // Dots join several tags in one (PEP 425).
-    if let Some(tag) = request.platform_tag.as_deref().filter(|tag| tag.is_empty() || !tag.chars().all(|c| is_word(c) || c == '.')) {
+    if let Some(tag) = request
+        .platform_tag
+        .as_deref()
+        .filter(|tag| tag.is_empty() || !tag.chars().all(|c| is_word(c) || c == '.'))
+    {
         problems.push(
             Problem::usage(Code::PlatformTag, format!("`{tag}` is not a platform tag"))
                 .help("tags are like manylinux_2_28_x86_64, linux_x86_64 or win_amd64: letters, digits and `_`"),
@@ -120,11 +144,14 @@ fn check_names(request: &Request, problems: &mut Problems) {
 
 /// Every family that an artifact was built for has to be declared.
 fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problems) {
-    let families: BTreeSet<(&str, &ArtifactId)> = catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
+    let families: BTreeSet<(&str, &ArtifactId)> =
+        catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
     let mut seen = BTreeSet::from(["generic"]);
     for (family, id) in families {
         if seen.insert(family) && manifest.families.expand(family).is_empty() {
-            let hint = nearest(family, manifest.families.names()).map(|n| format!(" (is it `{n}`?)")).unwrap_or_default();
+            let hint = nearest(family, manifest.families.names())
+                .map(|n| format!(" (is it `{n}`?)"))
+                .unwrap_or_default();
             problems.push(
                 Problem::error(
                     Code::UnknownTarget,
@@ -139,9 +166,15 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
 /// The targets that device artifacts are there for: ISAs without features, or families.
 fn targets_there(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Vec<String> {
     let split = |package: &crate::manifest::Package| package.distribution(mode).map(|d| d.split);
-    let takers: Vec<_> = manifest.packages.values().filter(|p| matches!(split(p), Some(Split::Isa | Split::Family))).collect();
-    let taken = |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
-    let ids = catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
+    let takers: Vec<_> = manifest
+        .packages
+        .values()
+        .filter(|p| matches!(split(p), Some(Split::Isa | Split::Family)))
+        .collect();
+    let taken =
+        |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
+    let ids =
+        catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
     let mut there: Vec<String> = ids.map(|id| id.family.base().to_owned()).collect();
     if mode == Mode::Kpack {
         there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
@@ -152,19 +185,34 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Vec<Stri
 }
 
 /// The targets that a list from the command line stands for.
-fn expand(manifest: &Manifest, mode: Mode, of: System, list: &[String], there: &[String], problems: &mut Problems) -> Vec<String> {
+fn expand(
+    manifest: &Manifest,
+    mode: Mode,
+    of: System,
+    list: &[String],
+    there: &[String],
+    problems: &mut Problems,
+) -> Vec<String> {
     let mut targets = Vec::new();
     for name in list {
         let base = name.split(':').next().unwrap_or(name);
-        let isas: Vec<String> = manifest.families.expand(base).into_iter().map(String::from).collect();
+        let isas: Vec<String> =
+            manifest.families.expand(base).into_iter().map(String::from).collect();
         if isas.is_empty() {
             let hint = nearest(base, manifest.families.names()).map_or_else(
                 || "families.kdl lists the families and ISAs there are".to_owned(),
-                |n| format!("did you mean `{n}`? families.kdl lists the families and ISAs there are"),
+                |n| {
+                    format!(
+                        "did you mean `{n}`? families.kdl lists the families and ISAs there are"
+                    )
+                },
             );
             problems.push(
-                Problem::usage(Code::UnknownTarget, format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str()))
-                    .help(hint),
+                Problem::usage(
+                    Code::UnknownTarget,
+                    format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str()),
+                )
+                .help(hint),
             );
         } else if mode == Mode::Kpack {
             targets.extend(isas);
@@ -172,7 +220,8 @@ fn expand(manifest: &Manifest, mode: Mode, of: System, list: &[String], there: &
             targets.push(base.to_owned());
         } else {
             // An ISA stands for the family that was built with it.
-            let family = there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
+            let family =
+                there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
             targets.push(family.cloned().unwrap_or_else(|| base.to_owned()));
         }
     }
@@ -187,20 +236,28 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
 
 /// The ISAs that the build says it is for, without features.
 fn said(catalog: &Catalog) -> Vec<String> {
-    let mut said: Vec<String> = catalog.build.targets.iter().map(|t| t.split(':').next().unwrap_or(t).to_owned()).collect();
+    let mut said: Vec<String> =
+        catalog.build.targets.iter().map(|t| t.split(':').next().unwrap_or(t).to_owned()).collect();
     sort(&mut said);
     said.dedup();
     said
 }
 
 /// What wheels are built for: what was asked for, else what the build says, else what is there. All of it has to be there.
-fn built(mode: Mode, asked: Option<&Vec<String>>, said: &[String], there: &[String], problems: &mut Problems) -> Vec<String> {
+fn built(
+    mode: Mode,
+    asked: Option<&Vec<String>>,
+    said: &[String],
+    there: &[String],
+    problems: &mut Problems,
+) -> Vec<String> {
     let (wanted, who) = match (asked, mode) {
         (Some(asked), _) => (asked.clone(), "asked for"),
         (None, Mode::Kpack) if !said.is_empty() => (said.to_vec(), "what the build says it is for"),
         (None, Mode::Kpack | Mode::Legacy) => (there.to_vec(), "there"),
     };
-    let missing: Vec<&str> = wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
+    let missing: Vec<&str> =
+        wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
     if !missing.is_empty() {
         let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         problems

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Distribution, Form, Member, Plan, Step, Unowned};
+use super::{Distribution, Form, Member, Note, Plan, Step, Unowned};
 use crate::catalog::{ArtifactId, Origin};
 use crate::names::{DistName, RelPath};
+pub(super) use crate::source::counted;
 
 /// Bytes for people: three digits and a decimal unit.
 pub fn human_size(bytes: u64) -> String {
@@ -27,11 +28,6 @@ pub fn human_size(bytes: u64) -> String {
     }
 }
 
-/// How many of something: `1 file`, `2 files`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// A count for people: `9,400`.
 pub(super) fn thousands(count: usize) -> String {
     let digits = count.to_string();
@@ -47,7 +43,8 @@ pub(super) fn thousands(count: usize) -> String {
 
 /// One line for each distribution, and what needs a second look.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
-    let mut text = format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
+    let mut text =
+        format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
     table(plan, &mut text);
     projects(plan, &mut text);
     if verbose {
@@ -55,10 +52,29 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     }
     dropped(plan, &mut text);
     unowned(plan, verbose, &mut text);
-    for note in &plan.notes {
-        let _ = writeln!(text, "\nnote: {note}");
-    }
+    notes(plan, verbose, &mut text);
     text
+}
+
+/// What is worth knowing, a line each; what the manifest gives a reason for is counted, unless
+/// everything is wanted.
+fn notes(plan: &Plan, verbose: bool, text: &mut String) {
+    let (expected, news): (Vec<&Note>, Vec<&Note>) =
+        plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
+    if !plan.notes.is_empty() {
+        text.push('\n');
+    }
+    for note in news {
+        let _ = writeln!(text, "note: {}", note.shown());
+    }
+    if !expected.is_empty() {
+        let (count, give) = (counted(expected.len(), "line"), expected.len() == 1);
+        let give = if give { "gives a reason" } else { "give reasons" };
+        let _ = writeln!(
+            text,
+            "note: {count} of the manifest {give} for libraries that no package ships; -v lists them"
+        );
+    }
 }
 
 /// A line for each distribution; what its file will come to, where that was estimated.
@@ -76,24 +92,47 @@ fn table(plan: &Plan, text: &mut String) {
     row("", ["files", "size", "compressed", "copy", "relink", "stub", "alias", "link", "absent"]);
     for distribution in &plan.distributions {
         let shown = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
-        let count = |name: &str| shown(distribution.all_members().filter(|m| m.step.name() == name).count());
-        let (files, size) = (distribution.file_count().to_string(), human_size(distribution.size()));
-        let compressed = distribution.estimate.map_or_else(|| "-".to_owned(), |bytes| format!("~{}", human_size(bytes)));
+        let count = |name: &str| {
+            shown(distribution.all_members().filter(|m| m.step.name() == name).count())
+        };
+        let (files, size) =
+            (distribution.file_count().to_string(), human_size(distribution.size()));
+        let compressed = distribution
+            .estimate
+            .map_or_else(|| "-".to_owned(), |bytes| format!("~{}", human_size(bytes)));
         let steps = ["copy", "relink", "stub", "alias", "link"].map(count);
         let [copy, relink, stub, alias, link] = steps.each_ref().map(String::as_str);
-        row(&title(distribution), [&files, &size, &compressed, copy, relink, stub, alias, link, &shown(distribution.absent.len())]);
+        row(
+            &title(distribution),
+            [
+                &files,
+                &size,
+                &compressed,
+                copy,
+                relink,
+                stub,
+                alias,
+                link,
+                &shown(distribution.absent.len()),
+            ],
+        );
     }
 }
 
 /// Projects in the order in which they are built, each with what its build is given, then wheels.
 fn projects(plan: &Plan, text: &mut String) {
-    let names = plan.projects.iter().map(|p| p.name.as_str()).chain(plan.wheels.iter().map(|w| w.name.as_str()));
+    let names = plan
+        .projects
+        .iter()
+        .map(|p| p.name.as_str())
+        .chain(plan.wheels.iter().map(|w| w.name.as_str()));
     let width = names.map(str::len).max().unwrap_or(0);
     if !plan.projects.is_empty() {
         text.push_str("\nprojects, in the order in which they are built:\n");
     }
     for project in &plan.projects {
-        let _ = writeln!(text, "  {:width$}  {}  {}", project.name, project.directory(), project.rule);
+        let _ =
+            writeln!(text, "  {:width$}  {}  {}", project.name, project.directory(), project.rule);
         for given in project.given() {
             let _ = writeln!(text, "  {:width$}    {given}", "");
         }
@@ -114,14 +153,16 @@ pub(super) fn title(distribution: &Distribution) -> String {
 
 /// A distribution's name, after its directory where several have one name.
 pub(super) fn named(directory: &RelPath, name: &DistName) -> String {
-    let family = directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+    let family =
+        directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
     format!("{family}{name}")
 }
 
 fn absent(plan: &Plan, text: &mut String) {
     for distribution in plan.distributions.iter().filter(|d| !d.absent.is_empty()) {
         let _ = writeln!(text, "\nnot in {}:", title(distribution));
-        let width = distribution.absent.iter().map(|a| a.path.as_str().len()).max().unwrap_or(0).min(60);
+        let width =
+            distribution.absent.iter().map(|a| a.path.as_str().len()).max().unwrap_or(0).min(60);
         for absent in &distribution.absent {
             let _ = writeln!(text, "  {:width$}  {}", absent.path, absent.reason);
         }
@@ -132,11 +173,19 @@ fn dropped(plan: &Plan, text: &mut String) {
     if plan.dropped.is_empty() {
         return;
     }
-    let (files, bytes) = (plan.dropped.iter().map(|d| d.files).sum(), plan.dropped.iter().map(|d| d.size).sum());
+    let (files, bytes) =
+        (plan.dropped.iter().map(|d| d.files).sum(), plan.dropped.iter().map(|d| d.size).sum());
     let _ = writeln!(text, "\ndropped: {}, {}", counted(files, "file"), human_size(bytes));
     let width = plan.dropped.iter().map(|d| d.rule.len()).max().unwrap_or(0);
     for d in &plan.dropped {
-        let _ = writeln!(text, "  {:>8}  {:>11}  {:width$}  {}", human_size(d.size), counted(d.files, "file"), d.rule, d.reason);
+        let _ = writeln!(
+            text,
+            "  {:>8}  {:>11}  {:width$}  {}",
+            human_size(d.size),
+            counted(d.files, "file"),
+            d.rule,
+            d.reason
+        );
     }
 }
 
@@ -148,19 +197,35 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         return;
     }
     let bytes = plan.unowned.iter().map(|u| u.size).sum();
-    let _ = writeln!(text, "\nin no package: {}, {}", counted(plan.unowned.len(), "file"), human_size(bytes));
+    let _ = writeln!(
+        text,
+        "\nin no package: {}, {}",
+        counted(plan.unowned.len(), "file"),
+        human_size(bytes)
+    );
     if verbose {
         for u in &plan.unowned {
-            let _ = writeln!(text, "  {:>8}  {}  {}", human_size(u.size), u.origin.artifact, u.origin.path);
+            let _ = writeln!(
+                text,
+                "  {:>8}  {}  {}",
+                human_size(u.size),
+                u.origin.artifact,
+                u.origin.path
+            );
         }
         return;
     }
     let artifacts = by_artifact(&plan.unowned);
     for (size, count, name) in artifacts.iter().take(ARTIFACTS_SHOWN) {
-        let _ = writeln!(text, "  {:>8}  {:>11}  {name}", human_size(*size), counted(*count, "file"));
+        let _ =
+            writeln!(text, "  {:>8}  {:>11}  {name}", human_size(*size), counted(*count, "file"));
     }
     if artifacts.len() > ARTIFACTS_SHOWN {
-        let _ = writeln!(text, "  and {} more artifacts; -v lists every file", artifacts.len() - ARTIFACTS_SHOWN);
+        let _ = writeln!(
+            text,
+            "  and {} more artifacts; -v lists every file",
+            artifacts.len() - ARTIFACTS_SHOWN
+        );
     }
 }
 
@@ -171,7 +236,8 @@ pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
         let (size, count) = sums.entry(&u.origin.artifact).or_default();
         (*size, *count) = (*size + u.size, *count + 1);
     }
-    let mut artifacts: Vec<(u64, usize, String)> = sums.into_iter().map(|(id, (size, count))| (size, count, id.to_string())).collect();
+    let mut artifacts: Vec<(u64, usize, String)> =
+        sums.into_iter().map(|(id, (size, count))| (size, count, id.to_string())).collect();
     artifacts.sort_by(|a, b| (b.0, &a.2).cmp(&(a.0, &b.2)));
     artifacts
 }
@@ -205,7 +271,12 @@ fn line(member: &Member, text: &mut String) {
         Step::Directory | Step::Render { .. } => String::new(),
     };
     let size = if member.step == Step::Directory { String::new() } else { human_size(member.size) };
-    let line = format!("  {:<9}  {size:>8}  {:<60}  {:<16}  {detail}", member.step.name(), member.path, member.rule);
+    let line = format!(
+        "  {:<9}  {size:>8}  {:<60}  {:<16}  {detail}",
+        member.step.name(),
+        member.path,
+        member.rule
+    );
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
@@ -229,7 +300,8 @@ mod tests {
 
     #[test]
     fn sizes_have_three_digits() {
-        let texts: Vec<String> = [0, 999, 1000, 12_345, 999_999, 1_000_000, 1_234_567_890].map(human_size).into();
+        let texts: Vec<String> =
+            [0, 999, 1000, 12_345, 999_999, 1_000_000, 1_234_567_890].map(human_size).into();
         assert_eq!(texts, ["0 B", "999 B", "1.00 kB", "12.3 kB", "999 kB", "1.00 MB", "1.23 GB"]);
     }
 }

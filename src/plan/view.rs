@@ -15,7 +15,11 @@ pub(super) struct Item<'a> {
 impl Item<'_> {
     /// Where its bytes are.
     pub fn origin(&self) -> Origin {
-        Origin { artifact: self.artifact.id.clone(), base: self.entry.base.clone(), path: self.entry.path.clone() }
+        Origin {
+            artifact: self.artifact.id.clone(),
+            base: self.entry.base.clone(),
+            path: self.entry.path.clone(),
+        }
     }
 }
 
@@ -61,8 +65,12 @@ impl<'a> Layer<'a> {
             for entry in &artifact.entries {
                 let path = entry.path.as_str();
                 match entry.kind {
-                    EntryKind::Directory => _ = layer.directories.entry(path).or_insert(Contents::Nothing),
-                    EntryKind::File { .. } | EntryKind::Symlink { .. } => _ = layer.items.entry(path).or_insert(Item { artifact, entry }),
+                    EntryKind::Directory => {
+                        _ = layer.directories.entry(path).or_insert(Contents::Nothing);
+                    }
+                    EntryKind::File { .. } | EntryKind::Symlink { .. } => {
+                        _ = layer.items.entry(path).or_insert(Item { artifact, entry });
+                    }
                 }
                 layer.fill_parents(path);
             }
@@ -73,7 +81,8 @@ impl<'a> Layer<'a> {
     /// The directories above `path` are there, and something is in them.
     fn fill_parents(&mut self, path: &'a str) {
         for directory in std::iter::successors(parent(path), |p| parent(p)) {
-            if self.directories.insert(directory, Contents::Something) == Some(Contents::Something) {
+            if self.directories.insert(directory, Contents::Something) == Some(Contents::Something)
+            {
                 break; // then all above it are known too
             }
         }
@@ -120,7 +129,11 @@ impl<'v, 'a> View<'v, 'a> {
             return Target::Outside;
         }
         let directory: Vec<&str> = from.segments().collect();
-        let mut walk = Walk { view: self, at: directory[..directory.len() - 1].iter().map(|s| (*s).to_owned()).collect(), links: 0 };
+        let mut walk = Walk {
+            view: self,
+            at: directory[..directory.len() - 1].iter().map(|s| (*s).to_owned()).collect(),
+            links: 0,
+        };
         match walk.go(text) {
             Ok(()) => walk.arrived(),
             Err(target) => target,
@@ -149,9 +162,11 @@ impl<'a> Walk<'_, 'a> {
             self.at.push((*segment).to_owned());
             self.through_link()?;
             let here = self.at.join("/");
-            if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none() {
+            if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
+            {
                 // A file is no directory: nothing is below it.
-                let within = if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
+                let within =
+                    if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
                 return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
             }
         }
@@ -161,7 +176,10 @@ impl<'a> Walk<'_, 'a> {
     /// When a link is here, goes where it leads.
     fn through_link(&mut self) -> Result<(), Target<'a>> {
         let here = self.at.join("/");
-        let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind) else { return Ok(()) };
+        let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)
+        else {
+            return Ok(());
+        };
         self.links += 1;
         if self.links > MOST_LINKS {
             return Err(Target::Loop);

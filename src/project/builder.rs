@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, wheels_in};
+use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, wheel_in};
 use super::process::Log;
 use super::tools::Tools;
-use super::{End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Why, checkout, devel, taken, variables, wheelhouse};
+use super::{
+    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Why, checkout, devel,
+    taken, variables, wheelhouse,
+};
 use crate::archive::Stage;
 use crate::manifest::{Filling, python};
 use crate::names::{PackageName, RelPath};
@@ -63,20 +66,34 @@ impl<'a> Builder<'a> {
         tools: Tools,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
-        let work = stage.dest().canonicalize()?.join(stage.path(&path("work")?).strip_prefix(stage.dest()).unwrap_or(Path::new("work")));
+        let work = stage.dest().canonicalize()?.join(
+            stage.path(&path("work")?).strip_prefix(stage.dest()).unwrap_or(Path::new("work")),
+        );
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
         let items = plan.wheels.iter().map(Item::Taken).chain(plan.devel.iter().map(Item::Devel));
         let items = items.chain(plan.projects.iter().map(Item::Project)).collect();
-        Ok(Self { plan, settings, stage, tools, work, items, devel: OnceLock::new(), made: Mutex::default(), report })
+        Ok(Self {
+            plan,
+            settings,
+            stage,
+            tools,
+            work,
+            items,
+            devel: OnceLock::new(),
+            made: Mutex::default(),
+            report,
+        })
     }
 
     /// What each thing waits for.
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
             Item::Taken(_) | Item::Devel(_) => Vec::new(),
-            Item::Project(project) => (0..self.items.len()).filter(|&other| is_before(&self.items[other], project)).collect(),
+            Item::Project(project) => (0..self.items.len())
+                .filter(|&other| is_before(&self.items[other], project))
+                .collect(),
         };
         self.items.iter().map(before).collect()
     }
@@ -91,7 +108,10 @@ impl<'a> Builder<'a> {
         let mut place = Place { directory: self.work.join(name), variables: BTreeMap::new(), log };
         match self.wheels(item, &mut place) {
             Ok(wheels) => {
-                let files = wheels.iter().map(|w| w.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+                let files = wheels
+                    .iter()
+                    .map(|w| w.file_name().unwrap_or_default().to_string_lossy().into_owned())
+                    .collect();
                 (self.report)(Happened::Finished(name.to_owned(), files, start.elapsed()));
                 Ok(Product { wheels, took: start.elapsed() })
             }
@@ -105,7 +125,9 @@ impl<'a> Builder<'a> {
     fn wheels(&self, item: Item<'_>, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
         self.furnish(place)?;
         let wheels = match item {
-            Item::Taken(wheel) => taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?,
+            Item::Taken(wheel) => {
+                taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
+            }
             Item::Project(project) => vec![self.project(project, place)?],
             Item::Devel(tree) => {
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
@@ -114,7 +136,10 @@ impl<'a> Builder<'a> {
             }
         };
         let into = self.stage.path(&path("dist")?);
-        let finished = wheels.iter().map(|wheel| super::finish::finish_wheel(wheel, &into)).collect::<io::Result<Vec<_>>>()?;
+        let finished = wheels
+            .iter()
+            .map(|wheel| super::finish::finish_wheel(wheel, &into))
+            .collect::<io::Result<Vec<_>>>()?;
         if let Ok(name) = item.name().parse() {
             self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, finished.clone());
         }
@@ -125,12 +150,17 @@ impl<'a> Builder<'a> {
     fn furnish(&self, place: &mut Place) -> Result<(), Failed> {
         let temporary = place.directory.join("tmp");
         fs::create_dir_all(&temporary)?;
-        let caller = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let caller =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         place.variables = variables::base(caller);
         place.variables.insert("TMPDIR".to_owned(), temporary.into());
         // Else it builds in a directory with a random name, which debug information has.
-        place.variables.insert("SKBUILD_BUILD_DIR".to_owned(), place.directory.join("build").into());
-        place.variables.insert("CMAKE_BUILD_PARALLEL_LEVEL".to_owned(), self.processes().to_string().into());
+        place
+            .variables
+            .insert("SKBUILD_BUILD_DIR".to_owned(), place.directory.join("build").into());
+        place
+            .variables
+            .insert("CMAKE_BUILD_PARALLEL_LEVEL".to_owned(), self.processes().to_string().into());
         if self.settings.offline {
             place.variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
         }
@@ -145,36 +175,54 @@ impl<'a> Builder<'a> {
     /// Builds a project's wheel, in a copy of its checkout.
     fn project(&self, project: &ProjectBuild, place: &mut Place) -> Result<PathBuf, Failed> {
         let source = place.directory.join("source");
-        let sources = self.settings.sources.as_ref().ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))?;
+        let sources =
+            self.settings.sources.as_ref().ok_or_else(|| {
+                Failed::new("its checkout is below --sources, which were not given")
+            })?;
         checkout::copy(&sources.join(project.source.as_str()), &source)?;
         let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
         offered.extend(wheelhouse::of_projects(&project.after, &made, self.stage.dest())?);
         wheelhouse::offer(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;
         let python = self.environment(project, place)?;
-        let fill = |text: &str| python::fill(text, |filling| self.filled(filling, &source, &python));
+        let fill =
+            |text: &str| python::fill(text, |filling| self.filled(filling, &source, &python));
         give_variables(project, place, &fill);
-        self.require(project, &python, place, &project.build_requires.join("\n"), "build-requires")?;
+        self.require(
+            project,
+            &python,
+            place,
+            &project.build_requires.join("\n"),
+            "build-requires",
+        )?;
         for words in &project.run {
             let command: Vec<OsString> = words.iter().map(|word| fill(word).into()).collect();
             place.run_in(&source, &format!("running `{}`", words.join(" ")), &command)?;
         }
-        let directory = project.subdirectory.as_ref().map_or_else(|| source.clone(), |below| source.join(below.as_str()));
+        let directory = project
+            .subdirectory
+            .as_ref()
+            .map_or_else(|| source.clone(), |below| source.join(below.as_str()));
         variables::show_fixed_paths(&mut place.variables, &self.work, uses_setuptools(&directory));
         let out = place.directory.join("out");
-        let settings = project.config_settings.iter().map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect())).collect();
+        let settings = project
+            .config_settings
+            .iter()
+            .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
+            .collect();
         if project.isolated {
             self.isolated(project, &directory, &python, &settings, &out, place)?;
         } else {
             self.beside(&directory, &settings, &out, place)?;
         }
-        let wheels = wheels_in(&out, &project.name)?;
-        wheels.into_iter().next().ok_or_else(|| Failed::new("its build left no wheel"))
+        wheel_in(&out, &project.name)
     }
 
     fn filled(&self, filling: Filling, source: &Path, python: &Path) -> String {
         match filling {
-            Filling::Devel => self.devel.get().map(|root| root.display().to_string()).unwrap_or_default(),
+            Filling::Devel => {
+                self.devel.get().map(|root| root.display().to_string()).unwrap_or_default()
+            }
             Filling::Source => source.display().to_string(),
             Filling::Python => python.display().to_string(),
             Filling::Jobs => self.processes().to_string(),
@@ -195,7 +243,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Installs requirements, one a line, where the project is built.
-    fn require(&self, project: &ProjectBuild, python: &Path, place: &mut Place, requirements: &str, name: &str) -> Result<(), Failed> {
+    fn require(
+        &self,
+        project: &ProjectBuild,
+        python: &Path,
+        place: &mut Place,
+        requirements: &str,
+        name: &str,
+    ) -> Result<(), Failed> {
         if requirements.trim().is_empty() {
             return Ok(());
         }
@@ -244,22 +299,44 @@ impl<'a> Builder<'a> {
         place: &Place,
     ) -> Result<(), Failed> {
         let json = |(key, values): (&&String, &Vec<String>)| {
-            let value = if let [one] = values.as_slice() { one.clone().into() } else { serde_json::Value::from(values.clone()) };
+            let value = if let [one] = values.as_slice() {
+                one.clone().into()
+            } else {
+                serde_json::Value::from(values.clone())
+            };
             ((*key).clone(), value)
         };
         let settings = serde_json::Value::Object(settings.iter().map(json).collect()).to_string();
-        let words =
-            [self.tools.python().into(), self.work.join("pep517.py").into_os_string(), what.into(), directory.into(), python.into()];
-        let command: Vec<OsString> = words.into_iter().chain([settings.into(), out.into()]).collect();
+        let words = [
+            self.tools.python().into(),
+            self.work.join("pep517.py").into_os_string(),
+            what.into(),
+            directory.into(),
+            python.into(),
+        ];
+        let command: Vec<OsString> =
+            words.into_iter().chain([settings.into(), out.into()]).collect();
         let doing = if what == "wheel" { BUILDING } else { "asking what its build requires" };
         place.run_in(directory, doing, &command)
     }
 
     /// `python -m build` without isolation.
-    fn beside(&self, directory: &Path, settings: &Configured<'_>, out: &Path, place: &Place) -> Result<(), Failed> {
-        let pairs = settings.iter().flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}").into()));
+    fn beside(
+        &self,
+        directory: &Path,
+        settings: &Configured<'_>,
+        out: &Path,
+        place: &Place,
+    ) -> Result<(), Failed> {
+        let pairs = settings.iter().flat_map(|(key, values)| {
+            values.iter().map(move |value| format!("-C{key}={value}").into())
+        });
         let fixed = ["--wheel", "--no-isolation", "--outdir"];
-        let command = self.tools.module("build", &fixed, [out.into()].into_iter().chain(pairs).chain([directory.into()]));
+        let command = self.tools.module(
+            "build",
+            &fixed,
+            [out.into()].into_iter().chain(pairs).chain([directory.into()]),
+        );
         place.run_in(directory, BUILDING, &command)
     }
 
@@ -275,7 +352,10 @@ impl<'a> Builder<'a> {
                     }
                 }
                 End::Failed(Failure { reason, tail }) => {
-                    outcome.not_made.push(NotMade { why: Why::Failed { reason, log: path(&log_of(name.as_str())).ok(), tail }, name });
+                    outcome.not_made.push(NotMade {
+                        why: Why::Failed { reason, log: path(&log_of(name.as_str())).ok(), tail },
+                        name,
+                    });
                 }
                 End::Waited(before) => {
                     let before = self.items[before].name().to_owned();
@@ -296,9 +376,12 @@ fn uses_setuptools(directory: &Path) -> bool {
 
 /// What the project is given, over all that every build sees.
 fn give_variables(project: &ProjectBuild, place: &mut Place, fill: &impl Fn(&str) -> String) {
-    let passed = project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
+    let passed =
+        project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
     place.variables.extend(passed);
-    place.variables.extend(project.environment.iter().map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
+    place.variables.extend(
+        project.environment.iter().map(|(name, value)| (name.clone(), OsString::from(fill(value)))),
+    );
 }
 
 /// What the backend is handed, with every place filled.
@@ -317,7 +400,9 @@ impl Item<'_> {
 fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
     match item {
         Item::Devel(_) => project.devel,
-        Item::Taken(_) | Item::Project(_) => project.after.iter().any(|name| name.as_str() == item.name()),
+        Item::Taken(_) | Item::Project(_) => {
+            project.after.iter().any(|name| name.as_str() == item.name())
+        }
     }
 }
 

@@ -23,9 +23,17 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
             fs::copy(entry.path(), &place)?;
             // make and its like go by these.
             let time = entry.metadata()?.modified()?;
-            fs::OpenOptions::new().write(true).open(&place).or_else(|_| fs::File::open(&place))?.file().set_modified(time)?;
+            fs::OpenOptions::new()
+                .write(true)
+                .open(&place)
+                .or_else(|_| fs::File::open(&place))?
+                .file()
+                .set_modified(time)?;
         } else {
-            return Err(io::Error::other(format!("{} is no file, directory or link", entry.path().display())));
+            return Err(io::Error::other(format!(
+                "{} is no file, directory or link",
+                entry.path().display()
+            )));
         }
     }
     Ok(())
@@ -50,7 +58,10 @@ mod tests {
         fs::os::unix::fs::symlink("sub/tool", from.join("link")).unwrap();
         copy(&from, &to).unwrap();
         let copied = fs::metadata(to.join("sub/tool")).unwrap();
-        assert_eq!((copied.permissions().mode() & 0o777, copied.modified().unwrap()), (0o555, time));
+        assert_eq!(
+            (copied.permissions().mode() & 0o777, copied.modified().unwrap()),
+            (0o555, time)
+        );
         assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("sub/tool"));
     }
 }

@@ -13,7 +13,13 @@ use crate::plan::{DevelTree, Plan};
 pub const NAME: &str = "devel-tree";
 
 /// Installs the packages into an environment of their own and expands the devel tree; gives its path.
-pub fn make(tree: &DevelTree, plan: &Plan, dest: &Path, tools: &Tools, place: &mut Place) -> Result<PathBuf, Failed> {
+pub fn make(
+    tree: &DevelTree,
+    plan: &Plan,
+    dest: &Path,
+    tools: &Tools,
+    place: &mut Place,
+) -> Result<PathBuf, Failed> {
     let offered = wheelhouse::of_artifacts(plan, dest)?;
     wheelhouse::show(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;
     let environment = place.directory.join("env");
@@ -32,7 +38,11 @@ pub fn make(tree: &DevelTree, plan: &Plan, dest: &Path, tools: &Tools, place: &m
     };
     place.run("expanding the devel package", &module(&["init", "--quiet"]))?;
     let command = module(&["path", "--root"]);
-    let root = answer(&Run { command: &command, directory: &place.directory, environment: &place.variables })?;
+    let root = answer(&Run {
+        command: &command,
+        directory: &place.directory,
+        environment: &place.variables,
+    })?;
     place.log.say(&format!("the devel tree is {root}"))?;
     Ok(root.into())
 }

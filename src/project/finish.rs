@@ -19,11 +19,19 @@ use crate::source::with_causes;
 /// When it cannot be read, audited or put there, or another wheel of the same name is there.
 pub fn finish_wheel(wheel: &Path, into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
-    let name: WheelName = wheel.file_name().unwrap_or_default().to_string_lossy().parse().map_err(io::Error::other)?;
+    let name: WheelName = wheel
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .parse()
+        .map_err(io::Error::other)?;
     let platform = platform(wheel, &name)?;
     let place = into.join(WheelName { platform: platform.clone(), ..name.clone() }.to_string());
     if place.exists() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("another made {} already", place.display())));
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("another made {} already", place.display()),
+        ));
     }
     let place = if platform == name.platform {
         let place = into.join(wheel.file_name().unwrap_or_default());

@@ -11,6 +11,7 @@ use super::process::{Log, ProcessError, Run};
 use super::wheel_of;
 use crate::archive::OpenWheel;
 use crate::names::PackageName;
+use crate::regular;
 use crate::source::with_causes;
 
 /// What steps are called when they fail.
@@ -61,12 +62,21 @@ impl Place {
     }
 
     /// Runs a program elsewhere.
-    pub fn run_in(&self, directory: &Path, doing: &str, command: &[OsString]) -> Result<(), Failed> {
+    pub fn run_in(
+        &self,
+        directory: &Path,
+        doing: &str,
+        command: &[OsString],
+    ) -> Result<(), Failed> {
         let done = self.log.run(&Run { command, directory, environment: &self.variables });
         done.map_err(|e| match e {
             // The whole command is in the log.
-            ProcessError::Status { status, .. } => Failed::new(format!("{doing} ended with {status}")),
-            ProcessError::Start { .. } | ProcessError::Io(_) => Failed::new(format!("{doing}: {}", with_causes(&e))),
+            ProcessError::Status { status, .. } => {
+                Failed::new(format!("{doing} ended with {status}"))
+            }
+            ProcessError::Start { .. } | ProcessError::Io(_) => {
+                Failed::new(format!("{doing}: {}", with_causes(&e)))
+            }
         })
     }
 }
@@ -74,14 +84,33 @@ impl Place {
 /// The wheels in a directory, which have to be of distribution `name`, sorted.
 pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
     let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let mut wheels: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(|p| p.extension().is_some_and(|e| e == "whl")).collect();
+    let mut wheels: Vec<PathBuf> = entries
+        .iter()
+        .map(fs::DirEntry::path)
+        .filter(|p| p.extension().is_some_and(|e| e == "whl"))
+        .collect();
     wheels.sort();
     for wheel in &wheels {
+        regular::check(wheel, &fs::symlink_metadata(wheel)?)?;
         let opened = OpenWheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
-        let found = wheel_of(&wheel.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default();
+        let found =
+            wheel_of(&wheel.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default();
         if found != name.as_str() {
-            return Err(Failed::new(format!("{} is of the distribution `{found}`, not `{name}`", opened.name())));
+            return Err(Failed::new(format!(
+                "{} is of the distribution `{found}`, not `{name}`",
+                opened.name()
+            )));
         }
     }
     Ok(wheels)
+}
+
+/// The one wheel in a directory, which has to be of distribution `name`.
+pub fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
+    let mut wheels = wheels_in(directory, name)?;
+    match wheels.len() {
+        0 => Err(Failed::new("its build left no wheel")),
+        1 => Ok(wheels.remove(0)),
+        count => Err(Failed::new(format!("its build left {count} wheels, where one is expected"))),
+    }
 }

@@ -23,7 +23,11 @@ enum State<T, E> {
 ///
 /// Those that nothing holds back start in their order. The list has no circles: a thing in one would
 /// never start, and is said to wait for itself.
-pub fn run<T: Send, E: Send>(after: &[Vec<usize>], jobs: usize, work: impl Fn(usize) -> Result<T, E> + Sync) -> Vec<End<T, E>> {
+pub fn run<T: Send, E: Send>(
+    after: &[Vec<usize>],
+    jobs: usize,
+    work: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Vec<End<T, E>> {
     let states = Mutex::new((0..after.len()).map(|_| State::Waiting).collect::<Vec<State<T, E>>>());
     let changed = Condvar::new();
     std::thread::scope(|scope| {
@@ -39,7 +43,12 @@ pub fn run<T: Send, E: Send>(after: &[Vec<usize>], jobs: usize, work: impl Fn(us
     states.into_iter().enumerate().map(end).collect()
 }
 
-fn worker<T, E>(after: &[Vec<usize>], states: &Mutex<Vec<State<T, E>>>, changed: &Condvar, work: &(impl Fn(usize) -> Result<T, E> + Sync)) {
+fn worker<T, E>(
+    after: &[Vec<usize>],
+    states: &Mutex<Vec<State<T, E>>>,
+    changed: &Condvar,
+    work: &(impl Fn(usize) -> Result<T, E> + Sync),
+) {
     let mut held = states.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         skip(after, &mut held);
@@ -65,7 +74,8 @@ fn worker<T, E>(after: &[Vec<usize>], states: &Mutex<Vec<State<T, E>>>, changed:
 }
 
 fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) -> bool {
-    matches!(states[index], State::Waiting) && after[index].iter().all(|&before| matches!(states[before], State::Over(End::Done(_))))
+    matches!(states[index], State::Waiting)
+        && after[index].iter().all(|&before| matches!(states[before], State::Over(End::Done(_))))
 }
 
 /// Gives up what waits for something that will not be there, and what waits for that.
@@ -73,7 +83,12 @@ fn skip<T, E>(after: &[Vec<usize>], states: &mut [State<T, E>]) {
     let lost = |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
     let hopeless = |states: &[State<T, E>]| {
         let waiting = (0..states.len()).filter(|&index| matches!(states[index], State::Waiting));
-        waiting.into_iter().find_map(|index| after[index].iter().find(|&&before| lost(&states[before])).map(|&before| (index, before)))
+        waiting.into_iter().find_map(|index| {
+            after[index]
+                .iter()
+                .find(|&&before| lost(&states[before]))
+                .map(|&before| (index, before))
+        })
     };
     while let Some((index, before)) = hopeless(states) {
         states[index] = State::Over(End::Waited(before));

@@ -36,7 +36,11 @@ fn holds(root: &Path, project: &PythonProject) -> bool {
 
 /// The files below `root` that the glob matches, sorted; only the directory that it begins with is walked.
 fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
-    let fixed: Vec<&str> = glob.as_str().split('/').take_while(|segment| !segment.contains(['*', '?', '[', '{'])).collect();
+    let fixed: Vec<&str> = glob
+        .as_str()
+        .split('/')
+        .take_while(|segment| !segment.contains(['*', '?', '[', '{']))
+        .collect();
     let start = root.join(fixed.join("/"));
     if !start.exists() {
         return Ok(Vec::new());
@@ -44,7 +48,12 @@ fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
     let mut files = Vec::new();
     for entry in WalkDir::new(start).follow_links(true).sort_by_file_name() {
         let entry = entry?;
-        let below = entry.path().strip_prefix(root).ok().and_then(Path::to_str).and_then(|path| path.parse::<RelPath>().ok());
+        let below = entry
+            .path()
+            .strip_prefix(root)
+            .ok()
+            .and_then(Path::to_str)
+            .and_then(|path| path.parse::<RelPath>().ok());
         files.extend(below.filter(|path| entry.file_type().is_file() && glob.matches(path)));
     }
     files.sort();

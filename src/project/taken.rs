@@ -1,6 +1,7 @@
 //! Finished wheels, from files or from an index.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
 use fs_err as fs;
@@ -8,19 +9,33 @@ use fs_err as fs;
 use super::place::{Failed, Place, wheels_in};
 use super::tools::Tools;
 use crate::plan::TakenWheel;
+use crate::regular;
 
 /// Brings the wheels into a directory of their own, and gives their paths.
-pub fn bring(wheel: &TakenWheel, sources: Option<&PathBuf>, tools: &Tools, place: &Place) -> Result<Vec<PathBuf>, Failed> {
+pub fn bring(
+    wheel: &TakenWheel,
+    sources: Option<&PathBuf>,
+    tools: &Tools,
+    place: &Place,
+) -> Result<Vec<PathBuf>, Failed> {
     let out = place.directory.join("out");
     fs::create_dir_all(&out)?;
     for file in &wheel.files {
-        let from = sources.ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?.join(file.as_str());
+        let from = sources
+            .ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?
+            .join(file.as_str());
         place.log.say(&format!("copied from {file}"))?;
-        fs::copy(from, out.join(file.file_name()))?;
+        io::copy(
+            &mut regular::open(&from)?,
+            &mut fs::File::create_new(out.join(file.file_name()))?,
+        )?;
     }
     if let Some(pin) = &wheel.index {
         let fixed = ["download", "--no-deps", "--only-binary=:all:", "--dest"];
-        place.run("fetching it", &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]))?;
+        place.run(
+            "fetching it",
+            &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]),
+        )?;
     }
     wheels_in(&out, &wheel.name)
 }

@@ -69,12 +69,14 @@ impl Tools {
     /// When it does not run, or lacks what a build needs.
     pub fn find(python: &Path) -> Result<Self, ToolsError> {
         let python = python.to_owned();
-        let environment: BTreeMap<String, OsString> =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
+        let environment: BTreeMap<String, OsString> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .collect();
         let command = [python.clone().into_os_string(), "-c".into(), QUESTION.into()];
         let here = Path::new(".");
         let said = answer(&Run { command: &command, directory: here, environment: &environment });
-        let said = said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
+        let said =
+            said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
         let mut lines = said.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
         let (executable, has_build, pip) = (next(), next() == "True", next());
@@ -101,15 +103,30 @@ impl Tools {
     }
 
     /// Installs into the environment of `python`.
-    pub fn install(&self, python: &Path, options: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-        let mut command = vec![self.python.clone().into_os_string(), "-m".into(), "pip".into(), "--python".into(), python.into()];
+    pub fn install(
+        &self,
+        python: &Path,
+        options: impl IntoIterator<Item = OsString>,
+    ) -> Vec<OsString> {
+        let mut command = vec![
+            self.python.clone().into_os_string(),
+            "-m".into(),
+            "pip".into(),
+            "--python".into(),
+            python.into(),
+        ];
         command.push("install".into());
         command.extend(options);
         command
     }
 
     /// Runs one of its modules.
-    pub fn module(&self, module: &str, fixed: &[&str], more: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    pub fn module(
+        &self,
+        module: &str,
+        fixed: &[&str],
+        more: impl IntoIterator<Item = OsString>,
+    ) -> Vec<OsString> {
         let mut command = vec![self.python.clone().into_os_string(), "-m".into(), module.into()];
         command.extend(fixed.iter().map(OsString::from));
         command.extend(more);
@@ -130,8 +147,14 @@ mod tests {
     #[test]
     fn what_cannot_build_is_told_with_its_remedy() {
         let none = Tools::find(Path::new("/no/such/python")).unwrap_err();
-        assert_eq!(none.to_string(), "the Python `/no/such/python` that should build projects does not run");
+        assert_eq!(
+            none.to_string(),
+            "the Python `/no/such/python` that should build projects does not run"
+        );
         assert!(none.remedy().contains("--python"));
-        assert!(["22.3", "23.0.1", "26.1"].into_iter().all(installs_elsewhere) && !["9.0", "22.2.9"].into_iter().any(installs_elsewhere));
+        assert!(
+            ["22.3", "23.0.1", "26.1"].into_iter().all(installs_elsewhere)
+                && !["9.0", "22.2.9"].into_iter().any(installs_elsewhere)
+        );
     }
 }

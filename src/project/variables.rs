@@ -49,8 +49,11 @@ const SHOWN: &str = "/rockpack";
 
 /// The environment of all builds: what the caller has of [`PASSED`], and what makes bytes the same.
 pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
-    let passed = |name: &str| PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    let mut variables: BTreeMap<String, OsString> = caller.filter(|(name, _)| passed(name)).collect();
+    let passed = |name: &str| {
+        PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut variables: BTreeMap<String, OsString> =
+        caller.filter(|(name, _)| passed(name)).collect();
     let fixed = [
         ("SOURCE_DATE_EPOCH", Timestamp::EARLIEST.seconds().to_string()),
         ("PYTHONHASHSEED", "0".to_owned()),
@@ -119,14 +122,28 @@ mod tests {
 
     #[test]
     fn little_of_the_callers_environment_gets_through() {
-        let caller = [("PATH", "/bin"), ("LANG", "de_DE"), ("PYTHONPATH", "/x"), ("PIP_INDEX_URL", "i"), ("CFLAGS", "-O1"), ("TZ", "CET")];
+        let caller = [
+            ("PATH", "/bin"),
+            ("LANG", "de_DE"),
+            ("PYTHONPATH", "/x"),
+            ("PIP_INDEX_URL", "i"),
+            ("CFLAGS", "-O1"),
+            ("TZ", "CET"),
+        ];
         let caller = caller.map(|(name, value)| (name.to_owned(), OsString::from(value)));
         let mut variables = base(caller.into_iter());
         show_fixed_paths(&mut variables, Path::new("/w"), false);
         let text = |variables: &BTreeMap<String, OsString>, name: &str| {
-            variables.get(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+            variables
+                .get(name)
+                .map(|value| value.to_string_lossy().into_owned())
+                .unwrap_or_default()
         };
-        assert_eq!(["PATH", "LANG", "PYTHONPATH", "PIP_INDEX_URL", "TZ"].map(|name| text(&variables, name)), ["/bin", "", "", "i", "UTC"]);
+        assert_eq!(
+            ["PATH", "LANG", "PYTHONPATH", "PIP_INDEX_URL", "TZ"]
+                .map(|name| text(&variables, name)),
+            ["/bin", "", "", "i", "UTC"]
+        );
         assert_eq!(
             ["CFLAGS", "CXXFLAGS"].map(|name| text(&variables, name)),
             ["-O1 -ffile-prefix-map=/w=/rockpack", "-ffile-prefix-map=/w=/rockpack"]

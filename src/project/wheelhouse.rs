@@ -9,25 +9,32 @@ use fs_err as fs;
 
 use super::variables::{address, append};
 use super::{Made, wheel_of};
+use crate::archive::distribution_of;
 use crate::names::{DistName, PackageName};
 use crate::plan::Plan;
 
-/// The name of a distribution by a file of it, as indexes compare it; sdists are named too.
-fn distribution_of(file_name: &str) -> Option<String> {
-    let sdist = || file_name.strip_suffix(".tar.gz")?.rsplit_once('-')?.0.parse::<DistName>().ok().map(|name| name.normalized());
-    wheel_of(file_name).or_else(sdist)
-}
-
 /// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
 pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
-    let installed = plan.devel.iter().flat_map(|d| &d.install).filter_map(|pin| pin.split("==").next()?.parse::<DistName>().ok());
-    let names: BTreeSet<String> = plan.distributions.iter().map(|d| d.name.clone()).chain(installed).map(|n| n.normalized()).collect();
-    let directories: BTreeSet<&str> = plan.devel.iter().map(|d| d.directory.as_str()).chain(["dist"]).collect();
+    let installed = plan
+        .devel
+        .iter()
+        .flat_map(|d| &d.install)
+        .filter_map(|pin| pin.split("==").next()?.parse::<DistName>().ok());
+    let names: BTreeSet<String> = plan
+        .distributions
+        .iter()
+        .map(|d| d.name.clone())
+        .chain(installed)
+        .map(|n| n.normalized())
+        .collect();
+    let directories: BTreeSet<&str> =
+        plan.devel.iter().map(|d| d.directory.as_str()).chain(["dist"]).collect();
     let version = format!("-{}", plan.version);
     let mut files = Vec::new();
     for directory in directories {
         files.extend(in_directory(&dest.join(directory), |file| {
-            distribution_of(file).is_some_and(|name| names.contains(&name)) && file.contains(&version)
+            distribution_of(file).is_some_and(|name| names.contains(&name))
+                && file.contains(&version)
         })?);
     }
     Ok(files)
@@ -39,7 +46,9 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
     for name in before {
         match made.get(name) {
             Some(wheels) => files.extend(wheels.iter().cloned()),
-            None => files.extend(in_directory(&dest.join("dist"), |file| wheel_of(file).is_some_and(|other| other == name.as_str()))?),
+            None => files.extend(in_directory(&dest.join("dist"), |file| {
+                wheel_of(file).is_some_and(|other| other == name.as_str())
+            })?),
         }
     }
     Ok(files)
@@ -51,7 +60,11 @@ fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec
         return Ok(Vec::new());
     }
     let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let mut files: Vec<PathBuf> = entries.iter().filter(|e| fits(&e.file_name().to_string_lossy())).map(fs::DirEntry::path).collect();
+    let mut files: Vec<PathBuf> = entries
+        .iter()
+        .filter(|e| fits(&e.file_name().to_string_lossy()))
+        .map(fs::DirEntry::path)
+        .collect();
     files.sort();
     Ok(files)
 }
@@ -60,15 +73,22 @@ fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec
 ///
 /// # Errors
 /// When `place` cannot be written.
-pub fn offer(files: &[PathBuf], place: &Path, variables: &mut BTreeMap<String, OsString>) -> io::Result<()> {
+pub fn offer(
+    files: &[PathBuf],
+    place: &Path,
+    variables: &mut BTreeMap<String, OsString>,
+) -> io::Result<()> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for link in show(files, place, variables)? {
         let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
         by_name.entry(distribution_of(&name).unwrap_or_default()).or_default().push(link);
     }
     // A distribution with wheels for several Pythons is left to pip, which knows which fits.
-    let single = by_name.iter().filter_map(|(name, files)| if let [file] = files.as_slice() { Some((name, file)) } else { None });
-    let lines: Vec<String> = single.map(|(name, file)| format!("{name} @ {}", address(file))).collect();
+    let single = by_name.iter().filter_map(|(name, files)| {
+        if let [file] = files.as_slice() { Some((name, file)) } else { None }
+    });
+    let lines: Vec<String> =
+        single.map(|(name, file)| format!("{name} @ {}", address(file))).collect();
     let constraints = place.with_extension("txt");
     fs::write(&constraints, lines.join("\n") + "\n")?;
     append(variables, "PIP_CONSTRAINT", &address(&constraints));
@@ -79,7 +99,11 @@ pub fn offer(files: &[PathBuf], place: &Path, variables: &mut BTreeMap<String, O
 ///
 /// # Errors
 /// When `place` cannot be written.
-pub fn show(files: &[PathBuf], place: &Path, variables: &mut BTreeMap<String, OsString>) -> io::Result<Vec<PathBuf>> {
+pub fn show(
+    files: &[PathBuf],
+    place: &Path,
+    variables: &mut BTreeMap<String, OsString>,
+) -> io::Result<Vec<PathBuf>> {
     fs::create_dir_all(place)?;
     let mut links = Vec::new();
     for file in files {
@@ -97,7 +121,8 @@ mod tests {
 
     #[test]
     fn files_say_which_distribution_they_are_of() {
-        let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"].map(|file| distribution_of(file).unwrap_or_default());
+        let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"]
+            .map(|file| distribution_of(file).unwrap_or_default());
         assert_eq!(names, ["a-b-c", "a-b", ""]);
     }
 
@@ -105,15 +130,22 @@ mod tests {
     fn what_came_before_is_the_only_one_of_its_name() {
         let directory = tempfile::tempdir().unwrap();
         let files =
-            ["one-1.0-py3-none-any.whl", "two-1-cp311-cp311-any.whl", "two-1-cp312-cp312-any.whl"].map(|f| directory.path().join(f));
+            ["one-1.0-py3-none-any.whl", "two-1-cp311-cp311-any.whl", "two-1-cp312-cp312-any.whl"]
+                .map(|f| directory.path().join(f));
         for file in &files {
             fs::write(file, "").unwrap();
         }
-        let (place, mut variables) =
-            (directory.path().join("w h"), BTreeMap::from([("PIP_FIND_LINKS".to_owned(), OsString::from("mine"))]));
+        let (place, mut variables) = (
+            directory.path().join("w h"),
+            BTreeMap::from([("PIP_FIND_LINKS".to_owned(), OsString::from("mine"))]),
+        );
         offer(&files, &place, &mut variables).unwrap();
         let constraints = fs::read_to_string(directory.path().join("w h.txt")).unwrap();
-        assert!(constraints.starts_with("one @ file:///") && constraints.ends_with("w%20h/one-1.0-py3-none-any.whl\n"), "{constraints}");
+        assert!(
+            constraints.starts_with("one @ file:///")
+                && constraints.ends_with("w%20h/one-1.0-py3-none-any.whl\n"),
+            "{constraints}"
+        );
         assert!(variables["PIP_FIND_LINKS"].to_str().unwrap().starts_with("mine file:///"));
         assert_eq!(fs::read_dir(&place).unwrap().count(), 3);
     }

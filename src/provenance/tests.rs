@@ -9,7 +9,7 @@ use crate::plan::FORMAT;
 
 fn plan() -> Plan {
     let version = "7.2.0".parse().unwrap();
-    let (distributions, projects, wheels, dropped, unowned, notes) = Default::default();
+    let (distributions, projects, wheels, dropped, unowned, notes, warnings) = Default::default();
     Plan {
         format: FORMAT,
         mode: Mode::Kpack,
@@ -22,6 +22,7 @@ fn plan() -> Plan {
         dropped,
         unowned,
         notes,
+        warnings,
     }
 }
 
@@ -39,12 +40,14 @@ const ONE: &str = "1111111111111111111111111111111111111111111111111111111111111
 const TWO: &str = "2222222222222222222222222222222222222222222222222222222222222222";
 
 fn with_packages<T>(take: impl FnOnce(&[Package<'_>]) -> T) -> T {
-    let paths: Vec<RelPath> = ["dist/gfx94X-dcgpu/x-1.whl", "dist/a-1.tar.gz"].map(|p| p.parse().unwrap()).into();
+    let paths: Vec<RelPath> =
+        ["dist/gfx94X-dcgpu/x-1.whl", "dist/a-1.tar.gz"].map(|p| p.parse().unwrap()).into();
     take(&[Package { path: &paths[0], sha256: ONE }, Package { path: &paths[1], sha256: TWO }])
 }
 
 fn value(inputs: &Inputs) -> Value {
-    serde_json::from_str(&with_packages(|packages| statement(&plan(), inputs, packages))).unwrap()
+    serde_json::from_str(&with_packages(|packages| statement(&plan(), inputs, packages)).to_json())
+        .unwrap()
 }
 
 #[test]
@@ -65,7 +68,8 @@ fn a_statement_has_what_a_verifier_asks_for() {
     let definition = &value["predicate"]["buildDefinition"];
     assert_eq!(definition["buildType"], BUILD_TYPE);
     assert_eq!(definition["externalParameters"], json!({}), "nothing was asked for");
-    let decided = json!({"version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64"});
+    let decided =
+        json!({"version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64"});
     assert_eq!(definition["internalParameters"], decided);
     let details = &value["predicate"]["runDetails"];
     assert_eq!(details["builder"]["id"], "urn:rockpack:unidentified-builder");
@@ -83,15 +87,23 @@ fn what_it_was_made_of_is_there_with_its_digest() {
     assert_eq!(made_of[0]["digest"]["sha256"], Sha256::of(b"p").to_string());
     let mut saved = Vec::new();
     catalog().write_json(&mut saved).unwrap();
-    assert_eq!(made_of[2]["digest"]["sha256"], Sha256::of(&saved).to_string(), "the file that `rockpack scan -o` writes");
-    let covers = |d: &Value| d["annotations"]["covers"].as_str().is_some_and(|covers| covers.contains("not the files' bytes"));
+    assert_eq!(
+        made_of[2]["digest"]["sha256"],
+        Sha256::of(&saved).to_string(),
+        "the file that `rockpack scan -o` writes"
+    );
+    let covers = |d: &Value| {
+        d["annotations"]["covers"]
+            .as_str()
+            .is_some_and(|covers| covers.contains("not the files' bytes"))
+    };
     assert_eq!(made_of.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
 }
 
 #[test]
 fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
     let request = Request {
-        version: Some("7.2.0-dev0".to_owned()),
+        version: Some("7.2.0-dev0".parse().unwrap()),
         suffix: "nightly".to_owned(),
         mode: Some(Mode::Kpack),
         linux_families: Some(vec!["gfx942".to_owned()]),
@@ -99,23 +111,29 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         platform_tag: Some("linux_x86_64".to_owned()),
         only: vec!["core".parse().unwrap()],
         compression: Some(Compression::Store),
-        xz_preset: None,
+        xz_preset: Some(1),
         sources: None,
-        plain_archive: true,
         deny_unowned: true,
     };
-    let inputs = Inputs { builder: "https://example.org/ci".parse().unwrap(), invocation: Some("run 7".to_owned()), ..inputs(request) };
+    let inputs = Inputs {
+        builder: "https://example.org/ci".parse().unwrap(),
+        invocation: Some("run 7".to_owned()),
+        ..inputs(request)
+    };
     let value = value(&inputs);
     assert_eq!(
         value["predicate"]["buildDefinition"]["externalParameters"],
         json!({
-            "version": "7.2.0-dev0", "version-suffix": "nightly", "mode": "kpack", "linux-families": ["gfx942"], "windows-families": [],
-            "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": false,
+            "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "linux-families": ["gfx942"], "windows-families": [],
+            "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": true, "xz-preset": 1,
             "deny-unowned": true
         })
     );
     let details = &value["predicate"]["runDetails"];
-    assert_eq!((&details["builder"]["id"], &details["metadata"]["invocationId"]), (&"https://example.org/ci".into(), &"run 7".into()));
+    assert_eq!(
+        (&details["builder"]["id"], &details["metadata"]["invocationId"]),
+        (&"https://example.org/ci".into(), &"run 7".into())
+    );
 }
 
 #[test]
@@ -123,12 +141,17 @@ fn an_artifact_that_changes_changes_its_digest_and_no_others() {
     let mut other = catalog();
     other.artifacts.push(other.artifacts[0].clone());
     other.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
-    let digests = |catalog: &Catalog| catalog.artifacts.iter().map(crate::catalog::Artifact::sha256).collect::<Vec<_>>();
+    let digests = |catalog: &Catalog| {
+        catalog.artifacts.iter().map(crate::catalog::Artifact::sha256).collect::<Vec<_>>()
+    };
     let before = digests(&other);
     let whole = other.sha256();
     other.artifacts[1].absent_bases.push("x".parse().unwrap());
     let after = digests(&other);
-    assert_eq!((before[0] == after[0], before[1] == after[1], whole == other.sha256()), (true, false, false));
+    assert_eq!(
+        (before[0] == after[0], before[1] == after[1], whole == other.sha256()),
+        (true, false, false)
+    );
 }
 
 #[test]

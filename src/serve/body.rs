@@ -37,7 +37,11 @@ async fn send(mut sender: Sender<Bytes, io::Error>, mut file: File, bytes: Range
     }
 }
 
-async fn read(sender: &mut Sender<Bytes, io::Error>, file: &mut File, bytes: Range<u64>) -> io::Result<()> {
+async fn read(
+    sender: &mut Sender<Bytes, io::Error>,
+    file: &mut File,
+    bytes: Range<u64>,
+) -> io::Result<()> {
     file.seek(SeekFrom::Start(bytes.start)).await?;
     let mut left = bytes.end - bytes.start;
     while left > 0 {

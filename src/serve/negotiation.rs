@@ -16,7 +16,11 @@ const FORMS: [Form; 2] = [
     Form {
         file: "index.html",
         content_type: "text/html; charset=utf-8",
-        asked: &["text/html", "application/vnd.pypi.simple.v1+html", "application/vnd.pypi.simple.latest+html"],
+        asked: &[
+            "text/html",
+            "application/vnd.pypi.simple.v1+html",
+            "application/vnd.pypi.simple.latest+html",
+        ],
     },
     Form {
         file: "index.json",
@@ -29,7 +33,9 @@ const FORMS: [Form; 2] = [
 /// well, HTML comes first.
 pub(super) fn wanted(accept: Option<&str>) -> Vec<Form> {
     let Some(accept) = accept else { return FORMS.to_vec() };
-    let liked = FORMS.iter().map(|form| (form.asked.iter().map(|asked| quality(accept, asked)).max().unwrap_or(0), *form));
+    let liked = FORMS.iter().map(|form| {
+        (form.asked.iter().map(|asked| quality(accept, asked)).max().unwrap_or(0), *form)
+    });
     let mut liked: Vec<(u16, Form)> = liked.filter(|(quality, _)| *quality > 0).collect();
     liked.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
     liked.into_iter().map(|(_, form)| form).collect()
@@ -40,7 +46,9 @@ fn quality(accept: &str, media: &str) -> u16 {
     let ranges = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
         let specific = matches(&parts.next()?.to_ascii_lowercase(), media)?;
-        let q = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
+        let q = parts.find_map(|parameter| {
+            parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="))
+        });
         Some((specific, q.map_or(1000, thousandths)))
     });
     ranges.max().map_or(0, |(_, quality)| quality)

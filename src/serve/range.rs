@@ -15,8 +15,12 @@ pub(super) enum Asked {
 
 /// Reads the header for a file of `size` bytes.
 pub(super) fn asked(header: Option<&str>, size: u64) -> Asked {
-    let spec = header.and_then(|header| header.trim().strip_prefix("bytes=")).filter(|spec| !spec.contains(','));
-    let Some((first, last)) = spec.and_then(|spec| spec.trim().split_once('-')) else { return Asked::All };
+    let spec = header
+        .and_then(|header| header.trim().strip_prefix("bytes="))
+        .filter(|spec| !spec.contains(','));
+    let Some((first, last)) = spec.and_then(|spec| spec.trim().split_once('-')) else {
+        return Asked::All;
+    };
     let number = |text: &str| (!text.starts_with('+')).then(|| text.parse::<u64>().ok()).flatten();
     let range = match (first, last) {
         ("", last) => number(last).map(|length| size.saturating_sub(length)..size),

@@ -1,14 +1,17 @@
-//! From a request's path to a file.
+//! From a request's target to a path.
 
+use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use hyper::http::uri::Authority;
+
 use percent_encoding::percent_decode_str;
 
-/// The place below `root` that a URL's path names; nothing for what is never served: hidden files, and
-/// whatever could lead outside.
-pub(super) fn place(root: &Path, path: &str) -> Option<PathBuf> {
-    let mut place = root.to_owned();
+/// The path below the served directory that a URL's path names; nothing for what is never served:
+/// hidden files, and whatever could lead outside.
+pub(super) fn place(path: &str) -> Option<PathBuf> {
+    let mut place = PathBuf::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         let name: Vec<u8> = percent_decode_str(segment).collect();
         // `.` and `..` are hidden names too. A `/` that was encoded is no part of a name.
@@ -18,6 +21,14 @@ pub(super) fn place(root: &Path, path: &str) -> Option<PathBuf> {
         place.push(std::ffi::OsStr::from_bytes(&name));
     }
     Some(place)
+}
+
+/// Whether a host that a request names in its target is this server, which listens on `own`.
+pub(super) fn is_own(authority: &Authority, own: SocketAddr) -> bool {
+    let host = authority.host().trim_matches(['[', ']']);
+    let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address == own.ip());
+    let named = host.eq_ignore_ascii_case("localhost");
+    (loopback || named) && authority.port_u16().unwrap_or(80) == own.port()
 }
 
 /// What a file is, by its name.
@@ -38,12 +49,30 @@ mod tests {
 
     #[test]
     fn nothing_outside_or_hidden_has_a_place() {
-        let place = |path| place(Path::new("/r"), path);
-        assert_eq!(place("/"), Some("/r".into()));
-        assert_eq!(place("/simple//a/"), Some("/r/simple/a".into()));
-        assert_eq!(place("/a%20b%2Bc+d"), Some("/r/a b+c+d".into()));
-        for path in ["/../x", "/a/../../x", "/%2e%2e/x", "/a%2F..%2Fx", "/.rockpack-index.json", "/a/%2Egit/x", "/a%00"] {
+        assert_eq!(place("/"), Some("".into()));
+        assert_eq!(place("/simple//a/"), Some("simple/a".into()));
+        assert_eq!(place("/a%20b%2Bc+d"), Some("a b+c+d".into()));
+        for path in [
+            "/../x",
+            "/a/../../x",
+            "/%2e%2e/x",
+            "/a%2F..%2Fx",
+            "/.rockpack-index.json",
+            "/a/%2Egit/x",
+            "/a%00",
+        ] {
             assert_eq!(place(path), None, "{path}");
+        }
+    }
+    #[test]
+    fn a_server_knows_itself() {
+        let is =
+            |authority: &str, own: &str| is_own(&authority.parse().unwrap(), own.parse().unwrap());
+        assert!(is("127.0.0.1:8080", "127.0.0.1:8080") && is("LocalHost:8080", "127.0.0.1:8080"));
+        assert!(is("[::1]:81", "[::1]:81") && is("127.0.0.1", "127.0.0.1:80"));
+        for other in ["127.0.0.1:81", "127.0.0.2:80", "example.org:80", "127.0.0.1.example.org:80"]
+        {
+            assert!(!is(other, "127.0.0.1:80"), "{other}");
         }
     }
 }

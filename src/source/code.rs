@@ -35,6 +35,7 @@ macro_rules! codes {
 codes! {
     // Reading a KDL file.
     NotKdl "not-kdl" "The file is not KDL."
+    Limit "limit" "Something is larger, deeper or more than rockpack reads or shows."
     UnknownNode "unknown-node" "No node of this name can stand here."
     UnknownProperty "unknown-property" "The node has no property of this name."
     MissingPart "missing-part" "An argument, a property or a line that has to be there is not."
@@ -69,6 +70,8 @@ codes! {
     NotALibraryDirectory "not-a-library-directory" "Libraries are looked for where none is usually installed."
     IdleLicense "idle-license" "Terms are given for an artifact that no package takes."
     DeprecatedLicense "deprecated-license" "The SPDX list has given up an identifier for others."
+    NotOffered "not-offered" "No extra offers the package, and no package requires it."
+    BuiltInManifest "built-in-manifest" "There is no manifest in this directory, and the built-in one is used though nobody asked for it."
     OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
 
     // The artifact directory.
@@ -96,6 +99,8 @@ codes! {
     EmptyPackage "empty-package" "Nothing is left of what the package takes."
     PathConflict "path-conflict" "Two artifacts supply one path with different content."
     TwoOwners "two-owners" "Two packages install one path."
+    ShippedTwice "shipped-twice" "Two packages that can be installed together ship the same file of an artifact, or a library of one name."
+    PartedLibrary "parted-library" "A library and what it finds relative to itself go into different directories."
     CaseClash "case-clash" "Two paths differ in case alone."
     FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another."
     BrokenElf "broken-elf" "The file starts like an ELF file and is none."
@@ -149,6 +154,8 @@ codes! {
     NotAsPlanned "not-as-planned" "A package is not what the plan promises."
     ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
 
+    ShardsDisagree "shards-disagree" "Packages that are to be put together are of different builds."
+
     // Building, explaining, wheels and ELF files.
     WheelNotAudited "wheel-not-audited" "The wheel cannot be read, or is for no single architecture that there are platform tags of."
     UnknownPath "unknown-path" "No artifact and no package has this path."
@@ -163,6 +170,10 @@ codes! {
 }
 
 impl Code {
+    /// Warnings of a plan that a manifest can expect.
+    pub const OF_PLANS: &[Self] =
+        &[Self::UnresolvedLibrary, Self::LibraryByLuck, Self::LibraryTwice, Self::MissingLibrary];
+
     /// What the check of packages finds, and a manifest can ignore.
     pub const OF_PACKAGES: &[Self] = &[
         Self::BrokenPackage,
@@ -220,12 +231,19 @@ mod tests {
 
     #[test]
     fn names_are_kebab_case_and_unique_and_meanings_are_sentences() {
-        let names: std::collections::BTreeSet<&str> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        let names: std::collections::BTreeSet<&str> =
+            Code::ALL.iter().map(|c| c.as_str()).collect();
         assert_eq!(names.len(), Code::ALL.len());
         for code in Code::ALL {
-            let words = code.as_str().split('-').all(|w| !w.is_empty() && w.chars().all(|c| c.is_ascii_lowercase()));
+            let words = code
+                .as_str()
+                .split('-')
+                .all(|w| !w.is_empty() && w.chars().all(|c| c.is_ascii_lowercase()));
             assert!(words, "{code}");
-            assert!(code.meaning().ends_with('.') && code.meaning().starts_with(char::is_uppercase), "{code}");
+            assert!(
+                code.meaning().ends_with('.') && code.meaning().starts_with(char::is_uppercase),
+                "{code}"
+            );
         }
     }
 }

@@ -29,8 +29,20 @@ mod tests {
             let at = source.text().find(text).unwrap();
             source.at(at..at + text.len()).span()
         };
-        assert_eq!(span("eins"), super::Span { start: Position { line: 1, column: 1 }, end: Position { line: 1, column: 5 } });
-        assert_eq!(span("x"), super::Span { start: Position { line: 2, column: 8 }, end: Position { line: 2, column: 9 } });
+        assert_eq!(
+            span("eins"),
+            super::Span {
+                start: Position { line: 1, column: 1 },
+                end: Position { line: 1, column: 5 }
+            }
+        );
+        assert_eq!(
+            span("x"),
+            super::Span {
+                start: Position { line: 2, column: 8 },
+                end: Position { line: 2, column: 9 }
+            }
+        );
         assert_eq!(span("x\n\nd").end, Position { line: 4, column: 2 });
         let end = source.text().len();
         assert_eq!(source.at(end..end).span().start, Position { line: 4, column: 5 });

@@ -18,7 +18,8 @@ pub fn command(problem: &Problem) -> String {
     };
     let mut properties = problem.labels().first().map(|(place, _)| at(place)).unwrap_or_default();
     properties.push(("title", format!("rockpack: {}", problem.code())));
-    let properties: Vec<String> = properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
+    let properties: Vec<String> =
+        properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
     format!("::{word} {}::{}\n", properties.join(","), data(&text(problem)))
 }
 
@@ -26,8 +27,11 @@ pub fn command(problem: &Problem) -> String {
 fn at(place: &Place) -> Vec<(&'static str, String)> {
     let Some(file) = place.source().file() else { return Vec::new() };
     let span = place.span();
-    let mut found =
-        vec![("file", repository::path_in(file)), ("line", span.start.line.to_string()), ("endLine", span.end.line.to_string())];
+    let mut found = vec![
+        ("file", repository::path_in(file)),
+        ("line", span.start.line.to_string()),
+        ("endLine", span.end.line.to_string()),
+    ];
     if span.start.line == span.end.line {
         found.push(("col", span.start.column.to_string()));
         found.push(("endColumn", span.end.column.to_string()));
@@ -38,9 +42,12 @@ fn at(place: &Place) -> Vec<(&'static str, String)> {
 /// The message, what is said of each place, and the remedy. The annotation itself stands at the first place.
 fn text(problem: &Problem) -> String {
     let mut text = problem.message().to_owned();
-    for (index, (place, label)) in problem.labels().iter().chain(problem.labels_elsewhere()).enumerate() {
+    for (index, (place, label)) in
+        problem.labels().iter().chain(problem.labels_elsewhere()).enumerate()
+    {
         let annotated = index == 0 && place.source().file().is_some();
-        let _ = if annotated { write!(text, "\n{label}") } else { write!(text, "\n{place}: {label}") };
+        let _ =
+            if annotated { write!(text, "\n{label}") } else { write!(text, "\n{place}: {label}") };
     }
     if let Some(help) = problem.remedy() {
         let _ = write!(text, "\nhelp: {help}");
@@ -67,7 +74,9 @@ mod tests {
     #[test]
     fn what_would_end_a_command_or_a_property_is_escaped() {
         let source = Source::of_file("packages.kdl", "no such,dir: 100%/packages.kdl", "a\nbcd\n");
-        let problem = Problem::error(Code::UnknownNode, "50% of\r\n`a::b`").label(&source.at(3..5), "this, here").help("none");
+        let problem = Problem::error(Code::UnknownNode, "50% of\r\n`a::b`")
+            .label(&source.at(3..5), "this, here")
+            .help("none");
         assert_eq!(
             command(&problem),
             "::error file=no such%2Cdir%3A 100%25/packages.kdl,line=2,endLine=2,col=2,endColumn=4,title=rockpack%3A unknown-node::50%25 of%0D%0A`a::b`%0Athis, here%0Ahelp: none\n"
@@ -77,8 +86,12 @@ mod tests {
     #[test]
     fn places_that_are_in_no_file_are_told_in_the_text() {
         let built_in = Source::new("packages.kdl", "a\nb\n");
-        let problem = Problem::warning(Code::MissingDirectory, "gone").label(&built_in.at(2..3), "here");
-        assert_eq!(command(&problem), "::warning title=rockpack%3A missing-directory::gone%0Apackages.kdl:2: here\n");
+        let problem =
+            Problem::warning(Code::MissingDirectory, "gone").label(&built_in.at(2..3), "here");
+        assert_eq!(
+            command(&problem),
+            "::warning title=rockpack%3A missing-directory::gone%0Apackages.kdl:2: here\n"
+        );
     }
 
     #[test]

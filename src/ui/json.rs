@@ -60,5 +60,13 @@ pub fn line(problem: &Problem) -> String {
 fn label((place, text): &(Place, String)) -> Label<'_> {
     let (source, span) = (place.source(), place.span());
     let (line, column) = (span.start.line, span.start.column);
-    Label { file: source.file(), name: source.name(), line, column, end_line: span.end.line, end_column: span.end.column, text }
+    Label {
+        file: source.file(),
+        name: source.name(),
+        line,
+        column,
+        end_line: span.end.line,
+        end_column: span.end.column,
+        text,
+    }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use rockpack::names::RelPath;
 use rockpack::plan::human_size;
 use rockpack::project::{Happened, NotMade, Outcome, Why};
 use rockpack::source::{Code, Place, Problem};
@@ -13,23 +14,33 @@ use super::{seconds, tell};
 pub fn tell_of(happened: &Happened) {
     match happened {
         Happened::Started(name) => tell(&format!("{name}: started")),
-        Happened::Finished(name, wheels, took) if wheels.is_empty() => tell(&format!("{name}: {}", seconds(*took))),
-        Happened::Finished(name, wheels, took) => tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took))),
+        Happened::Finished(name, wheels, took) if wheels.is_empty() => {
+            tell(&format!("{name}: {}", seconds(*took)));
+        }
+        Happened::Finished(name, wheels, took) => {
+            tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
+        }
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }
 }
 
 /// The wheels that were made and taken: path, size, time.
-pub fn table(outcome: &Outcome) -> String {
+pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
     let width = outcome.made.iter().map(|m| m.path.as_str().len()).max().unwrap_or(0);
     let mut text = String::new();
     if !outcome.made.is_empty() {
         let _ = writeln!(text, "\n{:width$}  {:>8}  {:>7}", "project", "size", "time");
     }
     for made in &outcome.made {
-        let _ = writeln!(text, "{:width$}  {:>8}  {:>7}", made.path, human_size(made.size), seconds(made.took));
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>8}  {:>7}",
+            made.path,
+            human_size(made.size),
+            seconds(made.took)
+        );
     }
-    for path in &outcome.removed {
+    for path in removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
     }
     text
@@ -39,10 +50,18 @@ pub fn table(outcome: &Outcome) -> String {
 pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Problem {
     let name = &not_made.name;
     let (message, label, help) = match &not_made.why {
-        Why::Waited { before } => (format!("`{name}` was not built"), format!("it waits for `{before}`, which was not made"), None),
+        Why::Waited { before } => (
+            format!("`{name}` was not built"),
+            format!("it waits for `{before}`, which was not made"),
+            None,
+        ),
         Why::Failed { reason, log, tail } => {
             let log = log.as_ref().map(|log| {
-                format!("all that was written is in {}, which ends with\n{}", dest.join(log.as_str()).display(), tail.join("\n"))
+                format!(
+                    "all that was written is in {}, which ends with\n{}",
+                    dest.join(log.as_str()).display(),
+                    tail.join("\n")
+                )
             });
             (format!("`{name}` could not be built"), reason.clone(), log)
         }

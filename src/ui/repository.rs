@@ -14,7 +14,10 @@ pub fn path_in(file: &str) -> String {
 
 /// The runner says where it checked the repository out; by hand, it is where `.git` is.
 fn root(path: &Path) -> Option<PathBuf> {
-    let workspace = std::env::var_os("GITHUB_WORKSPACE").and_then(|dir| fs_err::canonicalize(PathBuf::from(dir)).ok());
+    let workspace = std::env::var_os("GITHUB_WORKSPACE")
+        .and_then(|dir| fs_err::canonicalize(PathBuf::from(dir)).ok());
     let below = workspace.filter(|dir| path.starts_with(dir));
-    below.or_else(|| path.ancestors().skip(1).find(|dir| dir.join(".git").exists()).map(Path::to_path_buf))
+    below.or_else(|| {
+        path.ancestors().skip(1).find(|dir| dir.join(".git").exists()).map(Path::to_path_buf)
+    })
 }

@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 
 use super::{json, repository};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// The document of a run; `successful` says whether the command could do its work at all.
 pub fn document(problems: &[Problem], successful: bool) -> String {
-    let (placed, unplaced): (Vec<_>, Vec<_>) = problems.iter().partition(|p| !p.labels().is_empty());
+    let (placed, unplaced): (Vec<_>, Vec<_>) =
+        problems.iter().partition(|p| !p.labels().is_empty());
     let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
     let document = json!({
         "$schema": SCHEMA,
@@ -74,8 +76,7 @@ fn location((place, text): &(Place, String)) -> Value {
         Some(file) => json!({"uri": uri(&repository::path_in(file)), "uriBaseId": "%SRCROOT%"}),
         None => json!({"uri": uri(source.name())}),
     };
-    let region =
-        json!({"startLine": span.start.line, "startColumn": span.start.column, "endLine": span.end.line, "endColumn": span.end.column});
+    let region = json!({"startLine": span.start.line, "startColumn": span.start.column, "endLine": span.end.line, "endColumn": span.end.column});
     json!({"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": text}})
 }
 

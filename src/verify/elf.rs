@@ -31,7 +31,8 @@ pub(super) struct Search {
 impl Binary {
     /// Whether somebody starts it, rather than loading it.
     pub fn is_program(&self) -> bool {
-        matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie) && !self.has_soname
+        matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie)
+            && !self.has_soname
     }
 
     /// The architecture that a platform tag has to name, where it is known.

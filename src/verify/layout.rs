@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Finding;
-use super::directory::Entry;
 use super::member::{Kind, Member};
+use crate::archive::directory::Entry;
 use crate::names::RelPath;
 use crate::source::Code;
 
@@ -14,10 +14,18 @@ use crate::source::Code;
 pub(super) const SCRIPTS: &str = "<scripts>/";
 
 /// What is wrong with members, each by itself and in their order.
-pub(super) fn check(entries: &[Entry], members: &[Member], dist_info: Option<&str>) -> Vec<Finding> {
+pub(super) fn check(
+    entries: &[Entry],
+    members: &[Member],
+    dist_info: Option<&str>,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for (entry, member) in entries.iter().zip(members) {
-        let all = [name(entry), kind(entry), bytes(member)].into_iter().flatten().chain(mode(entry)).chain(start(entry, member));
+        let all = [name(entry), kind(entry), bytes(member)]
+            .into_iter()
+            .flatten()
+            .chain(mode(entry))
+            .chain(start(entry, member));
         found.extend(all.map(|finding| finding.of(&*entry.name)));
     }
     found.extend(times(entries));
@@ -27,7 +35,9 @@ pub(super) fn check(entries: &[Entry], members: &[Member], dist_info: Option<&st
 
 /// A name that leads outside, or that installers do not take.
 fn name(entry: &Entry) -> Option<Finding> {
-    let error = |reason: &'static str| Finding::error(Code::UnsafeName, "its name is none that can be installed").because(reason);
+    let error = |reason: &'static str| {
+        Finding::error(Code::UnsafeName, "its name is none that can be installed").because(reason)
+    };
     if !entry.utf8 {
         return Some(error("not UTF-8, or not marked as UTF-8"));
     }
@@ -35,8 +45,25 @@ fn name(entry: &Entry) -> Option<Finding> {
     if let Err(fault) = path.parse::<RelPath>() {
         return Some(error(fault.reason));
     }
+    if let Some(reason) = oversize(path) {
+        return Some(error(reason));
+    }
     let drive = path.split('/').any(|segment| segment.contains(':'));
-    drive.then(|| Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows").because("it has `:`"))
+    drive.then(|| {
+        Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
+            .because("it has `:`")
+    })
+}
+
+/// Why no file system takes a path, or no installer should.
+pub(super) fn oversize(path: &str) -> Option<&'static str> {
+    if path.len() > 4095 {
+        return Some("it is longer than 4,095 bytes");
+    }
+    if path.split('/').any(|segment| segment.len() > 255) {
+        return Some("a part of it is longer than 255 bytes");
+    }
+    (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
 }
 
 fn kind(entry: &Entry) -> Option<Finding> {
@@ -44,7 +71,9 @@ fn kind(entry: &Entry) -> Option<Finding> {
         0 | 0o100_000 if entry.name.ends_with('/') => Some(directory()),
         0 | 0o100_000 => None,
         0o040_000 => Some(directory()),
-        0o120_000 => Some(Finding::error(Code::MemberKind, "a link, which installers make a text file")),
+        0o120_000 => {
+            Some(Finding::error(Code::MemberKind, "a link, which installers make a text file"))
+        }
         _ => Some(Finding::error(Code::MemberKind, "neither a file nor a directory")),
     }
 }
@@ -66,7 +95,8 @@ fn mode(entry: &Entry) -> Vec<Finding> {
         // A link's own permissions mean nothing.
         return found;
     }
-    let error = |what| Finding::error(Code::MemberMode, what).because(format!("mode {permissions:04o}"));
+    let error =
+        |what| Finding::error(Code::MemberMode, what).because(format!("mode {permissions:04o}"));
     if permissions & 0o7000 != 0 {
         found.push(error("set-user-id, set-group-id or sticky"));
     }
@@ -88,17 +118,24 @@ fn start(entry: &Entry, member: &Member) -> Option<Finding> {
             Some(Finding::error(Code::NotExecutable, "a program without an execute bit"))
         }
         // Modules often have such a line, and installers rewrite what is in `.data/scripts`.
-        Kind::Script if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") => {
+        Kind::Script
+            if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") =>
+        {
             Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
         }
-        Kind::BrokenElf(why) => Some(Finding::error(Code::BrokenElf, "starts like an ELF file and is none").because(why.clone())),
+        Kind::BrokenElf(why) => Some(
+            Finding::error(Code::BrokenElf, "starts like an ELF file and is none")
+                .because(why.clone()),
+        ),
         Kind::Elf(_) | Kind::Script | Kind::Data => None,
     }
 }
 
 /// Python source in one of its forms (`.py`, `.pyx`, `.pyi`).
 fn is_module(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension.as_encoded_bytes().starts_with(b"py"))
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension.as_encoded_bytes().starts_with(b"py"))
 }
 
 /// Members that bear different times were not all given the time of the release.
@@ -106,7 +143,11 @@ fn times(entries: &[Entry]) -> Option<Finding> {
     let first = entries.first()?;
     let other = entries.iter().find(|entry| entry.time != first.time)?;
     let what = "its members bear different times, so that it cannot be built again as it is";
-    Some(Finding::warning(Code::MemberTime, what).because(format!("{} and {}", time(first), time(other))))
+    Some(Finding::warning(Code::MemberTime, what).because(format!(
+        "{} and {}",
+        time(first),
+        time(other)
+    )))
 }
 
 fn time(entry: &Entry) -> String {
@@ -117,16 +158,27 @@ fn time(entry: &Entry) -> String {
 
 /// Installers look for the metadata at the end (binary distribution format, "Recommended archiver features").
 fn order(entries: &[Entry], dist_info: &str) -> Option<Finding> {
-    let inside = |entry: &&Entry| entry.name.strip_prefix(dist_info).is_some_and(|rest| rest.starts_with('/'));
+    let inside = |entry: &&Entry| {
+        entry.name.strip_prefix(dist_info).is_some_and(|rest| rest.starts_with('/'))
+    };
     // A directory has no bytes that could stand in the way.
     let files = || entries.iter().filter(|entry| !entry.is_directory());
     let mut after = files().skip_while(|entry| !inside(entry)).filter(|entry| !inside(entry));
     if let Some(entry) = after.next() {
-        return Some(Finding::warning(Code::MemberOrder, "stands behind the metadata, which belongs to the end").of(&*entry.name));
+        return Some(
+            Finding::warning(
+                Code::MemberOrder,
+                "stands behind the metadata, which belongs to the end",
+            )
+            .of(&*entry.name),
+        );
     }
     let record = format!("{dist_info}/RECORD");
     let behind = files().skip_while(|entry| entry.name != record).nth(1)?;
-    Some(Finding::warning(Code::MemberOrder, "stands behind RECORD, which belongs to the end").of(&*behind.name))
+    Some(
+        Finding::warning(Code::MemberOrder, "stands behind RECORD, which belongs to the end")
+            .of(&*behind.name),
+    )
 }
 
 /// Where a member is below site-packages; `None` of what is installed elsewhere.
@@ -144,6 +196,7 @@ pub(super) fn site_path(name: &str) -> Option<String> {
 /// installation's directories.
 pub(super) fn installed(entries: &[Entry]) -> BTreeMap<String, String> {
     let files = entries.iter().filter(|entry| !entry.is_directory());
+    let files = files.filter(|entry| oversize(&entry.name).is_none());
     files.map(|entry| (installed_path(&entry.name).into_owned(), entry.name.clone())).collect()
 }
 
@@ -163,12 +216,22 @@ pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
     for path in installed.keys() {
         if let Some(other) = lower.insert(path.to_lowercase(), path) {
             let what = "differs from another member in case alone";
-            found.push(Finding::warning(Code::CaseClash, what).of(path).because(format!("`{other}`")));
+            found.push(
+                Finding::warning(Code::CaseClash, what).of(path).because(format!("`{other}`")),
+            );
         }
     }
     for path in installed.keys() {
-        if let Some(parent) = path.match_indices('/').map(|(at, _)| &path[..at]).find(|parent| installed.contains_key(*parent)) {
-            found.push(Finding::error(Code::FileAndDirectory, "lies below a file").of(path).because(format!("`{parent}`")));
+        if let Some(parent) = path
+            .match_indices('/')
+            .map(|(at, _)| &path[..at])
+            .find(|parent| installed.contains_key(*parent))
+        {
+            found.push(
+                Finding::error(Code::FileAndDirectory, "lies below a file")
+                    .of(path)
+                    .because(format!("`{parent}`")),
+            );
         }
     }
     found

@@ -5,9 +5,9 @@ use std::io::{self, BufReader, Read, Write};
 use flate2::bufread::DeflateDecoder;
 use sha2::digest::DynDigest;
 
-use super::directory::Entry;
 use super::elf::{Binary, binary};
 use super::record::Algorithm;
+use crate::archive::directory::Entry;
 use crate::elf::ReadAt;
 
 /// Bytes that are read and hashed at once.
@@ -77,7 +77,11 @@ impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {
 ///
 /// # Errors
 /// When the file cannot be read. Bytes that do not unpack are a fault of the member.
-pub(super) fn read(file: &(impl ReadAt + ?Sized), entry: &Entry, algorithm: Algorithm) -> io::Result<Member> {
+pub(super) fn read(
+    file: &(impl ReadAt + ?Sized),
+    entry: &Entry,
+    algorithm: Algorithm,
+) -> io::Result<Member> {
     let window = || Window { file, start: entry.data, len: entry.compressed };
     let mut content = BufReader::with_capacity(BLOCK, Cursor { window: window(), at: 0 });
     if entry.is_stored() {
@@ -117,7 +121,15 @@ enum Kept {
 impl<'e> Taken<'e> {
     fn new(entry: &'e Entry, algorithm: Algorithm, kept: Option<Kept>) -> Self {
         let crc32 = crc32fast::Hasher::new();
-        Self { entry, hash: algorithm.hasher(), crc32, size: 0, head: Vec::new(), kept, fault: None }
+        Self {
+            entry,
+            hash: algorithm.hasher(),
+            crc32,
+            size: 0,
+            head: Vec::new(),
+            kept,
+            fault: None,
+        }
     }
 
     /// Reads all there is, and one byte more than there may be at most.
@@ -171,13 +183,22 @@ impl<'e> Taken<'e> {
         copied?;
         let entry = self.entry;
         if self.size > entry.size {
-            self.fault.get_or_insert_with(|| format!("it has more than the {} bytes that the archive tells", entry.size));
+            self.fault.get_or_insert_with(|| {
+                format!("it has more than the {} bytes that the archive tells", entry.size)
+            });
         } else if self.size < entry.size {
-            self.fault.get_or_insert_with(|| format!("it has {} bytes, and the archive tells {}", self.size, entry.size));
+            self.fault.get_or_insert_with(|| {
+                format!("it has {} bytes, and the archive tells {}", self.size, entry.size)
+            });
         } else if self.crc32.clone().finalize() != entry.crc32 {
             self.fault.get_or_insert_with(|| "its CRC-32 is another".to_owned());
         }
-        Ok(Member { digest: self.hash.finalize().into_vec(), size: self.size, fault: self.fault, kind })
+        Ok(Member {
+            digest: self.hash.finalize().into_vec(),
+            size: self.size,
+            fault: self.fault,
+            kind,
+        })
     }
 }
 
@@ -185,7 +206,11 @@ impl Kept {
     /// Keeps more of a file of `size` bytes, of which `so_far` have been read with these.
     fn add(&mut self, bytes: &[u8], size: u64, head: &[u8], so_far: u64) -> io::Result<()> {
         if let Self::Nothing = self {
-            *self = if size <= IN_MEMORY { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) };
+            *self = if size <= IN_MEMORY {
+                Self::Memory(Vec::new())
+            } else {
+                Self::File(tempfile::tempfile()?)
+            };
             // What came before the head was whole.
             let before = usize::try_from(so_far - bytes.len() as u64).unwrap_or_default();
             self.write(&head[..before.min(head.len())])?;
@@ -205,5 +230,8 @@ impl Kept {
 
 /// Whether the bytes are at fault, and not the disk.
 fn unpacking(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+    )
 }

@@ -1,5 +1,7 @@
 //! Core metadata: fields that have to be there, and what may stand in them.
 
+use std::collections::BTreeSet;
+
 use super::requirement::{Requirement, normalized};
 use super::{Finding, Package};
 use crate::archive::header::Header;
@@ -72,16 +74,26 @@ impl<'h> Metadata<'h> {
         let newest = VERSIONS[VERSIONS.len() - 1];
         match self.told_version() {
             Some(version) if VERSIONS.contains(&version) => {
-                let fields = SINCE.iter().filter(|(field, since)| *since > version && self.0.first(field).is_some());
-                let (told, what) = (format!("{}.{}", version.0, version.1), "is newer than the Metadata-Version that is told");
-                // What writes these fields too early is in wide use, and installers do not mind.
-                found.extend(
-                    fields.map(|(field, _)| Finding::warning(Code::MetadataField, format!("{field} {what}")).because(told.clone())),
+                let fields = SINCE
+                    .iter()
+                    .filter(|(field, since)| *since > version && self.0.first(field).is_some());
+                let (told, what) = (
+                    format!("{}.{}", version.0, version.1),
+                    "is newer than the Metadata-Version that is told",
                 );
+                // What writes these fields too early is in wide use, and installers do not mind.
+                found.extend(fields.map(|(field, _)| {
+                    Finding::warning(Code::MetadataField, format!("{field} {what}"))
+                        .because(told.clone())
+                }));
             }
             Some((2, minor)) if minor > newest.1 => {
                 found.push(
-                    Finding::warning(Code::MetadataField, "its Metadata-Version is newer than is known").because(format!("2.{minor}")),
+                    Finding::warning(
+                        Code::MetadataField,
+                        "its Metadata-Version is newer than is known",
+                    )
+                    .because(format!("2.{minor}")),
                 );
             }
             _ => found.push(error("it has no Metadata-Version that is known")),
@@ -107,10 +119,14 @@ impl<'h> Metadata<'h> {
         }
         let mut found = Vec::new();
         if self.0.first("License").is_some() {
-            found.push(error("it has both License and License-Expression, which index servers refuse"));
+            found.push(error(
+                "it has both License and License-Expression, which index servers refuse",
+            ));
         }
         if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
-            found.push(error("it has a licence classifier beside License-Expression, which index servers refuse"));
+            found.push(error(
+                "it has a licence classifier beside License-Expression, which index servers refuse",
+            ));
         }
         found
     }
@@ -118,14 +134,22 @@ impl<'h> Metadata<'h> {
     fn values(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         let text = |field| self.0.first(field);
-        let invalid = |field: &str, text: &str| error(format!("its {field} is none")).because(format!("`{text}`"));
-        if let Some(name) = text("Name").filter(|name| !name.is_empty() && normalized(name).is_none()) {
+        let invalid = |field: &str, text: &str| {
+            error(format!("its {field} is none")).because(format!("`{text}`"))
+        };
+        if let Some(name) =
+            text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
+        {
             found.push(invalid("Name", name));
         }
-        if let Some(version) = text("Version").filter(|version| !version.is_empty() && version.parse::<Version>().is_err()) {
+        if let Some(version) = text("Version")
+            .filter(|version| !version.is_empty() && version.parse::<Version>().is_err())
+        {
             found.push(invalid("Version", version));
         }
-        if let Some(python) = text("Requires-Python").filter(|python| python.parse::<pep440_rs::VersionSpecifiers>().is_err()) {
+        if let Some(python) = text("Requires-Python")
+            .filter(|python| python.parse::<pep440_rs::VersionSpecifiers>().is_err())
+        {
             found.push(invalid("Requires-Python", python));
         }
         if text("Summary").is_some_and(|summary| summary.contains('\n')) {
@@ -136,7 +160,8 @@ impl<'h> Metadata<'h> {
                 None => found.push(invalid("Provides-Extra", &extra)),
                 Some(name) if name != extra && self.told_version() >= Some((2, 3)) => {
                     found.push(
-                        Finding::warning(Code::MetadataField, "an extra is not normalised").because(format!("`{extra}` is `{name}`")),
+                        Finding::warning(Code::MetadataField, "an extra is not normalised")
+                            .because(format!("`{extra}` is `{name}`")),
                     );
                 }
                 Some(_) => {}
@@ -150,34 +175,44 @@ impl<'h> Metadata<'h> {
         let (mut found, offered) = (Vec::new(), self.extras());
         for text in self.0.all("Requires-Dist") {
             let Ok(requirement) = text.parse::<Requirement>() else {
-                found.push(Finding::error(Code::RequirementForm, "a Requires-Dist is no requirement").because(format!("`{text}`")));
+                found.push(
+                    Finding::error(Code::RequirementForm, "a Requires-Dist is no requirement")
+                        .because(format!("`{text}`")),
+                );
                 continue;
             };
-            for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(extra)) {
+            for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(*extra)) {
                 found.push(Finding::error(
                     Code::UnmetExtra,
-                    format!("it requires something for its extra `{extra}`, which it does not offer"),
+                    format!(
+                        "it requires something for its extra `{extra}`, which it does not offer"
+                    ),
                 ));
             }
         }
         found
     }
 
-    fn extras(&self) -> Vec<String> {
+    fn extras(&self) -> BTreeSet<String> {
         self.0.all("Provides-Extra").iter().filter_map(|extra| normalized(extra)).collect()
     }
 
     /// Licence texts that are named and not there.
     pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
         let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
-        absent.map(|file| Finding::error(Code::LicenseFile, "a License-File that is not there").of(file)).collect()
+        absent
+            .map(|file| {
+                Finding::error(Code::LicenseFile, "a License-File that is not there").of(file)
+            })
+            .collect()
     }
 
     /// What others have to know of the package.
     pub fn tell(&self, package: &mut Package) {
         package.name = self.0.first("Name").and_then(normalized);
         package.version = self.0.first("Version").and_then(|version| version.parse().ok());
-        package.requires = self.0.all("Requires-Dist").iter().filter_map(|text| text.parse().ok()).collect();
+        package.requires =
+            self.0.all("Requires-Dist").iter().filter_map(|text| text.parse().ok()).collect();
         package.extras = self.extras();
     }
 }
@@ -189,7 +224,10 @@ mod tests {
     fn said(text: &str) -> Vec<String> {
         let header = Header::parse(text);
         let found = Metadata::new(&header).check();
-        found.into_iter().map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what))).collect()
+        found
+            .into_iter()
+            .map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what)))
+            .collect()
     }
 
     #[test]
@@ -208,13 +246,28 @@ mod tests {
             ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is none"),
             ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is none"),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nVersion: 2\n", "Version twice"),
-            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: 3\n", "its Requires-Python is none"),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: 3\n",
+                "its Requires-Python is none",
+            ),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nSummary: x\n  y\n", "more than one line"),
             ("Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n", "`X.y` is `x-y`"),
-            ("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense: x\nLicense-Expression: MIT\n", "both License"),
-            ("Metadata-Version: 2.4\nName: a\nVersion: 1\nClassifier: License :: OSI\nLicense-Expression: MIT\n", "classifier"),
-            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n", "no requirement (`b=1`)"),
-            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b; extra == 'x'\n", "extra `x`"),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense: x\nLicense-Expression: MIT\n",
+                "both License",
+            ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nClassifier: License :: OSI\nLicense-Expression: MIT\n",
+                "classifier",
+            ),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n",
+                "no requirement (`b=1`)",
+            ),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b; extra == 'x'\n",
+                "extra `x`",
+            ),
         ] {
             let said = said(text);
             assert!(said.len() == 1 && said[0].contains(needle), "{needle:?}: {said:?}");

@@ -1,9 +1,9 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
 use super::Finding;
-use super::directory::Entry;
 use super::member::{Kind, Member};
 use crate::archive::WheelName;
+use crate::archive::directory::Entry;
 use crate::archive::header::Header;
 use crate::names::DistName;
 use crate::source::Code;
@@ -26,20 +26,34 @@ impl<'w> Names<'w> {
     /// What is wrong with the names by themselves.
     pub fn findings(&self) -> Vec<Finding> {
         let Some(name) = &self.name else {
-            return vec![Finding::error(Code::PackageName, "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl")];
+            return vec![Finding::error(
+                Code::PackageName,
+                "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl",
+            )];
         };
         let mut found = Vec::new();
         let written = name.to_string();
         if written != self.file_name {
-            found.push(Finding::warning(Code::PackageName, "its file name is not normalised").because(format!("`{written}` is")));
+            found.push(
+                Finding::warning(Code::PackageName, "its file name is not normalised")
+                    .because(format!("`{written}` is")),
+            );
         }
         for tag in name.tags().filter(|tag| !is_tag(tag)) {
-            found.push(Finding::error(Code::TagForm, "its file name has a tag that is none").because(tag));
+            found.push(
+                Finding::error(Code::TagForm, "its file name has a tag that is none").because(tag),
+            );
         }
-        let directory = self.dist_info.strip_suffix(".dist-info").and_then(|stem| stem.split_once('-'));
-        let same = directory.is_some_and(|(dist, version)| same_name(dist, &name.dist) && same_version(version, &name.version));
+        let directory =
+            self.dist_info.strip_suffix(".dist-info").and_then(|stem| stem.split_once('-'));
+        let same = directory.is_some_and(|(dist, version)| {
+            same_name(dist, &name.dist) && same_version(version, &name.version)
+        });
         if !same {
-            found.push(Finding::error(Code::NamesDisagree, "its metadata directory is another package's").of(self.dist_info));
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata directory is another package's")
+                    .of(self.dist_info),
+            );
         }
         found
     }
@@ -50,10 +64,18 @@ impl<'w> Names<'w> {
         let mut found = Vec::new();
         let said = |field| metadata.first(field);
         if let Some(dist) = said("Name").filter(|dist| !same_name(dist, &name.dist)) {
-            found.push(Finding::error(Code::NamesDisagree, "its metadata has another name").because(format!("`{dist}`")));
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata has another name")
+                    .because(format!("`{dist}`")),
+            );
         }
-        if let Some(version) = said("Version").filter(|version| !same_version(version, &name.version)) {
-            found.push(Finding::error(Code::NamesDisagree, "its metadata has another version").because(format!("`{version}`")));
+        if let Some(version) =
+            said("Version").filter(|version| !same_version(version, &name.version))
+        {
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata has another version")
+                    .because(format!("`{version}`")),
+            );
         }
         found
     }
@@ -62,22 +84,31 @@ impl<'w> Names<'w> {
     pub fn tags(&self, wheel: &Header) -> Vec<Finding> {
         let mut found = version(wheel);
         if !matches!(wheel.first("Root-Is-Purelib"), Some("true" | "false")) {
-            found.push(Finding::error(Code::MetadataField, "WHEEL does not say `Root-Is-Purelib: true` or `false`"));
+            found.push(Finding::error(
+                Code::MetadataField,
+                "WHEEL does not say `Root-Is-Purelib: true` or `false`",
+            ));
         }
         let mut tags = wheel.all("Tag");
         found.extend(
-            tags.iter().filter(|tag| !is_tag(tag)).map(|tag| Finding::error(Code::TagForm, "WHEEL has a tag that is none").because(tag)),
+            tags.iter().filter(|tag| !is_tag(tag)).map(|tag| {
+                Finding::error(Code::TagForm, "WHEEL has a tag that is none").because(tag)
+            }),
         );
         let Some(name) = &self.name else { return found };
         let mut expected: Vec<String> = name.tags().collect();
         tags.sort();
         expected.sort();
         if tags != expected {
-            let detail = format!("{} in WHEEL, {} in its file name", listed(&tags), listed(&expected));
+            let detail =
+                format!("{} in WHEEL, {} in its file name", listed(&tags), listed(&expected));
             found.push(Finding::error(Code::TagsDisagree, "its tags differ").because(detail));
         }
         if wheel.first("Build") != name.build.as_deref() {
-            found.push(Finding::error(Code::TagsDisagree, "its file name and WHEEL have different build tags"));
+            found.push(Finding::error(
+                Code::TagsDisagree,
+                "its file name and WHEEL have different build tags",
+            ));
         }
         found
     }
@@ -89,9 +120,15 @@ impl<'w> Names<'w> {
         let mut found = Vec::new();
         for (entry, member) in entries.iter().zip(members) {
             let Kind::Elf(binary) = &member.kind else { continue };
-            let Some(architecture) = binary.architecture().filter(|_| binary.kind.is_editable()) else { continue };
+            let Some(architecture) = binary.architecture().filter(|_| binary.kind.is_editable())
+            else {
+                continue;
+            };
             if !platforms.iter().any(|platform| platform.ends_with(architecture)) {
-                let what = format!("an ELF file for {architecture}, which the tag `{}` does not tell", name.platform);
+                let what = format!(
+                    "an ELF file for {architecture}, which the tag `{}` does not tell",
+                    name.platform
+                );
                 found.push(Finding::error(Code::WrongPlatform, what).of(&*entry.name));
             }
         }
@@ -103,14 +140,23 @@ fn version(wheel: &Header) -> Vec<Finding> {
     let version = wheel.first("Wheel-Version").unwrap_or_default();
     match version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse())) {
         Some((Ok(1_u32), Ok(0_u32))) => Vec::new(),
-        Some((Ok(1), Ok(_))) => vec![Finding::warning(Code::MetadataField, format!("WHEEL has the newer Wheel-Version {version}"))],
-        _ => vec![Finding::error(Code::MetadataField, "WHEEL has no Wheel-Version that installers know").because(format!("`{version}`"))],
+        Some((Ok(1), Ok(_))) => vec![Finding::warning(
+            Code::MetadataField,
+            format!("WHEEL has the newer Wheel-Version {version}"),
+        )],
+        _ => vec![
+            Finding::error(Code::MetadataField, "WHEEL has no Wheel-Version that installers know")
+                .because(format!("`{version}`")),
+        ],
     }
 }
 
 /// Three tags of lower-case letters, digits and `_` (PEP 425).
 fn is_tag(text: &str) -> bool {
-    let fine = |tag: &str| !tag.is_empty() && tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let fine = |tag: &str| {
+        !tag.is_empty()
+            && tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
     let tags: Vec<&str> = text.split('-').collect();
     tags.len() == 3 && tags.into_iter().all(fine)
 }

@@ -19,14 +19,21 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
     if let (Some(old), Some(new)) = (&difference.old.version, &difference.new.version)
         && old != new
     {
-        found.push(not_as(format!("the plan has version {old}, and the packages {new}")).within(label));
+        found.push(
+            not_as(format!("the plan has version {old}, and the packages {new}")).within(label),
+        );
     }
     for package in &difference.packages {
-        found.extend(changes(package).into_iter().map(|finding| finding.within(&file_of(&package.title))));
+        found.extend(
+            changes(package).into_iter().map(|finding| finding.within(&file_of(&package.title))),
+        );
     }
     for moved in &difference.moved {
         let what = format!("the plan has in {} what is in {}", end(&moved.from), end(&moved.to));
-        let all = moved.files.iter().map(|file| not_as(what.clone()).of(&*file.path).within(&file_of(&moved.to.title)));
+        let all = moved
+            .files
+            .iter()
+            .map(|file| not_as(what.clone()).of(&*file.path).within(&file_of(&moved.to.title)));
         found.extend(all);
     }
     found
@@ -47,7 +54,9 @@ fn not_as(what: String) -> Finding {
 fn changes(package: &PackageChange) -> Vec<Finding> {
     match (&package.old, &package.new) {
         (_, None) => vec![absent(&package.title)],
-        (None, Some(_)) => vec![Finding::error(Code::PackageUnplanned, "the plan does not promise it")],
+        (None, Some(_)) => {
+            vec![Finding::error(Code::PackageUnplanned, "the plan does not promise it")]
+        }
         (Some(_), Some(_)) => {
             let what = "it is not what the plan promises (`-` promised, `+` there)";
             let lines = package.lines().into_iter();

@@ -1,14 +1,19 @@
 //! RECORD: every member, with its hash and size (binary distribution format, "The .dist-info directory").
 
-use std::collections::{HashMap, HashSet};
+use std::io::Read;
 
 use sha2::digest::DynDigest;
 
 use super::Finding;
-use super::directory::Entry;
 use super::member::Member;
 use crate::archive::checksum::base64_url;
+use crate::archive::directory::Directory;
+use crate::archive::zip_file::LONGEST_RECORD;
 use crate::source::Code;
+
+mod rows;
+
+use rows::{NotThree, Rows};
 
 /// A hash that RECORD may have: the weakest is SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,59 +50,95 @@ struct Row {
     size: String,
 }
 
-/// The rows by path.
+/// The rows of the members that there are.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    rows: HashMap<String, Row>,
-    order: Vec<String>,
+    /// By the member's place in the archive.
+    rows: Vec<Option<Row>>,
+    /// What no member has the name of.
+    absent: Vec<String>,
+    /// Whether all of it was read.
+    whole: bool,
     pub findings: Vec<Finding>,
 }
 
 /// What signs RECORD, and so cannot be in it.
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
+/// After so many rows that are wrong, the others are not read.
+const MOST_WRONG: usize = 1000;
 
 impl Record {
-    /// Reads the file; what is no row of it is a finding.
-    pub fn parse(text: &str) -> Self {
-        let mut record = Self::default();
-        for line in rows(text) {
-            let Ok([path, hash, size]) = <[String; 3]>::try_from(line) else {
-                record.findings.push(Finding::error(Code::RecordForm, "RECORD has a row without exactly three fields"));
-                continue;
-            };
-            let row = Row { hash, size };
-            if record.rows.insert(path.clone(), row).is_some() {
-                record.findings.push(Finding::error(Code::RecordForm, "twice in RECORD").of(path));
-            } else {
-                record.order.push(path);
+    /// Reads the file, which is held in memory as far as it is about the members of `directory`. What is
+    /// no row of it is a finding. Where it cannot be unpacked, that is found when members are read.
+    pub fn read(text: impl Read, directory: &Directory) -> Self {
+        let rows = directory.entries.iter().map(|_| None).collect();
+        let mut record = Self { rows, ..Self::default() };
+        let mut all = Rows::new(text.take(LONGEST_RECORD + 1));
+        for row in all.by_ref() {
+            record.add(row, directory);
+            if record.findings.len() + record.absent.len() >= MOST_WRONG {
+                let what = "RECORD has over 1,000 rows that are wrong; the others were not read";
+                record.findings.push(Finding::error(Code::RecordForm, what));
+                return record;
             }
         }
+        if all.bytes() > LONGEST_RECORD {
+            let what = "RECORD is longer than 32 MiB, the limit for it";
+            record.findings.push(Finding::error(Code::RecordForm, what));
+            return record;
+        }
+        record.findings.extend(all.unreadable().map(|finding| finding.of("RECORD")));
+        record.whole = true;
         record
     }
 
-    /// By what a member is hashed: what its row says, where that is known.
-    pub fn algorithm(&self, name: &str) -> Algorithm {
-        let row = self.rows.get(name).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
+    fn add(&mut self, row: Result<[String; 3], NotThree>, directory: &Directory) {
+        let Ok([path, hash, size]) = row else {
+            let what = "RECORD has a row without exactly three fields";
+            return self.findings.push(Finding::error(Code::RecordForm, what));
+        };
+        match directory.find(&path).map(|index| &mut self.rows[index]) {
+            Some(place @ None) => *place = Some(Row { hash, size }),
+            Some(Some(_)) => {
+                self.findings.push(Finding::error(Code::RecordForm, "twice in RECORD").of(path));
+            }
+            None => self.absent.push(path),
+        }
+    }
+
+    fn row(&self, index: usize) -> Option<&Row> {
+        self.rows.get(index)?.as_ref()
+    }
+
+    /// By what the member at `index` is hashed: what its row says, where that is known.
+    pub fn algorithm(&self, index: usize) -> Algorithm {
+        let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
         row.unwrap_or_default()
     }
 
     /// Compares rows with members. `own` is RECORD's own name.
-    pub fn compare(&self, own: &str, entries: &[Entry], members: &[Member]) -> Vec<Finding> {
+    pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
         let mut found = Vec::new();
-        let mut there = HashSet::with_capacity(entries.len());
-        for (entry, member) in entries.iter().zip(members) {
-            there.insert(&*entry.name);
-            let signature = own.strip_suffix("RECORD").is_some_and(|dir| SIGNATURES.iter().any(|s| entry.name == [dir, s].concat()));
-            match self.rows.get(&entry.name) {
+        for (entry, member) in directory.entries.iter().zip(members) {
+            let signature = own
+                .strip_suffix("RECORD")
+                .is_some_and(|dir| SIGNATURES.iter().any(|s| entry.name == [dir, s].concat()));
+            // Of members of one name, all have the row.
+            match directory.find(&entry.name).and_then(|index| self.row(index)) {
                 Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),
                 Some(_) if signature => {}
-                Some(row) => found.extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name))),
-                None if signature || entry.is_directory() => {}
-                None => found.push(Finding::error(Code::NotInRecord, "not in RECORD").of(&*entry.name)),
+                Some(row) => {
+                    found.extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name)));
+                }
+                None if signature || entry.is_directory() || !self.whole => {}
+                None => {
+                    found.push(Finding::error(Code::NotInRecord, "not in RECORD").of(&*entry.name));
+                }
             }
         }
-        let absent = self.order.iter().filter(|path| !there.contains(&***path));
-        found.extend(absent.map(|path| Finding::error(Code::OnlyInRecord, "in RECORD, and not in the wheel").of(path)));
+        found.extend(self.absent.iter().map(|path| {
+            Finding::error(Code::OnlyInRecord, "in RECORD, and not in the wheel").of(path)
+        }));
         found
     }
 }
@@ -116,7 +157,9 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     let mut found = Vec::new();
     match row.hash.split_once('=').map(|(name, digest)| (Algorithm::of(name), digest)) {
         Some((Some(_), digest)) if digest == base64_url(&member.digest) => {}
-        Some((Some(_), _)) => found.push(Finding::error(Code::RecordHash, "RECORD has another hash")),
+        Some((Some(_), _)) => {
+            found.push(Finding::error(Code::RecordHash, "RECORD has another hash"));
+        }
         Some((None, _)) => {
             let what = "RECORD has a hash that is none, or weaker than SHA-256";
             found.push(Finding::error(Code::RecordForm, what).because(row.hash.clone()));
@@ -131,50 +174,18 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     found
 }
 
-/// The rows of a CSV text and their fields (RFC 4180); blank lines are none.
-fn rows(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '"' if quoted && rest.peek() == Some(&'"') => {
-                rest.next();
-                field.push('"');
-            }
-            '"' if quoted || field.is_empty() => quoted = !quoted,
-            ',' if !quoted => row.push(std::mem::take(&mut field)),
-            '\n' if !quoted => {
-                row.push(std::mem::take(&mut field));
-                rows.push(std::mem::take(&mut row));
-            }
-            '\r' if !quoted && rest.peek() == Some(&'\n') => {}
-            c => field.push(c),
-        }
-    }
-    if !field.is_empty() || !row.is_empty() {
-        row.push(field);
-        rows.push(row);
-    }
-    rows.retain(|row| row.len() > 1 || !row[0].is_empty());
-    rows
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_read_as_csv() {
-        let read = rows("a,b,c\r\n\"x, \"\"y\"\"\",,\n\n\"l\nm\",h,1");
-        assert_eq!(read, [vec!["a", "b", "c"], vec!["x, \"y\"", "", ""], vec!["l\nm", "h", "1"]]);
-    }
-
-    #[test]
     fn the_longer_hashes_are_known() {
-        let record = Record::parse("a,sha512=x,1\nb,md5=x,1\n");
+        let row = |hash: &str| Some(Row { hash: hash.to_owned(), size: String::new() });
+        let record =
+            Record { rows: vec![row("sha512=x"), row("md5=x"), None], ..Record::default() };
         assert_eq!(
-            (record.algorithm("a"), record.algorithm("b"), record.algorithm("c")),
-            (Algorithm::Sha512, Algorithm::Sha256, Algorithm::Sha256)
+            [0, 1, 2, 3].map(|index| record.algorithm(index)),
+            [Algorithm::Sha512, Algorithm::Sha256, Algorithm::Sha256, Algorithm::Sha256]
         );
         assert_eq!(Algorithm::Sha384.hasher().output_size(), 48);
     }

@@ -23,12 +23,16 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
     let mut groups: BTreeMap<(&str, Code, &str, bool), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
         let warning = finding.severity != Severity::Error;
-        groups.entry((&finding.file, finding.code, &finding.what, warning)).or_default().push(finding);
+        groups
+            .entry((&finding.file, finding.code, &finding.what, warning))
+            .or_default()
+            .push(finding);
     }
     let mut problems = Problems::new();
     for ((file, code, what, warning), findings) in groups {
         let message = format!("{}: {}", plain(file), sentence(&plain(what), &findings, shown));
-        let problem = if warning { Problem::warning(code, message) } else { Problem::error(code, message) };
+        let problem =
+            if warning { Problem::warning(code, message) } else { Problem::error(code, message) };
         problems.push(match remedy(code) {
             Some(remedy) => problem.help(remedy),
             None => problem,
@@ -40,7 +44,8 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
 /// What is wrong, with whom.
 fn sentence(what: &str, findings: &[&Finding], shown: Shown) -> String {
     let most = if shown == Shown::All { findings.len() } else { FEW };
-    let particular: Vec<String> = findings.iter().filter_map(|finding| particular(finding)).collect();
+    let particular: Vec<String> =
+        findings.iter().filter_map(|finding| particular(finding)).collect();
     if particular.is_empty() {
         return what.to_owned();
     }
@@ -60,9 +65,18 @@ impl fmt::Display for Finding {
     }
 }
 
+/// No text of an archive is shown longer, in characters.
+const LONGEST: usize = 300;
+
 /// A text of an archive, in which nothing can move a terminal's cursor.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+    let shown: String = text
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
+        .collect();
+    let cut = text.chars().nth(LONGEST).is_some();
+    if cut { shown + "…" } else { shown }
 }
 
 fn particular(finding: &Finding) -> Option<String> {
@@ -81,7 +95,9 @@ fn remedy(code: Code) -> Option<&'static str> {
             "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
         }
         Code::BrokenMember | Code::BrokenPackage => "download or build it anew",
-        Code::RpathLeadsNowhere => "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so",
+        Code::RpathLeadsNowhere => {
+            "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so"
+        }
         Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
         Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
         Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",

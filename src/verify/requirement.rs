@@ -32,21 +32,28 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, NoRequirement> {
         let text = text.trim();
-        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.')).unwrap_or(text.len());
+        let end = text
+            .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
+            .unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
         let (extras, rest) = extras(rest.trim_start())?;
         let (versions, marker) = if let Some(address) = rest.strip_prefix('@') {
             // A `;` belongs to the address unless a space stands before it.
-            let (address, marker) = address.split_once(" ;").map_or((address, None), |(address, marker)| (address, Some(marker)));
+            let (address, marker) = address
+                .split_once(" ;")
+                .map_or((address, None), |(address, marker)| (address, Some(marker)));
             if !address.contains(':') {
                 return Err(NoRequirement);
             }
             (None, marker)
         } else {
-            let (versions, marker) = rest.split_once(';').map_or((rest, None), |(versions, marker)| (versions, Some(marker)));
+            let (versions, marker) = rest
+                .split_once(';')
+                .map_or((rest, None), |(versions, marker)| (versions, Some(marker)));
             (Some(specifiers(versions.trim())?), marker)
         };
-        let of_extras = marker.map_or(Ok(Vec::new()), |marker| marker::extras(marker).ok_or(NoRequirement))?;
+        let of_extras =
+            marker.map_or(Ok(Vec::new()), |marker| marker::extras(marker).ok_or(NoRequirement))?;
         Ok(Self {
             name: normalized(name).ok_or(NoRequirement)?,
             extras,
@@ -64,7 +71,10 @@ fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
     if inside.trim().is_empty() {
         return Ok((Vec::new(), rest.trim_start()));
     }
-    let extras = inside.split(',').map(|extra| normalized(extra.trim()).ok_or(NoRequirement)).collect::<Result<_, _>>()?;
+    let extras = inside
+        .split(',')
+        .map(|extra| normalized(extra.trim()).ok_or(NoRequirement))
+        .collect::<Result<_, _>>()?;
     Ok((extras, rest.trim_start()))
 }
 
@@ -87,13 +97,22 @@ mod tests {
     fn requirements_are_taken_apart() {
         let parse = |text: &str| text.parse::<Requirement>().unwrap();
         let plain = parse("A.b_c");
-        assert_eq!((&*plain.name, plain.extras.len(), plain.versions.unwrap().len()), ("a-b-c", 0, 0));
-        let whole = parse(r#"a[X, y_z] >=1,<2 ; python_version >= "3.8" and (extra == 'One' or extra == "two")"#);
-        assert_eq!((whole.extras, whole.of_extras), (vec!["x".to_owned(), "y-z".to_owned()], vec!["one".to_owned(), "two".to_owned()]));
+        assert_eq!(
+            (&*plain.name, plain.extras.len(), plain.versions.unwrap().len()),
+            ("a-b-c", 0, 0)
+        );
+        let whole = parse(
+            r#"a[X, y_z] >=1,<2 ; python_version >= "3.8" and (extra == 'One' or extra == "two")"#,
+        );
+        assert_eq!(
+            (whole.extras, whole.of_extras),
+            (vec!["x".to_owned(), "y-z".to_owned()], vec!["one".to_owned(), "two".to_owned()])
+        );
         assert!(whole.versions.unwrap().contains(&"1.5".parse().unwrap()));
         assert!(parse("a (>=1.0)").versions.unwrap().contains(&"1.0".parse().unwrap()));
         assert!(parse("a @ https://example.org/a;b.whl ; extra == 'x'").versions.is_none());
         assert!(parse("a[]==1").extras.is_empty());
+        parse(&format!("a; {}os_name == ''{}", "(".repeat(64), ")".repeat(64)));
     }
 
     #[test]
@@ -113,6 +132,8 @@ mod tests {
             "a; extra == 'x' and",
             "-a",
             "a b",
+            &format!("a; {}", "(".repeat(100_000)),
+            &format!("a; {}os_name == ''{}", "(".repeat(65), ")".repeat(65)),
         ] {
             assert!(text.parse::<Requirement>().is_err(), "{text:?}");
         }

@@ -22,7 +22,12 @@ impl<'p> Directories<'p> {
 
     /// What is wrong with where a package's files look.
     pub fn check(&self, package: &Package) -> Vec<Finding> {
-        package.searches.iter().flat_map(|search| self.search(search)).map(|finding| finding.within(&package.file)).collect()
+        package
+            .searches
+            .iter()
+            .flat_map(|search| self.search(search))
+            .map(|finding| finding.within(&package.file))
+            .collect()
     }
 
     fn search(&self, search: &Search) -> Vec<Finding> {
@@ -31,10 +36,17 @@ impl<'p> Directories<'p> {
         for entry in search.directories.split(':') {
             match target(&search.path, entry) {
                 Target::Unknown => {}
-                Target::Outside(what) => found.push(Finding::error(Code::RpathOutside, format!("{what}: `{entry}`")).to(entry)),
-                Target::Inside(directory) if directory.is_empty() || self.0.contains(&*directory) => shared = true,
+                Target::Outside(what) => found.push(
+                    Finding::error(Code::RpathOutside, format!("{what}: `{entry}`")).to(entry),
+                ),
+                Target::Inside(directory)
+                    if directory.is_empty() || self.0.contains(&*directory) =>
+                {
+                    shared = true;
+                }
                 Target::Inside(directory) => {
-                    let what = format!("an rpath leads to `{directory}`, which no package of the set has");
+                    let what =
+                        format!("an rpath leads to `{directory}`, which no package of the set has");
                     found.push(Finding::warning(Code::RpathLeadsNowhere, what).to(directory));
                 }
             }
@@ -61,13 +73,18 @@ enum Target {
 /// Where `entry` leads from the file at `path` (ld.so(8), "Dynamic string tokens").
 fn target(path: &str, entry: &str) -> Target {
     if entry.is_empty() {
-        return Target::Outside("an rpath is empty, which is the directory that a program is started in");
+        return Target::Outside(
+            "an rpath is empty, which is the directory that a program is started in",
+        );
     }
-    let Some(rest) = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}")) else {
+    let Some(rest) = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"))
+    else {
         return match entry.chars().next() {
             Some('$') => Target::Unknown,
             Some('/') => Target::Outside("an rpath is absolute"),
-            _ => Target::Outside("an rpath is relative to the directory that a program is started in"),
+            _ => Target::Outside(
+                "an rpath is relative to the directory that a program is started in",
+            ),
         };
     };
     if rest.contains('$') {

@@ -8,10 +8,13 @@ use sha2::Digest as _;
 
 use super::Finding;
 use crate::archive::checksum::Sha256;
+use crate::regular;
 use crate::source::Code;
 
 /// What the list is called.
 const FILE: &str = "SHA256SUMS";
+/// No list is longer.
+const LONGEST: u64 = 4 << 20;
 
 /// The list in a directory of packages.
 #[derive(Debug)]
@@ -30,12 +33,15 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let text = fs_err::read_to_string(&path)?;
+    let text = regular::read_to_string(&path, LONGEST)?;
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
     for line in text.lines() {
         match row(line) {
             Some(row) => rows.push(row),
-            None => findings.push(Finding::error(Code::ChecksumList, "a line is no checksum").because(format!("`{line}`"))),
+            None => findings.push(
+                Finding::error(Code::ChecksumList, "a line is no checksum")
+                    .because(format!("`{line}`")),
+            ),
         }
     }
     Ok(Some(Beside { directory: directory.to_owned(), rows, findings }))
@@ -76,8 +82,12 @@ impl Beside {
 
     /// The rows that are none, and the files of `packages`, named from the list's directory, that have no row.
     pub fn unlisted<'p>(&self, packages: impl IntoIterator<Item = &'p str>) -> Vec<Finding> {
-        let listed: BTreeSet<&str> = self.rows.iter().map(|(name, _)| name.strip_prefix("./").unwrap_or(name)).collect();
-        let absent = packages.into_iter().filter(|name| !listed.contains(name)).map(|name| list("not in the list").of(name));
+        let listed: BTreeSet<&str> =
+            self.rows.iter().map(|(name, _)| name.strip_prefix("./").unwrap_or(name)).collect();
+        let absent = packages
+            .into_iter()
+            .filter(|name| !listed.contains(name))
+            .map(|name| list("not in the list").of(name));
         self.findings.iter().cloned().map(|finding| finding.within(FILE)).chain(absent).collect()
     }
 }
@@ -87,7 +97,8 @@ fn list(what: &'static str) -> Finding {
 }
 
 fn hash_of(path: &Path) -> io::Result<Sha256> {
-    let (mut file, mut hash, mut block) = (fs_err::File::open(path)?, sha2::Sha256::new(), vec![0; 1 << 20]);
+    let (mut file, mut hash, mut block) =
+        (regular::open(path)?, sha2::Sha256::new(), vec![0; 1 << 20]);
     loop {
         match file.read(&mut block)? {
             0 => return Ok(<[u8; 32]>::from(hash.finalize()).into()),
@@ -105,7 +116,9 @@ mod tests {
         let hash = "0".repeat(64);
         assert_eq!(row(&format!("{hash}  a b.whl")), Some(("a b.whl".to_owned(), hash.clone())));
         assert_eq!(row(&format!("{hash} *a.whl")).unwrap().0, "a.whl");
-        for wrong in ["", "a", &format!("{hash} a"), &format!("{}  a", &hash[1..]), &format!("{hash}  ")] {
+        for wrong in
+            ["", "a", &format!("{hash} a"), &format!("{}  a", &hash[1..]), &format!("{hash}  ")]
+        {
             assert_eq!(row(wrong), None, "{wrong:?}");
         }
     }

@@ -81,16 +81,22 @@ fn token(source: &str) -> (Kind, usize) {
     if let Some(hashes) = raw_string(source) {
         let end = format!("\"{}", "#".repeat(hashes));
         let start = hashes + 2;
-        return (Kind::String, source[start..].find(&end).map_or(source.len(), |at| start + at + end.len()));
+        return (
+            Kind::String,
+            source[start..].find(&end).map_or(source.len(), |at| start + at + end.len()),
+        );
     }
     match source.as_bytes()[0] {
         b'"' => (Kind::String, quoted(source, '"')),
         // A character, not a lifetime: closed after one character or an escape.
-        b'\'' if source[1..].starts_with('\\') || source[1..].chars().nth(1) == Some('\'') => (Kind::String, quoted(source, '\'')),
-        // A word as a whole, so that the `r` in it starts no raw string.
-        b if b.is_ascii_alphanumeric() || b == b'_' => {
-            (Kind::Code, source.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(source.len()))
+        b'\'' if source[1..].starts_with('\\') || source[1..].chars().nth(1) == Some('\'') => {
+            (Kind::String, quoted(source, '\''))
         }
+        // A word as a whole, so that the `r` in it starts no raw string.
+        b if b.is_ascii_alphanumeric() || b == b'_' => (
+            Kind::Code,
+            source.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(source.len()),
+        ),
         _ => (Kind::Code, source.chars().next().map_or(1, char::len_utf8)),
     }
 }

@@ -6,13 +6,13 @@ use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use super::command::{rockpack, text};
-use super::demo_artifacts;
+use rockpack::demo;
 
 /// The demo artifacts, a plan of them and packages, made with these options.
 fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let planned = rockpack(dir.path(), &[&["plan", "--json"], &base[..], plan].concat());
     assert!(planned.status.success(), "{}", text(&planned.stderr));
@@ -24,7 +24,8 @@ fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
 
 /// The exit status and the text of a comparison.
 fn compared(dir: &Path, args: &[&str]) -> (i32, String) {
-    let output = rockpack(dir, &[&["diff", "--exit-code"], args].concat());
+    let output =
+        rockpack(dir, &[&["diff", "--exit-code", "--manifest", "built-in"], args].concat());
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
     (output.status.code().unwrap(), text(&output.stdout))
 }
@@ -32,18 +33,32 @@ fn compared(dir: &Path, args: &[&str]) -> (i32, String) {
 #[test]
 fn what_was_built_is_what_was_planned() {
     for kpack in [true, false] {
-        for options in [&[][..], &["--no-wheel-compression", "--no-devel-tarball-compression"]] {
+        for options in [&[][..], &["--no-wheel-compression", "--devel-tarball-compression"]] {
             let dir = built(kpack, options, options);
             let same = (0, "no difference\n".to_owned());
-            assert_eq!(compared(dir.path(), &["plan.json", "out/dist"]), same, "kpack {kpack} {options:?}");
-            assert_eq!(compared(dir.path(), &["out", "plan.json"]), same, "the other way round, found in its directory");
+            assert_eq!(
+                compared(dir.path(), &["plan.json", "out/dist"]),
+                same,
+                "kpack {kpack} {options:?}"
+            );
+            assert_eq!(
+                compared(dir.path(), &["out", "plan.json"]),
+                same,
+                "the other way round, found in its directory"
+            );
             assert_eq!(compared(dir.path(), &["out", "out/dist"]), same, "with itself");
             assert_eq!(
-                compared(dir.path(), &["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "out"]),
+                compared(
+                    dir.path(),
+                    &["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "out"]
+                ),
                 if options.is_empty() {
                     same
                 } else {
-                    compared(dir.path(), &["out", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"])
+                    compared(
+                        dir.path(),
+                        &["out", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"],
+                    )
                 }
             );
         }
@@ -55,15 +70,25 @@ fn a_build_of_another_version_differs_by_that_alone() {
     let dir = built(true, &[], &["--version", "7.3.0", "--version-suffix", "_b"]);
     let (status, text) = compared(dir.path(), &["plan.json", "out"]);
     assert_eq!(status, 1);
-    assert!(text.contains("version 7.2.0 → 7.3.0") && text.contains("_rocm_profiler → _rocm_profiler_b, and 3 more"), "{text}");
+    assert!(
+        text.contains("version 7.2.0.dev0 → 7.3.0")
+            && text.contains("_rocm_profiler → _rocm_profiler_b, and 3 more"),
+        "{text}"
+    );
     assert!(text.contains("= 7 packages") && !text.contains('~'), "{text}");
 }
 
 #[test]
 fn every_promise_that_is_broken_is_told() {
     let dir = built(true, &[], &[]);
-    let mut plan: serde_json::Value = serde_json::from_slice(&fs_err::read(dir.path().join("plan.json")).unwrap()).unwrap();
-    let core = plan["distributions"].as_array_mut().unwrap().iter_mut().find(|d| d["name"] == "rocm-sdk-core").unwrap();
+    let mut plan: serde_json::Value =
+        serde_json::from_slice(&fs_err::read(dir.path().join("plan.json")).unwrap()).unwrap();
+    let core = plan["distributions"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|d| d["name"] == "rocm-sdk-core")
+        .unwrap();
     core["metadata"]["requires_dist"] = serde_json::json!(["other==7.2.0"]);
     for member in core["members"].as_array_mut().unwrap() {
         match member["path"].as_str().unwrap() {
@@ -73,11 +98,18 @@ fn every_promise_that_is_broken_is_told() {
             "_rocm_sdk_core/include/hip/hip_runtime.h" => member["size"] = 14.into(),
             "rocm_sdk_core/__init__.py" => member["text"] = "import nothing\n".into(),
             "_rocm_sdk_core/lib/llvm/bin/offload-arch" => member["executable"] = false.into(),
-            "_rocm_sdk_core/lib/libroctx64.so" => member["path"] = "_rocm_sdk_core/lib/librenamed.so".into(),
+            "_rocm_sdk_core/lib/libroctx64.so" => {
+                member["path"] = "_rocm_sdk_core/lib/librenamed.so".into();
+            }
             _ => {}
         }
     }
-    let devel = plan["distributions"].as_array_mut().unwrap().iter_mut().find(|d| d["name"] == "rocm-sdk-devel").unwrap();
+    let devel = plan["distributions"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|d| d["name"] == "rocm-sdk-devel")
+        .unwrap();
     for member in devel["archive"]["members"].as_array_mut().unwrap() {
         if member["path"] == "_rocm_sdk_devel/lib/libhipblas.so.3" {
             member["target"] = "nowhere".into();
@@ -116,7 +148,9 @@ fn packages_that_cannot_be_read_are_named() {
     let output = rockpack(dir.path(), &["diff", "plan.json", "out"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        text(&output.stderr).contains("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl cannot be read as a wheel"),
+        text(&output.stderr).contains(
+            "rocm_sdk_core-7.2.0.dev0-py3-none-linux_x86_64.whl cannot be read as a wheel"
+        ),
         "{}",
         text(&output.stderr)
     );

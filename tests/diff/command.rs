@@ -7,10 +7,15 @@ use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use super::demo_artifacts;
+use rockpack::demo;
 
 pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).env("NO_COLOR", "1").output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
 }
 
 pub fn text(bytes: &[u8]) -> String {
@@ -19,7 +24,14 @@ pub fn text(bytes: &[u8]) -> String {
 
 fn git(dir: &Path, args: &[&str]) {
     let done = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
         .args(args)
         .current_dir(dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -30,21 +42,18 @@ fn git(dir: &Path, args: &[&str]) {
 }
 
 fn has_git() -> bool {
-    let there = Command::new("git").arg("--version").output().is_ok();
-    if !there {
-        eprintln!("skipped: there is no git here");
-    }
-    there
+    crate::skips::has("git", "differences to a revision")
 }
 
 /// Demo artifacts, and the repository's manifest in `m`.
 fn scratch() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    demo_artifacts::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::create_dir(dir.path().join("m")).unwrap();
     for name in ["packages.kdl", "families.kdl"] {
-        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), dir.path().join("m").join(name)).unwrap();
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), dir.path().join("m").join(name))
+            .unwrap();
     }
     dir
 }
@@ -57,7 +66,10 @@ fn edit(dir: &Path, old: &str, new: &str) {
     fs::write(&file, packages.replacen(old, new, 1)).unwrap();
 }
 
-const EXCLUDE: (&str, &str) = ("    exclude \"**/cmake/**\"\n", "    exclude \"**/cmake/**\"\n    exclude \"lib/rocm_sysdeps/**\"\n");
+const EXCLUDE: (&str, &str) = (
+    "    exclude \"**/cmake/**\"\n",
+    "    exclude \"**/cmake/**\"\n    exclude \"lib/rocm_sysdeps/**\"\n",
+);
 
 /// What excluding a directory comes to.
 const MOVED: &str = "→ lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5";
@@ -76,7 +88,8 @@ fn a_revision_of_git_is_compared_with_the_manifest_here() {
     git(dir.path(), &["init", "-q"]);
     git(dir.path(), &["add", "m"]);
     git(dir.path(), &["commit", "-q", "-m", "one"]);
-    let same = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "main"]);
+    let same =
+        diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "main"]);
     assert_eq!(same, (Some(0), "no difference\n".to_owned(), String::new()));
     edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
     for (at, args) in [
@@ -84,14 +97,21 @@ fn a_revision_of_git_is_compared_with_the_manifest_here() {
         (".", &["--artifact-dir", "artifacts", "--manifest", "m"]),
         (".", &["--artifact-dir", "artifacts", "m"]),
     ] {
-        let (status, out, err) = diff(&dir.path().join(at), &[&["--exit-code", "--manifest-at", "main"], args].concat());
+        let (status, out, err) =
+            diff(&dir.path().join(at), &[&["--exit-code", "--manifest-at", "main"], args].concat());
         assert_eq!((status, err.contains('×')), (Some(1), false), "{err}");
         assert!(out.starts_with("old  main:packages.kdl\n") && out.contains(MOVED), "{at}: {out}");
     }
-    let (status, _, err) = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "nowhere"]);
+    let (status, _, err) = diff(
+        &dir.path().join("m"),
+        &["--artifact-dir", "../artifacts", "--manifest-at", "nowhere"],
+    );
     assert_eq!(status, Some(2));
     assert!(err.contains("git has no packages.kdl of . at `nowhere`"), "{err}");
-    let (status, _, err) = diff(&dir.path().join("m"), &["--artifact-dir", "../artifacts", "--manifest-at", "--output=x"]);
+    let (status, _, err) = diff(
+        &dir.path().join("m"),
+        &["--artifact-dir", "../artifacts", "--manifest-at", "--output=x"],
+    );
     assert_eq!(status, Some(2), "a revision is no option of git: {err}");
     assert!(!dir.path().join("m/x").exists());
 }
@@ -107,7 +127,8 @@ fn mistakes_in_the_old_manifest_name_its_revision() {
     git(dir.path(), &["add", "m"]);
     git(dir.path(), &["commit", "-q", "-m", "one"]);
     edit(dir.path(), "artefact \"base\"", "artifact \"base\"");
-    let (status, _, err) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"]);
+    let (status, _, err) =
+        diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "HEAD", "m"]);
     assert_eq!(status, Some(1));
     assert!(err.contains("HEAD:packages.kdl:"), "{err}");
 }
@@ -131,7 +152,8 @@ fn outside_of_a_repository_that_is_said() {
         return;
     }
     let dir = scratch();
-    let (status, _, err) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "main", "m"]);
+    let (status, _, err) =
+        diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest-at", "main", "m"]);
     assert_eq!(status, Some(2));
     assert!(err.contains("not a git repository"), "{err}");
 }
@@ -148,7 +170,16 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     for (manifest, plan) in [("old", "old.json"), ("m", "new.json")] {
         let planned = rockpack(
             dir.path(),
-            &["plan", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "--json", "--manifest", manifest],
+            &[
+                "plan",
+                "--artifact-dir",
+                "artifacts",
+                "--platform-tag",
+                "linux_x86_64",
+                "--json",
+                "--manifest",
+                manifest,
+            ],
         );
         fs::write(dir.path().join(plan), planned.stdout).unwrap();
     }
@@ -163,10 +194,14 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
     assert_eq!(status, Some(1));
     let (_, json, _) = diff(dir.path(), &["--json", "old.json", "new.json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&json["format"], &json["moved"][0]["from"]["title"]), (&1.into(), &"rocm-sdk-core".into()));
+    assert_eq!(
+        (&json["format"], &json["moved"][0]["from"]["title"]),
+        (&1.into(), &"rocm-sdk-core".into())
+    );
     let (_, markdown, _) = diff(dir.path(), &["--markdown", "old.json", "new.json"]);
     assert!(markdown.contains("```diff\n@@ moved @@\n"), "{markdown}");
-    let (_, here, _) = diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
+    let (_, here, _) =
+        diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
     assert!(here.contains(MOVED), "a plan and the manifest: {here}");
 }
 
@@ -192,4 +227,54 @@ fn what_is_no_side_is_said() {
         assert_eq!((status, &*out), (Some(2), ""), "{args:?}: {err}");
         assert!(err.contains(needle), "{args:?}: {needle:?} is not in:\n{err}");
     }
+}
+
+/// What a terminal would act on, in every text; JSON has the exact values.
+#[test]
+fn names_do_nothing_to_a_terminal() {
+    let dir = scratch();
+    let plan = ["plan", "--artifact-dir", "artifacts", "--manifest", "m", "--json"];
+    let mut plan: serde_json::Value =
+        serde_json::from_slice(&rockpack(dir.path(), &plan).stdout).unwrap();
+    fs::write(dir.path().join("old.json"), plan.to_string()).unwrap();
+    let hostile = "x\u{1b}[31m\n+ line\u{202e}\u{9b}";
+    plan["distributions"][1]["metadata"]["summary"] = hostile.into();
+    plan["notes"][0]["text"] = hostile.into();
+    plan["platform_tag"] = "any\u{1b}]0;title\u{7}".into();
+    fs::write(dir.path().join("new\u{1b}.json"), plan.to_string()).unwrap();
+    for form in [&[][..], &["--files"], &["--markdown"]] {
+        let args = [&["diff", "old.json", "new\u{1b}.json"], form].concat();
+        let shown = rockpack(dir.path(), &args);
+        let shown = text(&shown.stdout) + &text(&shown.stderr);
+        let acts = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202a}'..='\u{202e}');
+        assert!(!shown.contains(acts) && !shown.contains("\n+ line"), "{shown:?}");
+        assert!(shown.contains("x\\u{1b}[31m\\n+ line\\u{202e}\\u{9b}"), "{shown}");
+    }
+    let json = rockpack(dir.path(), &["diff", "old.json", "new\u{1b}.json", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(json["notes"].as_array().unwrap().iter().any(|note| note["note"] == hostile));
+}
+
+/// A warning that an edit brings is in the difference; what a manifest expects is not.
+#[test]
+fn new_warnings_are_told() {
+    let dir = scratch();
+    let library = "    library \"hipfile\" so=";
+    fs::create_dir(dir.path().join("new")).unwrap();
+    for name in ["packages.kdl", "families.kdl"] {
+        let text = fs::read_to_string(dir.path().join("m").join(name)).unwrap();
+        let text = text.replacen(
+            library,
+            &format!("    library \"gone\" so=\"lib/gone.so\"\n{library}"),
+            1,
+        );
+        fs::write(dir.path().join("new").join(name), text).unwrap();
+    }
+    let output = rockpack(dir.path(), &["diff", "m", "new", "--artifact-dir", "artifacts"]);
+    let shown = text(&output.stdout);
+    assert!(
+        shown.contains("\nwarnings\n  + missing-library: package `core` does not have"),
+        "{shown}"
+    );
+    assert!(!text(&output.stderr).contains("runtime finds by name"), "{}", text(&output.stderr));
 }

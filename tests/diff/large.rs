@@ -5,14 +5,19 @@ use std::time::{Duration, Instant};
 use rockpack::plan::{Member, Plan, Step};
 
 use super::differ;
-use super::support::{Case, package};
+use crate::planning::support::{Case, package};
 
 const ISAS: [&str; 4] = ["gfx906", "gfx942", "gfx1100", "gfx1101"];
 
 /// A plan of about `files` files, in `packages` packages; with `edited` everything is different:
 /// a directory is called otherwise, one moved to the next package, sizes, sources and rpaths changed.
 fn plan(files: usize, packages: usize, edited: bool) -> Plan {
-    let device = package("device", "runtime", "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"", "artifact \"blas\" \"lib\"");
+    let device = package(
+        "device",
+        "runtime",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "artifact \"blas\" \"lib\"",
+    );
     let entries = ISAS.map(|isa| format!("blas_lib_{isa} lib/all_{isa} data 7\n")).concat();
     let mut plan = Case::new(&[device], &entries).plan();
     let first = plan.distributions[0].clone();
@@ -21,7 +26,8 @@ fn plan(files: usize, packages: usize, edited: bool) -> Plan {
             let mut distribution = first.clone();
             distribution.name = format!("x-device-{package}").parse().unwrap();
             distribution.variant = Some(format!("isa{package}"));
-            distribution.members = (0..files / packages).map(|file| member(package, packages, file, edited)).collect();
+            distribution.members =
+                (0..files / packages).map(|file| member(package, packages, file, edited)).collect();
             distribution.members.sort_by(|a, b| a.path.cmp(&b.path));
             distribution
         })
@@ -33,18 +39,30 @@ fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member 
     let owner = if edited && file % 10 == 3 { (package + 1) % packages } else { package };
     let directory = if edited && file % 10 == 4 { "kernels" } else { "library" };
     let source = |path: &str| rockpack::catalog::Origin {
-        artifact: super::tree::id(&format!("blas{}_lib_gfx906", if edited && file % 10 == 5 { "x" } else { "" })),
+        artifact: crate::planning::tree::id(&format!(
+            "blas{}_lib_gfx906",
+            if edited && file % 10 == 5 { "x" } else { "" }
+        )),
         base: "stage".parse().unwrap(),
         path: path.parse().unwrap(),
     };
     let name = format!("lib/rocblas/{}/{}/file_{owner}_{file}.dat", file % 10, file % 7);
     let step = match file % 10 {
-        6 => Step::Relink { source: source(&name), rpath: format!("$ORIGIN/../../..{}", if edited { ":$ORIGIN" } else { "" }) },
+        6 => Step::Relink {
+            source: source(&name),
+            rpath: format!("$ORIGIN/../../..{}", if edited { ":$ORIGIN" } else { "" }),
+        },
         _ => Step::Copy { source: source(&name) },
     };
     let path = format!("_x_device_gfx906/{}", name.replace("rocblas", directory)).parse().unwrap();
     let size = 1000 + file as u64 + u64::from(edited && file % 10 == 7);
-    Member { path, step, executable: false, size, rule: format!("packages.kdl:{}", 10 + usize::from(edited)).as_str().into() }
+    Member {
+        path,
+        step,
+        executable: false,
+        size,
+        rule: format!("packages.kdl:{}", 10 + usize::from(edited)).as_str().into(),
+    }
 }
 
 #[test]
@@ -52,12 +70,16 @@ fn everything_that_differs_is_in_few_lines() {
     let (old, new) = (plan(2000, 4, false), plan(2000, 4, true));
     let text = rockpack::plan::diff::text(&differ(&old, &new), false);
     assert!(text.lines().count() < 60, "{text}");
-    for needle in ["→ lib/library/4/** → lib/kernels/4/**", "rpath +$ORIGIN", "from blas_lib_gfx906 → blasx_lib_gfx906"] {
+    for needle in [
+        "→ lib/library/4/** → lib/kernels/4/**",
+        "rpath +$ORIGIN",
+        "from blas_lib_gfx906 → blasx_lib_gfx906",
+    ] {
         assert!(text.contains(needle), "{needle:?} is not in:\n{text}");
     }
 }
 
-/// `cargo test --release --test diff -- --ignored --nocapture` measures.
+/// `cargo test --release --test all diff -- --ignored --nocapture` measures.
 #[test]
 #[ignore = "measures, and needs a release build"]
 fn two_plans_of_200_000_files_take_less_than_a_second() {
@@ -69,7 +91,10 @@ fn two_plans_of_200_000_files_take_less_than_a_second() {
             let compared = start.elapsed();
             let text = rockpack::plan::diff::text(&diff, false);
             let all = start.elapsed();
-            eprintln!("{files} files, edited {edited}: {compared:?}, with text {all:?}, {} lines", text.lines().count());
+            eprintln!(
+                "{files} files, edited {edited}: {compared:?}, with text {all:?}, {} lines",
+                text.lines().count()
+            );
             assert!(all < Duration::from_millis(most));
         }
     }

@@ -4,7 +4,7 @@ use rockpack::plan::diff;
 use serde_json::Value;
 
 use super::differ;
-use super::support::{Case, runtime};
+use crate::planning::support::{Case, runtime};
 
 const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        base_lib_generic lib/data/a data 100
@@ -45,9 +45,14 @@ fn json_has_its_format_and_every_file() {
     assert_eq!(change["what"], "vanished");
     assert_eq!(change["now"], "excluded by packages.kdl:12");
     assert_eq!(change["places"][0]["pattern"], "lib/data/**");
-    let files: Vec<&str> = change["files"].as_array().unwrap().iter().map(|f| f["path"].as_str().unwrap()).collect();
+    let files: Vec<&str> =
+        change["files"].as_array().unwrap().iter().map(|f| f["path"].as_str().unwrap()).collect();
     assert_eq!(files, ["lib/data/a", "lib/data/b"]);
-    assert_eq!(json["packages"][0]["old"]["size"].as_u64().unwrap() - json["packages"][0]["new"]["size"].as_u64().unwrap(), 300);
+    assert_eq!(
+        json["packages"][0]["old"]["size"].as_u64().unwrap()
+            - json["packages"][0]["new"]["size"].as_u64().unwrap(),
+        300
+    );
 }
 
 #[test]
@@ -92,9 +97,16 @@ fn markdown_is_a_comment_whatever_differs() {
     }
     let text = diff::markdown(&differ(&old, &new));
     assert!(text.len() < 64_000, "{} bytes", text.len());
-    assert!(text.contains("more lines: `rockpack diff` shows them all"), "{}", &text[text.len() - 200..]);
+    assert!(
+        text.contains("more lines: `rockpack diff` shows them all"),
+        "{}",
+        &text[text.len() - 200..]
+    );
     let few = diff::markdown(&differ(&Plan::of(&old, 3), &Plan::of(&new, 3)));
-    assert!(few.contains("\n`````diff\n") && few.ends_with("`````\n"), "the fence is longer than what is in it:\n{few}");
+    assert!(
+        few.contains("\n`````diff\n") && few.ends_with("`````\n"),
+        "the fence is longer than what is in it:\n{few}"
+    );
 }
 
 struct Plan;

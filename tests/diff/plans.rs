@@ -1,7 +1,7 @@
 //! Edits of a manifest or of artifacts, and the lines that reviewers get for them.
 
-use super::support::{Case, devel, package, runtime};
 use super::{differ, sections};
+use crate::planning::support::{Case, devel, package, runtime};
 
 const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        base_lib_generic lib/libx.so link libx.so.1
@@ -45,12 +45,15 @@ fn lines_that_shift_are_no_difference() {
 #[test]
 fn another_version_and_suffix_are_no_difference_of_files() {
     let packages = [
-        core("rpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nscript \"t\" program=\"bin/t\""),
+        core(
+            "rpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nscript \"t\" program=\"bin/t\"",
+        ),
         libs("requires \"core\""),
         devel("artifacts-of \"core\" \"libs\""),
     ];
     let old = Case::new(&packages, ENTRIES);
-    let new = old.clone().asking(|r| (r.version, r.suffix) = (Some("1.10".to_owned()), "_x".to_owned()));
+    let new =
+        old.clone().asking(|r| (r.version, r.suffix) = ("1.10".parse().ok(), "_x".to_owned()));
     let diff = differ(&old.plan(), &new.plan());
     assert!(!diff.is_empty() && diff.packages.is_empty() && diff.moved.is_empty(), "{diff:#?}");
     let text = rockpack::plan::diff::text(&diff, false);
@@ -77,7 +80,10 @@ fn a_directory_that_is_excluded_is_one_line_with_the_rule() {
 #[test]
 fn a_directory_that_another_package_takes_moved() {
     let entries = ENTRIES.replace("base_lib_generic lib/data", "data_lib_generic lib/data");
-    let (old, new) = ([core("artifact \"data\" \"lib\""), libs("")], [core(""), libs("artifact \"data\" \"lib\"")]);
+    let (old, new) = (
+        [core("artifact \"data\" \"lib\""), libs("")],
+        [core(""), libs("artifact \"data\" \"lib\"")],
+    );
     assert_eq!(
         told(&Case::new(&old, &entries), &Case::new(&new, &entries)),
         "moved\n  → lib/data/**  3 files  3.30 kB  x-core → x-libs  packages.kdl:20\n"
@@ -107,7 +113,8 @@ fn a_directory_that_is_called_otherwise_is_one_line() {
 
 #[test]
 fn what_leaves_a_wheel_for_the_devel_archive_says_so() {
-    let plan = |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
+    let plan =
+        |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
     assert_eq!(
         sections(&plan(""), &plan("exclude \"lib/data/**\"")),
         "moved\n  → lib/data/**  3 files  3.30 kB  x-core → x-devel  excluded by packages.kdl:12\n"
@@ -116,8 +123,10 @@ fn what_leaves_a_wheel_for_the_devel_archive_says_so() {
 
 #[test]
 fn a_package_that_files_only_moved_into_has_its_row() {
-    let plan = |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
-    let text = rockpack::plan::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
+    let plan =
+        |lines: &str| Case::new(&[core(lines), devel("artifacts-of \"core\"")], ENTRIES).plan();
+    let text =
+        rockpack::plan::diff::text(&differ(&plan(""), &plan("exclude \"lib/data/**\"")), false);
     assert!(text.contains("~ x-devel") && text.contains("+3.30 kB"), "{text}");
     assert!(!text.contains("= "), "{text}");
 }
@@ -129,7 +138,10 @@ fn an_rpath_rule_is_one_line_whatever_the_depth_of_files() {
     assert_eq!(edited(one, two), "x-core\n  ~ **  3 files    rpath +_x_core/lib/deep\n");
     assert_eq!(edited(two, one), "x-core\n  ~ **  3 files    rpath -_x_core/lib/deep\n");
     let other = "rpath \"core\" \"lib/deep\"\nrpath \"core\" \"lib\"";
-    assert_eq!(edited(two, other), "x-core\n  ~ **  3 files    rpath _x_core/lib/deep before _x_core/lib\n");
+    assert_eq!(
+        edited(two, other),
+        "x-core\n  ~ **  3 files    rpath _x_core/lib/deep before _x_core/lib\n"
+    );
 }
 
 #[test]
@@ -173,20 +185,28 @@ fn another_source_is_told_by_its_artifact() {
 
 #[test]
 fn metadata_is_told_by_field() {
-    let selector = |lines: &str| package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", lines);
-    let old = [core("script \"t\" program=\"bin/t\""), libs(""), selector("requires \"core\"\nextra \"libs\" package=\"libs\"")];
+    let selector =
+        |lines: &str| package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", lines);
+    let old = [
+        core("script \"t\" program=\"bin/t\""),
+        libs(""),
+        selector("requires \"core\"\nextra \"libs\" package=\"libs\""),
+    ];
     let new = [
         core("script \"tool\" program=\"bin/tool\""),
         libs("requires \"core\""),
-        selector("requires \"core\"\nextra \"math\" package=\"libs\"\nextra \"core\" package=\"core\""),
+        selector(
+            "requires \"core\"\nextra \"math\" package=\"libs\"\nextra \"core\" package=\"core\"",
+        ),
     ];
-    let new: Vec<String> = new.into_iter().map(|p| p.replace("About libs", "All about libs")).collect();
+    let new: Vec<String> =
+        new.into_iter().map(|p| p.replace("About libs", "All about libs")).collect();
     assert_eq!(
         told(&Case::new(&old, ENTRIES), &Case::new(&new, ENTRIES)),
         "\
 x-core
   ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
-  ~ scripts: t: expand_devel false, program bin/t → tool: expand_devel false, program bin/tool
+  ~ scripts: t: expand_devel no, program bin/t → tool: expand_devel no, program bin/tool
   ~ x_core/_cli.py    +6 B  text
 
 x-libs
@@ -197,8 +217,8 @@ x (sdist)
   - extras: libs: x-libs==1.0
   + extras: core: x-core==1.0
   + extras: math: x-libs==1.0
-  ~ packages: core.extra: null → core
-  ~ packages: libs.extra: libs → math
+  ~ packages: libs extra: libs → math
+  + packages: core extra: core
   ~ scripts: t: package core, program bin/t → tool: package core, program bin/tool
 "
     );
@@ -206,9 +226,17 @@ x (sdist)
 
 #[test]
 fn packages_come_go_and_are_renamed() {
-    let renamed = package("libs", "runtime", "\"x-math\" module=\"x_libs\" split=\"generic\"", "artifact \"blas\" \"lib\"");
+    let renamed = package(
+        "libs",
+        "runtime",
+        "\"x-math\" module=\"x_libs\" split=\"generic\"",
+        "artifact \"blas\" \"lib\"",
+    );
     let case = |packages: &[String]| Case::new(packages, ENTRIES);
-    let text = rockpack::plan::diff::text(&differ(&case(&[core(""), libs("")]).plan(), &case(&[core(""), renamed]).plan()), false);
+    let text = rockpack::plan::diff::text(
+        &differ(&case(&[core(""), libs("")]).plan(), &case(&[core(""), renamed]).plan()),
+        false,
+    );
     assert!(text.contains("~ x-libs → x-math"), "{text}");
     assert!(text.contains("platform directories: _x_libs → _x_math"), "{text}");
     assert!(!text.contains("lib/libb.so.1"), "no file of it differs:\n{text}");
@@ -218,7 +246,10 @@ fn packages_come_go_and_are_renamed() {
     assert!(text.contains("+ x-libs"), "{text}");
     assert!(sections(&one, &two).starts_with("x-libs\n  + "), "{}", sections(&one, &two));
     let text = rockpack::plan::diff::text(&differ(&two, &one), false);
-    assert!(text.contains("- x-libs") && text.contains("in no package\n  + "), "its files are in no package now:\n{text}");
+    assert!(
+        text.contains("- x-libs") && text.contains("in no package\n  + "),
+        "its files are in no package now:\n{text}"
+    );
 }
 
 #[test]
@@ -235,7 +266,10 @@ fn packages_of_many_isas_that_differ_alike_are_told_once() {
         .map(|isa| format!("blas_lib_{isa} lib/k/{isa}.co data 500\nblas_lib_{isa} lib/k/all data 7\nblas_lib_{isa} lib/libp_{isa}.so so libp_{isa}.so\n"))
         .concat();
     let plan = |lines: &str| Case::new(&[device(lines)], &entries).plan_and_warnings().0;
-    let text = rockpack::plan::diff::text(&differ(&plan(""), &plan("exclude \"lib/k/**\"\nrpath \"device\" \"lib/k\"")), false);
+    let text = rockpack::plan::diff::text(
+        &differ(&plan(""), &plan("exclude \"lib/k/**\"\nrpath \"device\" \"lib/k\"")),
+        false,
+    );
     assert_eq!(
         text,
         "\
@@ -253,6 +287,9 @@ x-device-* (3 packages)
 
 in no package
   + lib/k/**       6 files  1.52 kB  blas_lib_*
+
+warnings
+  + missing-directory: package `device` has no directory `lib/k` (packages.kdl:14)
 "
     );
 }
@@ -270,7 +307,8 @@ fn what_is_left_out_otherwise_is_told_once() {
         told(&Case::new(&packages, ENTRIES), &Case::new(&packages, &dangling)),
         "x-core\n  - bin/t    1.52 kB  dangles: no artifact has `bin/nowhere`\n"
     );
-    let gone = dangling.replace("base_lib_generic bin/t link nowhere", "base_lib_generic bin/z link nowhere");
+    let gone = dangling
+        .replace("base_lib_generic bin/t link nowhere", "base_lib_generic bin/z link nowhere");
     assert_eq!(
         told(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
         "\
@@ -285,6 +323,10 @@ x-core
 fn files_in_no_package_are_told_by_artifact() {
     let (all, some) = (Case::new(&[core(""), libs("")], ENTRIES), Case::new(&[core("")], ENTRIES));
     let text = told(&all, &some);
-    assert!(text.ends_with("in no package\n  + **    2 files    20 B  blas_lib_generic\n") || text.contains("blas_lib_generic"), "{text}");
+    assert!(
+        text.ends_with("in no package\n  + **    2 files    20 B  blas_lib_generic\n")
+            || text.contains("blas_lib_generic"),
+        "{text}"
+    );
     assert!(told(&some, &all).contains("in no package\n  - **"), "{}", told(&some, &all));
 }

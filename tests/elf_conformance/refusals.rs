@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::tools::{Bench, entries, facts, have, longer, run, runs};
+use super::tools::{Bench, entries, facts, have, longer, run, runs};
 use rockpack::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
 use std::process::Command;
 
@@ -29,14 +29,19 @@ fn case_38_as_many_program_headers_as_a_page_holds() {
     let bench = Bench::new();
     let program = bench.program(&["-fuse-ld=bfd", "-fPIE", "-pie", "-DFATBIN"]);
     let data = fs_err::read(&program).unwrap();
-    let with = |slots| crate::kpack::split(&data, crate::kpack::Shape { slots, full: true, trailer: true });
+    let with = |slots| {
+        super::kpack::split(&data, super::kpack::Shape { slots, full: true, trailer: true })
+    };
     let fits = written(&bench, "fits", &with(72));
     fs_err::set_permissions(&fits, fs_err::metadata(&program).unwrap().permissions()).unwrap();
     runs(&fits);
     let edited = bench.relink(&fits);
     runs(&edited);
     assert!(fs_err::read(&edited).unwrap()[56] <= 73);
-    assert!(matches!(refusal(&written(&bench, "many", &with(74))), ElfError::TooManyHeaders { count: 74 }));
+    assert!(matches!(
+        refusal(&written(&bench, "many", &with(74))),
+        ElfError::TooManyHeaders { count: 74 }
+    ));
 }
 
 #[test]
@@ -66,10 +71,17 @@ fn case_40_refusals_of_files_that_are_cut_short() {
     let bench = Bench::new();
     let data = fs_err::read(bench.library(&[])).unwrap();
     assert!(matches!(refusal(&written(&bench, "empty.so", b"")), ElfError::NotElf));
-    assert!(matches!(refusal(&written(&bench, "text.so", b"INPUT(libprobe.so.1)\n")), ElfError::NotElf));
-    for (name, len) in [("head.so", 40), ("sections.so", data.len() - 40), ("load.so", 4096 + 100)] {
+    assert!(matches!(
+        refusal(&written(&bench, "text.so", b"INPUT(libprobe.so.1)\n")),
+        ElfError::NotElf
+    ));
+    for (name, len) in [("head.so", 40), ("sections.so", data.len() - 40), ("load.so", 4096 + 100)]
+    {
         let error = refusal(&written(&bench, name, &data[..len]));
-        assert!(matches!(error, ElfError::Truncated { have, need, .. } if have == len as u64 && need > have), "{name}: {error}");
+        assert!(
+            matches!(error, ElfError::Truncated { have, need, .. } if have == len as u64 && need > have),
+            "{name}: {error}"
+        );
     }
 }
 
@@ -84,7 +96,10 @@ fn case_40_a_load_that_ends_after_the_file() {
     data[40..48].fill(0);
     data[60..64].fill(0);
     let error = refusal(&written(&bench, "load.so", &data[..4096 + 100]));
-    assert!(matches!(error, ElfError::Truncated { what: "a LOAD segment", have: 4196, .. }), "{error}");
+    assert!(
+        matches!(error, ElfError::Truncated { what: "a LOAD segment", have: 4196, .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -106,7 +121,10 @@ fn case_40_refusals_by_header() {
     assert!(matches!(refusal(&changed(16, 1)), ElfError::Relocatable));
     assert!(matches!(refusal(&changed(16, 4)), ElfError::Core));
     assert!(matches!(refusal(&changed(16, 9)), ElfError::Header { field: "e_type", value: 9 }));
-    assert!(matches!(refusal(&changed(54, 55)), ElfError::Header { field: "e_phentsize", value: 55 }));
+    assert!(matches!(
+        refusal(&changed(54, 55)),
+        ElfError::Header { field: "e_phentsize", value: 55 }
+    ));
 }
 
 #[test]
@@ -119,9 +137,22 @@ fn case_40_refusals_by_kind() {
     assert!(matches!(refusal(&program), ElfError::Static));
     assert!(matches!(refusal(&bench.program(&["-static-pie", "-fPIE"])), ElfError::StaticPie));
     let library = bench.library(&["-g"]);
-    run(Command::new("objcopy").arg("--only-keep-debug").arg(&library).arg(bench.path("binutils.debug")));
-    run(Command::new("eu-strip").arg("-g").arg("-f").arg(bench.path("elfutils.debug")).arg("-o").arg(bench.path("x")).arg(&library));
-    run(Command::new("llvm-strip").arg("--only-keep-debug").arg("-o").arg(bench.path("llvm.debug")).arg(&library));
+    run(Command::new("objcopy")
+        .arg("--only-keep-debug")
+        .arg(&library)
+        .arg(bench.path("binutils.debug")));
+    run(Command::new("eu-strip")
+        .arg("-g")
+        .arg("-f")
+        .arg(bench.path("elfutils.debug"))
+        .arg("-o")
+        .arg(bench.path("x"))
+        .arg(&library));
+    run(Command::new("llvm-strip")
+        .arg("--only-keep-debug")
+        .arg("-o")
+        .arg(bench.path("llvm.debug"))
+        .arg(&library));
     for name in ["binutils.debug", "elfutils.debug", "llvm.debug"] {
         assert!(matches!(refusal(&bench.path(name)), ElfError::DebugOnly), "{name}");
         assert_eq!(facts(&bench.path(name)).kind, ElfKind::DebugOnly, "{name}");
@@ -141,10 +172,15 @@ fn case_40_dynamic_sections_that_lie() {
         data[at + 8..at + 16].copy_from_slice(&value.to_le_bytes());
         refusal(&written(&bench, "lie.so", &data))
     };
-    assert!(matches!(set(5, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40));
+    assert!(
+        matches!(set(5, 1 << 40), ElfError::NotFileBacked { field: "DT_STRTAB", address } if address == 1 << 40)
+    );
     assert!(matches!(set(10, u64::MAX), ElfError::NotFileBacked { field: "DT_STRTAB", .. }));
     assert!(matches!(set(10, 1), ElfError::Dynamic { .. }));
-    assert!(matches!(set(0x6fff_fffe, 1 << 40), ElfError::NotFileBacked { field: "DT_VERNEED", .. }));
+    assert!(matches!(
+        set(0x6fff_fffe, 1 << 40),
+        ElfError::NotFileBacked { field: "DT_VERNEED", .. }
+    ));
 }
 
 /// Where the dynamic entry of `tag` is in the file.

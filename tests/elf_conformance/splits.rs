@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kpack::{Shape, split};
-use crate::tools::{Bench, have, runs};
+use super::kpack::{Shape, split};
+use super::tools::{Bench, have, runs};
 
-const LINKERS: [(&str, &str); 4] = [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
+const LINKERS: [(&str, &str); 4] =
+    [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
 
 fn split_file(path: &Path, shape: Shape) -> PathBuf {
-    let target = path.with_file_name(format!("split-{}", path.file_name().unwrap().to_string_lossy()));
+    let target =
+        path.with_file_name(format!("split-{}", path.file_name().unwrap().to_string_lossy()));
     fs_err::write(&target, split(&fs_err::read(path).unwrap(), shape)).unwrap();
     fs_err::set_permissions(&target, fs_err::metadata(path).unwrap().permissions()).unwrap();
     target
@@ -44,7 +46,8 @@ fn case_14_split_program_without_a_free_slot() {
             if have("14", &["g++", "readelf", tool]) {
                 let bench = Bench::new();
                 let linker = format!("-fuse-ld={name}");
-                let program = split_file(&bench.program(&[&linker, "-DFATBIN", "-fPIE", "-pie"]), shape);
+                let program =
+                    split_file(&bench.program(&[&linker, "-DFATBIN", "-fPIE", "-pie"]), shape);
                 runs(&program);
                 runs(&bench.relink(&program));
             }

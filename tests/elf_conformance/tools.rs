@@ -3,61 +3,31 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::skips::has;
 use rockpack::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
 
-/// What the project's CI installs: there, a case may not be skipped for lack of one of these.
-const INSTALLED_BY_CI: [&str; 19] = [
-    "go",
-    "gcc",
-    "g++",
-    "ld.bfd",
-    "ld.gold",
-    "ld.lld",
-    "mold",
-    "strip",
-    "objcopy",
-    "readelf",
-    "llvm-strip",
-    "eu-strip",
-    "eu-unstrip",
-    "gdb",
-    "aarch64-linux-gnu-gcc",
-    "qemu-aarch64",
-    "musl-gcc",
-    "python3",
-    "patchelf",
-];
-
-/// Whether all tools of a case are here. The one place that decides on skipping.
+/// Whether all tools of a case are here; where they are not, it is skipped.
 pub fn have(case: &str, tools: &[&str]) -> bool {
-    for tool in tools {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&path).any(|dir| dir.join(tool).is_file());
-        if !found && !skip(case, tool) {
-            return false;
-        }
-    }
-    tools.iter().all(|tool| which(tool).is_some())
+    let what = format!("ELF case {case}");
+    tools.iter().filter(|tool| !has(tool, &what)).count() == 0
 }
 
-/// Says that a case is skipped; in the project's CI it fails instead when CI installs the tool.
-pub fn skip(case: &str, tool: &str) -> bool {
-    let required = std::env::var_os("CI").is_some() && INSTALLED_BY_CI.contains(&tool);
-    assert!(!required, "case {case}: {tool} is missing, and CI installs it");
-    eprintln!("SKIPPED case {case}: no {tool}");
-    false
-}
-
-fn which(tool: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(tool)).find(|file| file.is_file())
+/// Says that a case is skipped.
+pub fn skip(case: &str, lacking: &str) {
+    crate::skips::skip(&format!("ELF case {case}"), lacking);
 }
 
 /// Runs a command; panics with what it said when it fails.
 pub fn run(command: &mut Command) -> String {
     let output = output(command);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{command:?}: {}\n{}{}", output.status, text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
@@ -99,7 +69,12 @@ impl Bench {
 
     /// A shared library with a probe.
     pub fn library(&self, arguments: &[&str]) -> PathBuf {
-        self.compile("g++", "library.cpp", "libprobe.so", &[&["-shared", "-fPIC"], arguments].concat())
+        self.compile(
+            "g++",
+            "library.cpp",
+            "libprobe.so",
+            &[&["-shared", "-fPIC"], arguments].concat(),
+        )
     }
 
     /// A program that says "fine".
@@ -110,7 +85,8 @@ impl Bench {
     /// Edits `path` into a new file beside it, and checks what holds of every edit.
     pub fn edit(&self, path: &Path, edits: &Edits) -> PathBuf {
         let before = fs_err::read(path).unwrap();
-        let plan = elf::edit(&before, edits).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let plan =
+            elf::edit(&before, edits).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(!plan.is_noop(), "{}: nothing to do", path.display());
         assert!(!plan.steps().is_empty());
         let target = self.path(&format!("edited-{}", path.file_name().unwrap().to_string_lossy()));
@@ -174,7 +150,13 @@ pub fn assert_repeats(path: &Path, edits: &Edits) {
 
 /// What readelf has to say against a file's headers.
 pub fn complaints(path: &Path) -> Vec<String> {
-    let output = output(Command::new("readelf").args(["-lW", "-dW", "-SW", "-VW", "-nW", "--dyn-syms"]).arg(path));
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    text.lines().filter(|line| line.contains("arning:") || line.contains("rror:")).map(str::to_owned).collect()
+    let output = output(
+        Command::new("readelf").args(["-lW", "-dW", "-SW", "-VW", "-nW", "--dyn-syms"]).arg(path),
+    );
+    let text = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    text.lines()
+        .filter(|line| line.contains("arning:") || line.contains("rror:"))
+        .map(str::to_owned)
+        .collect()
 }

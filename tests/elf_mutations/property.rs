@@ -18,7 +18,12 @@ impl ReadAt for Watched<'_> {
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let end = offset.checked_add(buf.len() as u64);
-        assert!(end.is_some_and(|end| end <= self.0.len() as u64), "{} bytes at {offset} of {}", buf.len(), self.0.len());
+        assert!(
+            end.is_some_and(|end| end <= self.0.len() as u64),
+            "{} bytes at {offset} of {}",
+            buf.len(),
+            self.0.len()
+        );
         self.0.read_exact_at(offset, buf)
     }
 }
@@ -46,7 +51,8 @@ pub fn verify(bytes: &[u8], noise: [u8; 5]) {
     for edits in every_edit(&facts) {
         let Ok(plan) = elf::edit(&Watched(bytes), &edits) else { continue };
         let mut edited = materialize(bytes, &plan);
-        let at = u32::from_le_bytes([noise[0], noise[1], noise[2], noise[3]]) as usize % edited.len();
+        let at =
+            u32::from_le_bytes([noise[0], noise[1], noise[2], noise[3]]) as usize % edited.len();
         edited[at] = noise[4];
         if elf::verify(&Watched(bytes), &Watched(&edited), &plan).is_ok() {
             assert_has(&elf::facts(&Watched(&edited)).unwrap().unwrap(), &facts, &edits);
@@ -63,7 +69,11 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     let after = elf::facts(&Watched(&edited)).unwrap().unwrap();
     assert_has(&after, facts, edits);
     // A SONAME is what tells a library that can be run from a program.
-    assert!(after.kind == facts.kind || (edits.soname.is_some() && facts.soname.is_none()), "{:?}", after.kind);
+    assert!(
+        after.kind == facts.kind || (edits.soname.is_some() && facts.soname.is_none()),
+        "{:?}",
+        after.kind
+    );
     let again = elf::edit(&Watched(&edited), edits).unwrap();
     assert!(again.is_noop(), "{edits:?} twice: {:?}", again.steps());
     true
@@ -71,11 +81,16 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
 
 /// The edits to try: each kind alone, and all at once.
 fn every_edit(facts: &ElfFacts) -> Vec<Edits> {
-    let entries = |count: usize| (0..count).map(|n| format!("$ORIGIN/../../a_directory_with_a_name_{n}/lib")).collect();
+    let entries = |count: usize| {
+        (0..count).map(|n| format!("$ORIGIN/../../a_directory_with_a_name_{n}/lib")).collect()
+    };
     let soname = Some("libanother.so.1".to_owned());
     // Facts show what isn't UTF-8 as `\u{FFFD}`, which is then no name of the file.
     let first = facts.needed.first().filter(|name| !name.is_empty() && !name.contains('\u{FFFD}'));
-    let needed: Vec<_> = first.map(|from| Rename { from: from.clone(), to: "libmutant.so.2".to_owned() }).into_iter().collect();
+    let needed: Vec<_> = first
+        .map(|from| Rename { from: from.clone(), to: "libmutant.so.2".to_owned() })
+        .into_iter()
+        .collect();
     vec![
         Edits::rpath(RpathEdit::Append(entries(4))),
         Edits::rpath(RpathEdit::Set(vec!["$ORIGIN".to_owned()])),
@@ -90,10 +105,16 @@ fn every_edit(facts: &ElfFacts) -> Vec<Edits> {
 /// Overlays are in order, apart from each other, and inside the file; none says what is there.
 fn check_overlays(plan: &EditPlan, len: u64) {
     assert_eq!(plan.old_len(), len);
-    assert!(plan.new_len() >= len && plan.new_len() <= 2 * len + MOST_PADDING, "{len} bytes grow to {}", plan.new_len());
+    assert!(
+        plan.new_len() >= len && plan.new_len() <= 2 * len + MOST_PADDING,
+        "{len} bytes grow to {}",
+        plan.new_len()
+    );
     let mut end = 0;
     for overlay in plan.overlay() {
-        assert!(overlay.offset >= end && overlay.end() <= plan.new_len() && !overlay.bytes.is_empty());
+        assert!(
+            overlay.offset >= end && overlay.end() <= plan.new_len() && !overlay.bytes.is_empty()
+        );
         end = overlay.end();
     }
 }
@@ -108,19 +129,39 @@ fn materialize(bytes: &[u8], plan: &EditPlan) -> Vec<u8> {
 fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
     let effective = before.runpath.as_ref().or(before.rpath.as_ref());
     match &edits.rpath {
-        RpathEdit::Keep => assert_eq!((&after.rpath, &after.runpath), (&before.rpath, &before.runpath)),
-        RpathEdit::Convert => assert_eq!((after.rpath.as_ref(), &after.runpath), (effective, &None)),
+        RpathEdit::Keep => {
+            assert_eq!((&after.rpath, &after.runpath), (&before.rpath, &before.runpath));
+        }
+        RpathEdit::Convert => {
+            assert_eq!((after.rpath.as_ref(), &after.runpath), (effective, &None));
+        }
         RpathEdit::Set(entries) => {
-            assert_eq!((after.rpath.clone(), &after.runpath), ((!entries.is_empty()).then(|| entries.join(":")), &None));
+            assert_eq!(
+                (after.rpath.clone(), &after.runpath),
+                ((!entries.is_empty()).then(|| entries.join(":")), &None)
+            );
         }
         RpathEdit::Append(entries) => {
             let rpath = after.rpath.as_deref().unwrap();
-            assert!(entries.iter().all(|entry| rpath.split(':').any(|other| other == entry)), "{rpath}");
-            assert!(after.runpath.is_none() && rpath.starts_with(effective.map_or("", String::as_str)), "{rpath}");
+            assert!(
+                entries.iter().all(|entry| rpath.split(':').any(|other| other == entry)),
+                "{rpath}"
+            );
+            assert!(
+                after.runpath.is_none() && rpath.starts_with(effective.map_or("", String::as_str)),
+                "{rpath}"
+            );
         }
     }
     assert_eq!(after.soname, edits.soname.clone().or_else(|| before.soname.clone()));
-    let renamed = |name: &String| edits.needed.iter().find(|rename| rename.from == *name).map_or(name, |rename| &rename.to).clone();
+    let renamed = |name: &String| {
+        edits
+            .needed
+            .iter()
+            .find(|rename| rename.from == *name)
+            .map_or(name, |rename| &rename.to)
+            .clone()
+    };
     assert_eq!(after.needed, before.needed.iter().map(renamed).collect::<Vec<_>>());
     assert_eq!(after.machine, before.machine);
     assert_eq!(after.interpreter, before.interpreter);

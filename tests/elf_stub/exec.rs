@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::tools::{Ran, compile, has, machines, must, native, put_stub, run, start, start_as, temp_dir, write};
+use crate::skips::has;
+
+use super::tools::{
+    Ran, compile, machines, must, native, put_stub, run, start, start_as, temp_dir, write,
+};
 
 /// A tree with the probe at `lib/real/probe` and a stub for it at `bin/tool`, for each machine
 /// (the probe is always this computer's: emulators leave `execve` to the kernel).
@@ -22,7 +26,11 @@ fn probe(root: &Path) -> PathBuf {
 
 fn says(exe: &Path, argv: &[&str]) -> Ran {
     let lines = argv.iter().enumerate().map(|(index, arg)| format!("argv[{index}]={arg}\n"));
-    Ran { out: format!("exe={}\n{}", exe.display(), lines.collect::<String>()), err: String::new(), code: Some(0) }
+    Ran {
+        out: format!("exe={}\n{}", exe.display(), lines.collect::<String>()),
+        err: String::new(),
+        code: Some(0),
+    }
 }
 
 #[test]
@@ -57,9 +65,14 @@ fn descriptors_and_process_id_are_kept() {
         write(&note, b"handed down", 0o644);
         let stub = start_as(machine, &root.join("bin/tool"), "tool");
         let mut shell = Command::new("sh");
-        shell.args(["-c", r#"echo shell=$$; exec 9<"$0"; exec "$@""#]).arg(&note).arg(stub.get_program()).args(stub.get_args());
+        shell
+            .args(["-c", r#"echo shell=$$; exec 9<"$0"; exec "$@""#])
+            .arg(&note)
+            .arg(stub.get_program())
+            .args(stub.get_args());
         let ran = run(shell.env("PROBE_PID", "1"));
-        let value = |key: &str| ran.out.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
+        let value =
+            |key: &str| ran.out.lines().find_map(|line| line.strip_prefix(key)).map(str::to_owned);
         assert_eq!(value("fd 9="), Some("handed down".to_owned()), "{ran:?}");
         assert_eq!(value("pid="), value("shell="), "{ran:?}");
     });
@@ -91,9 +104,15 @@ fn found_through_symlinks() {
 fn found_by_relative_calls() {
     for_each_machine(|machine, root| {
         fs_err::create_dir_all(root.join("a/b")).unwrap();
-        for (cwd, call) in [("bin", "./tool"), ("a/b", "../../bin/tool"), ("a/b", "../.././a/../bin//tool")] {
+        for (cwd, call) in
+            [("bin", "./tool"), ("a/b", "../../bin/tool"), ("a/b", "../.././a/../bin//tool")]
+        {
             let mut command = start_as(machine, Path::new(call), call);
-            assert_eq!(run(command.current_dir(root.join(cwd))), says(&probe(root), &[call]), "{call} in {cwd}");
+            assert_eq!(
+                run(command.current_dir(root.join(cwd))),
+                says(&probe(root), &[call]),
+                "{call} in {cwd}"
+            );
         }
     });
 }
@@ -116,7 +135,10 @@ fn target_beside_and_below() {
         put_stub(machine, &root.join("lib/real/beside"), "probe");
         put_stub(machine, &root.join("above"), "lib/real/../real/./probe");
         for stub in ["lib/real/beside", "above"] {
-            assert_eq!(run(&mut start_as(machine, &root.join(stub), "t")), says(&probe(root), &["t"]));
+            assert_eq!(
+                run(&mut start_as(machine, &root.join(stub), "t")),
+                says(&probe(root), &["t"])
+            );
         }
     });
 }
@@ -128,7 +150,10 @@ fn chains_are_followed() {
         put_stub(native(), &root.join("x/y/second"), "../../bin/third");
         put_stub(native(), &root.join("bin/third"), "../lib/real/probe");
         put_stub(machine, &root.join("first"), "x/y/second");
-        assert_eq!(run(start_as(machine, &root.join("first"), "name").arg("0")), says(&probe(root), &["name", "0"]));
+        assert_eq!(
+            run(start_as(machine, &root.join("first"), "name").arg("0")),
+            says(&probe(root), &["name", "0"])
+        );
     });
 }
 
@@ -139,7 +164,11 @@ fn scripts_get_their_plain_path() {
         write(&root.join("libexec/script"), b"#!/bin/sh\nprintf '%s\\n' \"$0\" \"$@\"\n", 0o755);
         put_stub(machine, &root.join("bin/script"), "../libexec/script");
         let ran = run(start(machine, &root.join("bin/script")).args(["a b", "c"]));
-        assert_eq!(ran.out, format!("{}\na b\nc\n", root.join("libexec/script").display()), "{ran:?}");
+        assert_eq!(
+            ran.out,
+            format!("{}\na b\nc\n", root.join("libexec/script").display()),
+            "{ran:?}"
+        );
     }
 }
 
@@ -173,7 +202,11 @@ fn stripped_stub_still_works() {
         if has(strip, "stripping a stub") {
             put_stub(native(), &root.join("bin/tool"), "../lib/real/probe");
             must(Command::new(strip).arg(root.join("bin/tool")));
-            assert_eq!(run(&mut start_as(native(), &root.join("bin/tool"), "t")), says(&probe(&root), &["t"]), "{strip}");
+            assert_eq!(
+                run(&mut start_as(native(), &root.join("bin/tool"), "t")),
+                says(&probe(&root), &["t"]),
+                "{strip}"
+            );
         }
     }
 }

@@ -8,7 +8,9 @@ use object::{Object, ObjectKind};
 use rockpack::elf::forward::forwarding_library;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 
-use super::tools::{has, has_in_ci, must, run, temp_dir, write};
+use crate::skips::has;
+
+use super::tools::{must, run, temp_dir, write};
 
 const TARGET: &str = "../lib/llvm/bin/clang-22";
 
@@ -22,13 +24,18 @@ fn library(machine: StubMachine) -> Vec<u8> {
 
 /// Everything that is written, for each machine.
 fn all() -> impl Iterator<Item = (String, StubMachine, Vec<u8>)> {
-    let of = |machine| [(format!("{machine:?} stub"), machine, stub(machine)), (format!("{machine:?} library"), machine, library(machine))];
+    let of = |machine| {
+        [
+            (format!("{machine:?} stub"), machine, stub(machine)),
+            (format!("{machine:?} library"), machine, library(machine)),
+        ]
+    };
     StubMachine::ALL.into_iter().flat_map(of)
 }
 
 #[test]
 fn readelf_has_no_objection() {
-    if !has_in_ci("readelf", "the view of binutils") {
+    if !has("readelf", "the view of binutils") {
         return;
     }
     let (_guard, dir) = temp_dir();
@@ -37,7 +44,13 @@ fn readelf_has_no_objection() {
         write(&path, &bytes, 0o755);
         let ran = run(Command::new("readelf").args(["-a", "-W"]).arg(&path).env("LC_ALL", "C"));
         assert_eq!((ran.err.as_str(), ran.code), ("", Some(0)), "{name}");
-        assert!(!ran.out.contains("arning") && !ran.out.contains("corrupt") && ran.out.contains("Build ID: "), "{name}: {}", ran.out);
+        assert!(
+            !ran.out.contains("arning")
+                && !ran.out.contains("corrupt")
+                && ran.out.contains("Build ID: "),
+            "{name}: {}",
+            ran.out
+        );
     }
 }
 
@@ -50,7 +63,11 @@ fn elflint_has_no_objection() {
     for (name, _, bytes) in all() {
         let path = dir.join(&name);
         write(&path, &bytes, 0o755);
-        assert_eq!(must(Command::new("eu-elflint").args(["--gnu-ld"]).arg(&path)), "No errors\n", "{name}");
+        assert_eq!(
+            must(Command::new("eu-elflint").args(["--gnu-ld"]).arg(&path)),
+            "No errors\n",
+            "{name}"
+        );
     }
 }
 
@@ -63,9 +80,13 @@ fn segments_are_safe_and_aligned() {
             assert!(load.p_flags & (PF_W | PF_X) != PF_W | PF_X, "{name}: writable and executable");
             assert_eq!((load.p_align, (load.p_vaddr - load.p_offset) % page), (page, 0), "{name}");
         }
-        let stack = elf.program_headers.iter().find(|header| header.p_type == PT_GNU_STACK).unwrap();
+        let stack =
+            elf.program_headers.iter().find(|header| header.p_type == PT_GNU_STACK).unwrap();
         assert_eq!(stack.p_flags & PF_X, 0, "{name}: executable stack");
-        assert!(elf.program_headers.iter().all(|header| header.p_type != PT_INTERP), "{name}: an interpreter");
+        assert!(
+            elf.program_headers.iter().all(|header| header.p_type != PT_INTERP),
+            "{name}: an interpreter"
+        );
     }
 }
 
@@ -73,7 +94,8 @@ fn segments_are_safe_and_aligned() {
 fn memory_pages_of_segments_are_disjoint() {
     for (name, _, bytes) in all() {
         let elf = Elf::parse(&bytes).unwrap();
-        let loads: Vec<_> = elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD).collect();
+        let loads: Vec<_> =
+            elf.program_headers.iter().filter(|header| header.p_type == PT_LOAD).collect();
         for pair in loads.windows(2) {
             let end = (pair[0].p_vaddr + pair[0].p_memsz).next_multiple_of(pair[0].p_align);
             assert!(end <= pair[1].p_vaddr / pair[1].p_align * pair[1].p_align, "{name}");
@@ -99,7 +121,10 @@ fn library_has_its_entries() {
         let bytes = library(machine);
         let elf = Elf::parse(&bytes).unwrap();
         assert_eq!((elf.soname, elf.libraries.as_slice()), (Some("libz.so"), &["libz.so.1"][..]));
-        assert_eq!((elf.rpaths.as_slice(), elf.runpaths.len()), (&["$ORIGIN:$ORIGIN/../lib"][..], 0));
+        assert_eq!(
+            (elf.rpaths.as_slice(), elf.runpaths.len()),
+            (&["$ORIGIN:$ORIGIN/../lib"][..], 0)
+        );
         let file = object::File::parse(&*bytes).unwrap();
         assert_eq!((file.kind(), file.dynamic_symbols().count()), (ObjectKind::Dynamic, 0));
         assert!(bytes.len() < 2048, "{} bytes", bytes.len());
@@ -116,7 +141,12 @@ fn bytes_depend_on_the_arguments_alone() {
 #[test]
 fn build_ids_tell_files_apart() {
     let id = |bytes: &[u8]| {
-        let note = Elf::parse(bytes).unwrap().program_headers.into_iter().find(|header| header.p_type == PT_NOTE).unwrap();
+        let note = Elf::parse(bytes)
+            .unwrap()
+            .program_headers
+            .into_iter()
+            .find(|header| header.p_type == PT_NOTE)
+            .unwrap();
         bytes[note.file_range()].to_vec()
     };
     let mut ids: Vec<_> = all().map(|(_, _, bytes)| id(&bytes)).collect();
@@ -124,5 +154,12 @@ fn build_ids_tell_files_apart() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 5);
-    assert_eq!(object::File::parse(&*stub(StubMachine::X86_64)).unwrap().build_id().unwrap().map(<[u8]>::len), Some(20));
+    assert_eq!(
+        object::File::parse(&*stub(StubMachine::X86_64))
+            .unwrap()
+            .build_id()
+            .unwrap()
+            .map(<[u8]>::len),
+        Some(20)
+    );
 }

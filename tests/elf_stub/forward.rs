@@ -6,9 +6,15 @@ use std::process::Command;
 use rockpack::elf::forward::{ForwardError, forwarding_library};
 use rockpack::elf::stub::StubMachine;
 
-use super::tools::{arch, compile, fixture, gnu_tool, has, has_in_ci, is_native, machines, must, native, run, start, temp_dir, write};
+use crate::skips::has;
 
-const TWICE: &str = "loaded\nanswer 43, counter 7\nunloaded\nloaded\nanswer 43, counter 7\nunloaded\n";
+use super::tools::{
+    arch, compile, fixture, gnu_tool, is_native, machines, must, native, run, start, temp_dir,
+    write,
+};
+
+const TWICE: &str =
+    "loaded\nanswer 43, counter 7\nunloaded\nloaded\nanswer 43, counter 7\nunloaded\n";
 
 fn put_forward(machine: StubMachine, dir: &Path, rpath: &str) -> PathBuf {
     let path = dir.join("libreal.so");
@@ -25,7 +31,9 @@ fn put_real(machine: StubMachine, dir: &Path, options: &[&str]) {
 /// program that opens it, for each machine that can be compiled for and run.
 fn for_each_machine(options: &[&str], check: impl Fn(StubMachine, &Path, &Path)) {
     for machine in machines() {
-        if !is_native(machine) && !has_in_ci(&gnu_tool(machine, "gcc"), &format!("forwarding libraries for {machine:?}")) {
+        if !is_native(machine)
+            && !has(&gnu_tool(machine, "gcc"), &format!("forwarding libraries for {machine:?}"))
+        {
             continue;
         }
         let (_guard, dir) = temp_dir();
@@ -48,7 +56,11 @@ fn versioned_symbols() {
     let map = format!("-Wl,--version-script={}", fixture("real.map").display());
     for_each_machine(&["-DVERSIONED", &map], |machine, dir, forward| {
         let once = "loaded\nanswer 43, counter 7\nvalue 1 2 2\nunloaded\n";
-        assert_eq!(must(start(machine, &dir.join("dlopen")).arg(forward).arg("versioned")), once.repeat(2), "{machine:?}");
+        assert_eq!(
+            must(start(machine, &dir.join("dlopen")).arg(forward).arg("versioned")),
+            once.repeat(2),
+            "{machine:?}"
+        );
     });
 }
 
@@ -56,7 +68,11 @@ fn versioned_symbols() {
 fn found_by_soname_on_the_search_path() {
     for_each_machine(&[], |machine, dir, _| {
         let mut command = start(machine, &dir.join("dlopen"));
-        assert_eq!(must(command.arg("libreal.so").env("LD_LIBRARY_PATH", dir)), TWICE, "{machine:?}");
+        assert_eq!(
+            must(command.arg("libreal.so").env("LD_LIBRARY_PATH", dir)),
+            TWICE,
+            "{machine:?}"
+        );
     });
 }
 
@@ -89,7 +105,7 @@ fn missing_real_library_is_named() {
 
 #[test]
 fn ctypes() {
-    if !has_in_ci("python3", "forwarding libraries from ctypes") {
+    if !has("python3", "forwarding libraries from ctypes") {
         return;
     }
     let (_guard, dir) = temp_dir();
@@ -98,7 +114,10 @@ fn ctypes() {
     let script = "import ctypes, sys\n\
                   library = ctypes.CDLL(sys.argv[1])\n\
                   print(library.answer(1), ctypes.c_int.in_dll(library, 'counter').value, hasattr(library, 'no_such_symbol'), flush=True)";
-    assert_eq!(must(Command::new("python3").arg("-c").arg(script).arg(forward)), "loaded\n43 7 False\nunloaded\n");
+    assert_eq!(
+        must(Command::new("python3").arg("-c").arg(script).arg(forward)),
+        "loaded\n43 7 False\nunloaded\n"
+    );
 }
 
 #[test]
@@ -109,7 +128,9 @@ fn musl() {
     }
     let (_guard, dir) = temp_dir();
     let build = |source: &str, out: &str, options: &[&str]| {
-        must(Command::new(compiler).arg("-o").arg(dir.join(out)).arg(fixture(source)).args(options));
+        must(
+            Command::new(compiler).arg("-o").arg(dir.join(out)).arg(fixture(source)).args(options),
+        );
     };
     build("real.c", "libreal.so.1", &["-shared", "-fPIC", "-Wl,-soname,libreal.so.1"]);
     build("dlopen.c", "dlopen", &[]);
@@ -142,12 +163,15 @@ fn linkers_accept_it() {
     put_real(native(), &dir, &[]);
     put_forward(native(), &dir, "$ORIGIN");
     let search = [format!("-L{}", dir.display()), format!("-Wl,-rpath,{}", dir.display())];
-    for (linker, program) in [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")] {
+    for (linker, program) in
+        [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")]
+    {
         if !has(program, "linking with a forwarding library") {
             continue;
         }
         let out = dir.join(linker);
-        let options = [&format!("-fuse-ld={linker}"), &search[0], &search[1], "-Wl,--no-as-needed", "-lreal"];
+        let options =
+            [&format!("-fuse-ld={linker}"), &search[0], &search[1], "-Wl,--no-as-needed", "-lreal"];
         compile(native(), "linked.c", &out, &options);
         assert_eq!(must(&mut Command::new(out)), "loaded\n42\nunloaded\n", "{linker}");
     }
@@ -156,7 +180,14 @@ fn linkers_accept_it() {
         native(),
         "linked.c",
         &out,
-        &["-DUSE", "-fuse-ld=bfd", "-Wl,--no-as-needed,--copy-dt-needed-entries", &search[0], &search[1], "-lreal"],
+        &[
+            "-DUSE",
+            "-fuse-ld=bfd",
+            "-Wl,--no-as-needed,--copy-dt-needed-entries",
+            &search[0],
+            &search[1],
+            "-lreal",
+        ],
     );
     assert_eq!(must(&mut Command::new(out)), "loaded\n42\nunloaded\n");
 }
@@ -178,13 +209,24 @@ fn stripped_library_still_works() {
 
 #[test]
 fn what_is_refused() {
-    let refused = |soname: &str, needed: &str, rpath: &str| forwarding_library(StubMachine::X86_64, soname, needed, rpath).unwrap_err();
+    let refused = |soname: &str, needed: &str, rpath: &str| {
+        forwarding_library(StubMachine::X86_64, soname, needed, rpath).unwrap_err()
+    };
     for name in ["", "lib/x.so", "x\0"] {
-        assert_eq!(refused(name, "b", "$ORIGIN"), ForwardError::NotAFileName { field: "SONAME", value: name.to_owned() });
-        assert_eq!(refused("a", name, "$ORIGIN"), ForwardError::NotAFileName { field: "NEEDED", value: name.to_owned() });
+        assert_eq!(
+            refused(name, "b", "$ORIGIN"),
+            ForwardError::NotAFileName { field: "SONAME", value: name.to_owned() }
+        );
+        assert_eq!(
+            refused("a", name, "$ORIGIN"),
+            ForwardError::NotAFileName { field: "NEEDED", value: name.to_owned() }
+        );
     }
     assert_eq!(refused("a.so", "a.so", "$ORIGIN"), ForwardError::NeedsItself("a.so".to_owned()));
     for rpath in ["", ":", "$ORIGIN:", ":$ORIGIN", "a::b", "a\0"] {
-        assert_eq!(refused("a", "b", rpath), ForwardError::Rpath { soname: "a".to_owned(), rpath: rpath.to_owned() });
+        assert_eq!(
+            refused("a", "b", rpath),
+            ForwardError::Rpath { soname: "a".to_owned(), rpath: rpath.to_owned() }
+        );
     }
 }

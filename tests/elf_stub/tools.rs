@@ -1,7 +1,6 @@
 //! What the tests need from outside: compilers, emulators, a way to start programs.
 
 use std::ffi::OsStr;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -9,6 +8,8 @@ use std::sync::Mutex;
 
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
+
+use crate::skips::has;
 
 /// A process that is forked while another thread writes a program holds that file open until
 /// it executes, and the program can't be started meanwhile (`ETXTBSY`). So: one at a time.
@@ -61,29 +62,6 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_stub").join(name)
 }
 
-/// Says that something isn't tested, even when the test harness captures what tests print.
-pub fn skip(what: &str, why: &str) {
-    let mut terminal = std::io::stderr();
-    terminal.write_all(format!("SKIPPED: {what}: {why}\n").as_bytes()).unwrap();
-}
-
-/// Whether a tool is there; when not, `what` is skipped.
-pub fn has(tool: &str, what: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|dir| dir.join(tool).exists());
-    if !found {
-        skip(what, &format!("{tool} is not installed"));
-    }
-    found
-}
-
-/// The same for a tool that every CI machine has to have.
-pub fn has_in_ci(tool: &str, what: &str) -> bool {
-    let found = has(tool, what);
-    assert!(found || std::env::var_os("CI").is_none(), "{what} needs {tool}, and this is CI");
-    found
-}
-
 /// As tools for it are named.
 pub fn arch(machine: StubMachine) -> &'static str {
     match machine {
@@ -99,12 +77,17 @@ pub fn is_native(machine: StubMachine) -> bool {
 
 /// The machine of this computer.
 pub fn native() -> StubMachine {
-    StubMachine::ALL.into_iter().find(|machine| is_native(*machine)).expect("tests run on a machine that stubs exist for")
+    StubMachine::ALL
+        .into_iter()
+        .find(|machine| is_native(*machine))
+        .expect("tests run on a machine that stubs exist for")
 }
 
 /// The machines whose programs can be run here.
 pub fn machines() -> Vec<StubMachine> {
-    let runs = |machine: &StubMachine| is_native(*machine) || has_in_ci(&emulator(*machine), &format!("running {machine:?} programs"));
+    let runs = |machine: &StubMachine| {
+        is_native(*machine) || has(&emulator(*machine), &format!("running {machine:?} programs"))
+    };
     StubMachine::ALL.into_iter().filter(runs).collect()
 }
 
@@ -114,7 +97,11 @@ fn emulator(machine: StubMachine) -> String {
 
 /// The GNU tool (`as`, `gcc`) for a machine.
 pub fn gnu_tool(machine: StubMachine, tool: &str) -> String {
-    if is_native(machine) { tool.to_owned() } else { format!("{}-linux-gnu-{tool}", arch(machine).replace('_', "-")) }
+    if is_native(machine) {
+        tool.to_owned()
+    } else {
+        format!("{}-linux-gnu-{tool}", arch(machine).replace('_', "-"))
+    }
 }
 
 /// A command that starts a program for `machine` with this `argv[0]`.

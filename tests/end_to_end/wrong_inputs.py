@@ -70,7 +70,7 @@ def _cases(tree, scratch):
         ("an ISA without artifacts", tree, [families, "gfx90a"], ["gfx90a"]),
         ("a manifest line with ..", outside, [], ["base/../../../../etc", "artifact_manifest.txt"]),
         ("an artifact without a manifest", bare, [], ["base_lib_generic", "artifact_manifest.txt"]),
-        ("a version that is not PEP 440", tree, ["--version", "7.x-final"], ["7.x-final", "PEP 440"]),
+        ("a version that is not PEP 440", tree, ["--version", "7.x-final"], ["--version", "7.x-final", "PEP 440"]),
         ("an unknown package", tree, ["--only", "coer"], ["coer"]),
     ]
 
@@ -86,8 +86,8 @@ def _judge(report, name, done, culprits):
     problem = None
     if done.status not in (1, 2):
         problem = f"{done.ending}: {done.err}"
-    elif told.count("×") != 1 or "panicked" in told:
-        problem = f"{told.count('×')} errors are shown: {done.err}"
+    elif (count := told.count("×") + told.count("error: ")) != 1 or "panicked" in told:
+        problem = f"{count} errors are shown: {done.err}"
     elif absent:
         problem = f"the error does not name {absent}: {done.err}"
     elif done.out:
@@ -151,8 +151,7 @@ def _killed(report, name, binary, tree, previous, scratch):
 
 def _command(binary, tree, dest):
     # Without compression, so that what is to be written does not fit.
-    return [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(dest), "--no-wheel-compression",
-            "--no-devel-tarball-compression"]
+    return [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(dest), "--no-wheel-compression"]
 
 
 def _in_namespace(what, where, previous, command, scratch):

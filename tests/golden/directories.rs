@@ -39,8 +39,15 @@ fn list<'p>(members: impl Iterator<Item = &'p Member>, text: &mut String) {
             [one] => one.path.as_str().to_owned(),
             _ => format!("{}/*", group.directory),
         };
-        let rpath = if group.rpath.is_empty() { String::new() } else { format!(" rpath {}", group.rpath) };
-        let line = format!("  {:<6}  {:>5}  {size:>8}  {path:<60}  {}  {}{rpath}", group.step, members.len(), group.rule, group.artifact);
+        let rpath =
+            if group.rpath.is_empty() { String::new() } else { format!(" rpath {}", group.rpath) };
+        let line = format!(
+            "  {:<6}  {:>5}  {size:>8}  {path:<60}  {}  {}{rpath}",
+            group.step,
+            members.len(),
+            group.rule,
+            group.artifact
+        );
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }

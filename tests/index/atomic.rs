@@ -21,7 +21,12 @@ fn read_all(dir: &Path) -> usize {
     };
     let root = dir.join("simple/index.json");
     let names = |page: &Value| -> Vec<String> {
-        page["projects"].as_array().unwrap().iter().map(|project| project["name"].as_str().unwrap().to_owned()).collect()
+        page["projects"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|project| project["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     let Some(page) = parse(&root) else { return 0 };
     let mut seen = 0;
@@ -29,7 +34,10 @@ fn read_all(dir: &Path) -> usize {
         let place = dir.join("simple").join(&name);
         let html = fs::read_to_string(place.join("index.html"));
         let Some(project) = parse(&place.join("index.json")).filter(|_| html.is_ok()) else {
-            assert!(!names(&parse(&root).unwrap()).contains(&name), "the page of {name} is named and not there");
+            assert!(
+                !names(&parse(&root).unwrap()).contains(&name),
+                "the page of {name} is named and not there"
+            );
             continue;
         };
         assert!(html.unwrap().ends_with("</html>\n"));
@@ -39,8 +47,13 @@ fn read_all(dir: &Path) -> usize {
             let metadata = PathBuf::from(format!("{}.metadata", path.display()));
             seen += usize::from(is_whole(&metadata, file, "core-metadata"));
             if !path.exists() || !metadata.exists() {
-                let now = parse(&place.join("index.json")).map(|page| page["files"].to_string()).unwrap_or_default();
-                assert!(!now.contains(file["filename"].as_str().unwrap()), "{file} is named and not there");
+                let now = parse(&place.join("index.json"))
+                    .map(|page| page["files"].to_string())
+                    .unwrap_or_default();
+                assert!(
+                    !now.contains(file["filename"].as_str().unwrap()),
+                    "{file} is named and not there"
+                );
             }
         }
     }
@@ -50,7 +63,11 @@ fn read_all(dir: &Path) -> usize {
 /// Whether a file is there; if it is, its hash is right.
 fn is_whole(path: &Path, file: &Value, hash: &str) -> bool {
     let bytes = fs::read(path).ok();
-    bytes.inspect(|bytes| assert_eq!(file[hash]["sha256"], Sha256::of(bytes).to_string(), "{}", path.display())).is_some()
+    bytes
+        .inspect(|bytes| {
+            assert_eq!(file[hash]["sha256"], Sha256::of(bytes).to_string(), "{}", path.display());
+        })
+        .is_some()
 }
 
 #[test]
@@ -76,7 +93,9 @@ fn clients_see_the_old_or_the_new() {
             let there = dir.path().join(new.file_name().unwrap());
             fs::copy(&new, there.with_extension("part")).unwrap();
             fs::rename(there.with_extension("part"), &there).unwrap();
-            let old = update.checked_sub(3).map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
+            let old = update
+                .checked_sub(3)
+                .map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
             let options = Options { remove: old.into_iter().collect(), ..Options::default() };
             index::write_with(dir.path(), &options).unwrap();
         }

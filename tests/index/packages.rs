@@ -25,7 +25,8 @@ fn metadata(name: &str, version: &str, requires: &[&str]) -> Metadata {
 pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBuf {
     let metadata = metadata(name, version, requires);
     let (dist, version) = (metadata.name.clone(), metadata.version.clone());
-    let mut wheel = WheelWriter::new(Cursor::new(Vec::new()), &dist, &version, TIME.parse().unwrap()).unwrap();
+    let mut wheel =
+        WheelWriter::new(Cursor::new(Vec::new()), &dist, &version, TIME.parse().unwrap()).unwrap();
     let info = dist_info_dir(&dist, &version).unwrap();
     let module = format!("{}.py", dist.file_stem());
     let files = [
@@ -33,7 +34,8 @@ pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBu
         (info.join(&"METADATA".parse().unwrap()), metadata.render().unwrap()),
         (
             info.join(&"WHEEL".parse().unwrap()),
-            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n".to_owned(),
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+                .to_owned(),
         ),
     ];
     for (path, content) in files {
@@ -48,10 +50,16 @@ pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBu
 /// Writes an sdist into `dir`, newest member from 1980.
 pub fn sdist(dir: &Path, name: &str, version: &str) -> PathBuf {
     let metadata = metadata(name, version, &[]);
-    let member =
-        |path: &str, content: String| SdistMember { path: path.parse().unwrap(), executable: false, content: content.into_bytes() };
-    let members = [member("PKG-INFO", metadata.render().unwrap()), member("pyproject.toml", String::new())];
-    let bytes = write_sdist(Vec::new(), &metadata.name, &metadata.version, Timestamp::EARLIEST, &members).unwrap();
+    let member = |path: &str, content: String| SdistMember {
+        path: path.parse().unwrap(),
+        executable: false,
+        content: content.into_bytes(),
+    };
+    let members =
+        [member("PKG-INFO", metadata.render().unwrap()), member("pyproject.toml", String::new())];
+    let bytes =
+        write_sdist(Vec::new(), &metadata.name, &metadata.version, Timestamp::EARLIEST, &members)
+            .unwrap();
     fs::create_dir_all(dir).unwrap();
     let path = dir.join(sdist_file_name(&metadata.name, &metadata.version));
     fs::write(&path, bytes).unwrap();

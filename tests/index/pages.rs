@@ -17,7 +17,10 @@ pub fn all(dir: &Path) -> String {
     for entry in WalkDir::new(dir).sort_by_file_name() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_str().unwrap();
-        if entry.file_type().is_file() && [".html", ".json", ".metadata"].iter().any(|end| name.ends_with(end)) && !name.starts_with('.') {
+        if entry.file_type().is_file()
+            && [".html", ".json", ".metadata"].iter().any(|end| name.ends_with(end))
+            && !name.starts_with('.')
+        {
             let path = entry.path().strip_prefix(dir).unwrap().display().to_string();
             writeln!(out, "==> {path}\n{}", fs::read_to_string(entry.path()).unwrap()).unwrap();
         }
@@ -31,7 +34,11 @@ fn compare(name: &str, found: &str) {
         fs::write(&file, found).unwrap();
     }
     let expected = fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == expected, "{} differs; UPDATE_EXPECT=1 cargo test --test index writes it anew:\n{found}", file.display());
+    assert!(
+        found == expected,
+        "{} differs; UPDATE_EXPECT=1 cargo test --test all index writes it anew:\n{found}",
+        file.display()
+    );
 }
 
 /// Versions out of order, a local one, an sdist, a name that wants normalising, a yanked file, one whose
@@ -41,7 +48,8 @@ fn odd(dir: &Path) {
         wheel(&dir.join("a"), "Some.Project", version, &[]);
     }
     sdist(&dir.join("a"), "Some.Project", "1.10");
-    let other = wheel(&dir.join("b & \"c\" <é>"), "other", "2!1.0", &["some-project<2; extra == \"x\""]);
+    let other =
+        wheel(&dir.join("b & \"c\" <é>"), "other", "2!1.0", &["some-project<2; extra == \"x\""]);
     fs::write(format!("{}.yanked", other.display()), "wrong \"bits\"\n & <worse>\n").unwrap();
     let yanked = wheel(&dir.join("a"), "other", "1.0", &[]);
     fs::write(format!("{}.yanked", yanked.display()), "").unwrap();
@@ -96,6 +104,11 @@ fn pages_of_the_demo_packages_are_the_same_every_time() {
         masked += &if hexadecimal(word) { part.replace(word, "HASH") } else { part.to_owned() };
     }
     let sizes: Vec<&str> = masked.split("\"size\":").collect();
-    let unsized_part = |part: &&str| format!("\"size\":SIZE{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
-    compare("demo.txt", &(sizes[0].to_owned() + &sizes[1..].iter().map(unsized_part).collect::<String>()));
+    let unsized_part = |part: &&str| {
+        format!("\"size\":SIZE{}", part.trim_start_matches(|c: char| c.is_ascii_digit()))
+    };
+    compare(
+        "demo.txt",
+        &(sizes[0].to_owned() + &sizes[1..].iter().map(unsized_part).collect::<String>()),
+    );
 }

@@ -26,8 +26,17 @@ fn a_wheel_of_ours_is_as_if_built_with_the_tag() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|e| e == "whl") {
                 let made = retag(&path, to, dir.path()).unwrap();
-                assert!(fs::read(&made).unwrap() == fs::read(demo(to).join(made.file_name().unwrap())).unwrap(), "{}", made.display());
-                assert_eq!(retag(&path, to, dir.path()).unwrap(), made, "the same again is there already");
+                assert!(
+                    fs::read(&made).unwrap()
+                        == fs::read(demo(to).join(made.file_name().unwrap())).unwrap(),
+                    "{}",
+                    made.display()
+                );
+                assert_eq!(
+                    retag(&path, to, dir.path()).unwrap(),
+                    made,
+                    "the same again is there already"
+                );
                 count += 1;
             }
         }
@@ -110,15 +119,36 @@ fn a_wheel_of_others_is_put_in_order() {
     if python(&["-c", OTHERS, old.to_str().unwrap()]).is_none() {
         return;
     }
-    let output = rockpack(dir.path(), &["retag", "--platform-tag", "manylinux_2_5_x86_64.manylinux1_x86_64", old.to_str().unwrap()]);
+    let output = rockpack(
+        dir.path(),
+        &[
+            "retag",
+            "--platform-tag",
+            "manylinux_2_5_x86_64.manylinux1_x86_64",
+            old.to_str().unwrap(),
+        ],
+    );
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("RECORD.jws"), "what was left out is said: {}", text(&output.stderr));
-    let new = dir.path().join("Odd.Name-1.0-3-py2.py3-none-manylinux_2_5_x86_64.manylinux1_x86_64.whl");
+    assert!(
+        text(&output.stderr).contains("RECORD.jws"),
+        "what was left out is said: {}",
+        text(&output.stderr)
+    );
+    let new =
+        dir.path().join("Odd.Name-1.0-3-py2.py3-none-manylinux_2_5_x86_64.manylinux1_x86_64.whl");
     assert_eq!(text(&output.stdout), format!("{}\n", new.display()));
     let wheel_file = python(&["-c", CHECK, old.to_str().unwrap(), new.to_str().unwrap()]).unwrap();
-    let tags = ["py2-none-manylinux_2_5", "py2-none-manylinux1", "py3-none-manylinux_2_5", "py3-none-manylinux1"];
+    let tags = [
+        "py2-none-manylinux_2_5",
+        "py2-none-manylinux1",
+        "py3-none-manylinux_2_5",
+        "py3-none-manylinux1",
+    ];
     let tags = tags.map(|tag| format!("Tag: {tag}_x86_64\n")).concat();
-    assert_eq!(wheel_file, format!("Wheel-Version: 1.0\nGenerator: other\nRoot-Is-Purelib: false\n{tags}Build: 3\n"));
+    assert_eq!(
+        wheel_file,
+        format!("Wheel-Version: 1.0\nGenerator: other\nRoot-Is-Purelib: false\n{tags}Build: 3\n")
+    );
     // Twice gives the same bytes, also of what is in order already.
     let elsewhere = dir.path().join("elsewhere");
     let again = retag(&new, "manylinux_2_5_x86_64.manylinux1_x86_64", &elsewhere).unwrap();
@@ -127,8 +157,12 @@ fn a_wheel_of_others_is_put_in_order() {
     if let Some(mut pip) = program("python3", &["-m", "pip"]) {
         let target = dir.path().join("target");
         let any = retag(&old, "any", dir.path()).unwrap();
-        let installed =
-            pip.args(["install", "--no-index", "--disable-pip-version-check", "--target"]).arg(&target).arg(any).output().unwrap();
+        let installed = pip
+            .args(["install", "--no-index", "--disable-pip-version-check", "--target"])
+            .arg(&target)
+            .arg(any)
+            .output()
+            .unwrap();
         assert!(installed.status.success(), "{}", text(&installed.stderr));
         assert!(target.join("odd/a, \"b\" ü.txt").is_file());
     }
@@ -152,31 +186,63 @@ fn what_is_there_is_not_overwritten() {
 fn a_tag_that_is_contradicted_or_none_is_refused() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "one", "1.0", &[]);
-    let error = retag_unless(&old, "manylinux_2_28_x86_64.manylinux_2_17_x86_64", dir.path(), |tag| {
-        tag.contains("2_17").then(|| "one.so needs memcpy@GLIBC_2.28".to_owned())
-    });
+    let error =
+        retag_unless(&old, "manylinux_2_28_x86_64.manylinux_2_17_x86_64", dir.path(), |tag| {
+            tag.contains("2_17").then(|| "one.so needs memcpy@GLIBC_2.28".to_owned())
+        });
     let said = error.unwrap_err().to_string();
-    assert!(said.ends_with("cannot be `manylinux_2_17_x86_64`: one.so needs memcpy@GLIBC_2.28"), "{said}");
+    assert!(
+        said.ends_with("cannot be `manylinux_2_17_x86_64`: one.so needs memcpy@GLIBC_2.28"),
+        "{said}"
+    );
     for tag in ["", "a..b", "Linux", "a-b", "a.a", "a/b"] {
         assert!(matches!(retag(&old, tag, dir.path()), Err(RetagError::Tag { .. })), "{tag}");
     }
     fs::write(dir.path().join("no-1.0-py3-none-any.whl"), "no zip").unwrap();
-    let refused = rockpack(dir.path(), &["retag", "--platform-tag", "linux_x86_64", "no-1.0-py3-none-any.whl", old.to_str().unwrap()]);
-    assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("no-1.0-py3-none-any.whl"), "{}", text(&refused.stderr));
-    assert!(text(&refused.stdout).contains("one-1.0-py3-none-linux_x86_64.whl"), "the others are written");
+    let refused = rockpack(
+        dir.path(),
+        &[
+            "retag",
+            "--platform-tag",
+            "linux_x86_64",
+            "no-1.0-py3-none-any.whl",
+            old.to_str().unwrap(),
+        ],
+    );
+    assert!(
+        refused.status.code() == Some(1)
+            && text(&refused.stderr).contains("no-1.0-py3-none-any.whl"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert!(
+        text(&refused.stdout).contains("one-1.0-py3-none-linux_x86_64.whl"),
+        "the others are written"
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
-    assert!(done(dir.path(), &["retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()]).contains("was there already"));
+    assert!(
+        done(dir.path(), &["retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()])
+            .contains("was there already")
+    );
 }
 
 /// 5 GiB of zeros, and more members than 16 bits count.
 fn write_large(place: &Path) {
-    let mut zip = ZipWriter::new(BufWriter::new(fs::File::create(place).unwrap()), Timestamp::EARLIEST);
+    let mut zip =
+        ZipWriter::new(BufWriter::new(fs::File::create(place).unwrap()), Timestamp::EARLIEST);
     let put = |zip: &mut ZipWriter<_>, name: &str, content: &[u8]| {
         let Packed { method, digest, bytes } = Packed::new(content, Level::Default);
         zip.entry(&name.parse().unwrap(), false, method, digest.size, digest.crc, &bytes).unwrap();
     };
     let blocks = u32::try_from((5_usize << 30) / BLOCK).unwrap();
-    let mut member = zip.start(&"big/zeros".parse().unwrap(), false, Method::Deflate, u64::from(blocks) * BLOCK as u64).unwrap();
+    let mut member = zip
+        .start(
+            &"big/zeros".parse().unwrap(),
+            false,
+            Method::Deflate,
+            u64::from(blocks) * BLOCK as u64,
+        )
+        .unwrap();
     let (zeros, mut checksum) = (vec![0; BLOCK], Checksum::default());
     let one = Checksum::of(&zeros);
     let mut encoder = Encoder::new(Level::Fast);

@@ -30,7 +30,9 @@ impl Serving {
             .unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        Self { child, url: url.trim_end().to_owned() }
+        let url = url.trim_end().split_once(' ').map_or("", |(_, url)| url);
+        let url = url.strip_suffix("simple/").unwrap_or(url).to_owned();
+        Self { child, url }
     }
 
     pub fn address(&self) -> &str {
@@ -79,16 +81,26 @@ impl Answer {
 
 impl Client {
     pub fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let headers = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<Vec<_>>().concat();
-        write!(self.0.get_mut(), "{method} {path} HTTP/1.1\r\nHost: here\r\n{headers}\r\n").unwrap();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        write!(self.0.get_mut(), "{method} {path} HTTP/1.1\r\nHost: here\r\n{headers}\r\n")
+            .unwrap();
         let mut lines = std::iter::from_fn(|| {
             let mut line = String::new();
             self.0.read_line(&mut line).unwrap();
             Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
         });
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let headers: Vec<_> =
-            lines.map(|line| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned())).unwrap()).collect();
+        let headers: Vec<_> = lines
+            .map(|line| {
+                line.split_once(": ")
+                    .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+                    .unwrap()
+            })
+            .collect();
         let mut answer = Answer { status, headers, body: Vec::new() };
         let length: usize = answer.header("content-length").parse().unwrap_or(0);
         if method != "HEAD" && status != 304 {
@@ -120,7 +132,10 @@ fn ranges_tags_and_methods() {
     let (dir, server) = served();
     let mut client = server.connect();
     let whole = client.ask("GET", "/ten.bin", &[]);
-    assert_eq!((whole.status, &whole.body[..], whole.header("accept-ranges")), (200, &b"0123456789"[..], "bytes"));
+    assert_eq!(
+        (whole.status, &whole.body[..], whole.header("accept-ranges")),
+        (200, &b"0123456789"[..], "bytes")
+    );
     for (range, status, content_range, body) in [
         ("bytes=2-4", 206, "bytes 2-4/10", "234"),
         ("bytes=-3", 206, "bytes 7-9/10", "789"),
@@ -129,20 +144,37 @@ fn ranges_tags_and_methods() {
         ("bytes=0-1,4-5", 200, "", "0123456789"),
     ] {
         let part = client.ask("GET", "/ten.bin", &[("Range", range)]);
-        assert_eq!((part.status, part.header("content-range"), text(&part.body).as_str()), (status, content_range, body), "{range}");
+        assert_eq!(
+            (part.status, part.header("content-range"), text(&part.body).as_str()),
+            (status, content_range, body),
+            "{range}"
+        );
     }
     let head = client.ask("HEAD", "/ten.bin", &[("Range", "bytes=2-4")]);
     assert_eq!((head.status, head.header("content-length")), (200, "10"));
     let tag = whole.header("etag").to_owned();
-    for (known, status) in [(tag.as_str(), 304), ("*", 304), (&format!("\"other\", W/{tag}"), 304), ("\"other\"", 200)] {
-        assert_eq!(client.ask("GET", "/ten.bin", &[("If-None-Match", known)]).status, status, "{known}");
+    for (known, status) in
+        [(tag.as_str(), 304), ("*", 304), (&format!("\"other\", W/{tag}"), 304), ("\"other\"", 200)]
+    {
+        assert_eq!(
+            client.ask("GET", "/ten.bin", &[("If-None-Match", known)]).status,
+            status,
+            "{known}"
+        );
     }
     let stale = client.ask("GET", "/ten.bin", &[("Range", "bytes=2-4"), ("If-Range", "\"other\"")]);
     assert_eq!((stale.status, stale.body.len()), (200, 10));
-    assert_eq!(client.ask("GET", "/ten.bin", &[("Range", "bytes=2-4"), ("If-Range", &tag)]).status, 206);
+    assert_eq!(
+        client.ask("GET", "/ten.bin", &[("Range", "bytes=2-4"), ("If-Range", &tag)]).status,
+        206
+    );
     fs::write(dir.path().join("new"), b"0123456789").unwrap();
     fs::rename(dir.path().join("new"), dir.path().join("ten.bin")).unwrap();
-    assert_eq!(client.ask("GET", "/ten.bin", &[("If-None-Match", &tag)]).status, 200, "a file that was replaced has another tag");
+    assert_eq!(
+        client.ask("GET", "/ten.bin", &[("If-None-Match", &tag)]).status,
+        200,
+        "a file that was replaced has another tag"
+    );
     let post = client.ask("POST", "/ten.bin", &[("Content-Length", "0")]);
     assert_eq!((post.status, post.header("allow")), (405, "GET, HEAD"));
     // All of this went over one connection.
@@ -164,16 +196,31 @@ fn pages_come_in_the_form_that_is_asked_for() {
         ("image/png", 406, "text/plain; charset=utf-8"),
     ] {
         let page = client.ask("GET", "/simple/one/", &[("Accept", accept)]);
-        assert_eq!((page.status, page.header("content-type"), page.header("vary")), (status, content_type, "Accept"), "{accept}");
+        assert_eq!(
+            (page.status, page.header("content-type"), page.header("vary")),
+            (status, content_type, "Accept"),
+            "{accept}"
+        );
     }
     let overview = client.ask("GET", "/", &[("Accept", &pip)]);
-    assert_eq!((overview.status, overview.header("content-type")), (200, "text/html; charset=utf-8"), "there is no other form");
+    assert_eq!(
+        (overview.status, overview.header("content-type")),
+        (200, "text/html; charset=utf-8"),
+        "there is no other form"
+    );
     let moved = client.ask("GET", "/simple", &[]);
     assert_eq!((moved.status, moved.header("location")), (301, "/simple/"));
     assert_eq!(client.ask("GET", "/bare/", &[]).status, 404);
     let metadata = client.ask("GET", "/one-1.0%2Bx-py3-none-any.whl.metadata", &[]);
-    assert!(metadata.status == 200 && text(&metadata.body).contains("Name: one\n"), "{}", text(&metadata.body));
-    assert_eq!(client.ask("GET", "/one-1.0+x-py3-none-any.whl", &[]).header("content-type"), "application/zip");
+    assert!(
+        metadata.status == 200 && text(&metadata.body).contains("Name: one\n"),
+        "{}",
+        text(&metadata.body)
+    );
+    assert_eq!(
+        client.ask("GET", "/one-1.0+x-py3-none-any.whl", &[]).header("content-type"),
+        "application/zip"
+    );
     server.end();
 }
 
@@ -195,6 +242,40 @@ fn nothing_hidden_or_outside_is_served() {
         assert!(matches!(client.ask("GET", path, &[]).status, 400 | 404), "{path}");
     }
     fs::remove_file(dir.path().parent().unwrap().join("rockpack-outside")).unwrap();
+    server.end();
+}
+
+/// Links that lead out, FIFOs, devices and what other hosts have: none of it is here, and no request
+/// for it holds up another.
+#[test]
+fn what_is_no_file_of_the_directory_is_nothing() {
+    let (dir, server) = served();
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("secret"), "x").unwrap();
+    for (link, target) in [
+        ("outlink", outside.path().to_str().unwrap()),
+        ("zero", "/dev/zero"),
+        ("inlink", "ten.bin"),
+    ] {
+        std::os::unix::fs::symlink(target, dir.path().join(link)).unwrap();
+    }
+    let fifo = dir.path().join("fifo");
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let mut client = server.connect();
+    for path in ["/outlink/secret", "/outlink", "/outlink/", "/zero", "/fifo"] {
+        assert_eq!(client.ask("GET", path, &[]).status, 404, "{path}");
+    }
+    assert_eq!(client.ask("GET", "/inlink", &[]).body, b"0123456789");
+    // More than there are threads for the disk.
+    for _ in 0..600 {
+        assert_eq!(client.ask("GET", "/fifo", &[]).status, 404);
+    }
+    let address = server.address();
+    for (host, status) in [(address, 200), ("example.org", 421), ("127.0.0.1:1", 421)] {
+        let answer = client.ask("GET", &format!("http://{host}/ten.bin"), &[]);
+        assert_eq!(answer.status, status, "{host}");
+    }
     server.end();
 }
 
@@ -229,11 +310,29 @@ fn only_loopback_and_only_directories_are_served() {
         (&["serve", "nowhere"], "cannot serve `nowhere`"),
     ] {
         let refused = rockpack(dir.path(), args);
-        assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains(said), "{}", text(&refused.stderr));
+        assert!(
+            refused.status.code() == Some(2) && text(&refused.stderr).contains(said),
+            "{}",
+            text(&refused.stderr)
+        );
     }
+    let bare = rockpack(dir.path(), &["serve", "--port", "0", "."]);
+    assert!(
+        bare.status.code() == Some(2)
+            && text(&bare.stderr).contains(". has no index to serve")
+            && text(&bare.stderr).contains("`rockpack index .` writes one"),
+        "{}",
+        text(&bare.stderr)
+    );
+    index::write(dir.path(), Layout::Simple, None).unwrap();
     let server = Serving::start(dir.path());
     let port = server.address().rsplit(':').next().unwrap().to_owned();
     let taken = rockpack(dir.path(), &["serve", "--port", &port, "."]);
-    assert!(taken.status.code() == Some(2) && text(&taken.stderr).contains("cannot listen on 127.0.0.1"), "{}", text(&taken.stderr));
+    assert!(
+        taken.status.code() == Some(2)
+            && text(&taken.stderr).contains("cannot listen on 127.0.0.1"),
+        "{}",
+        text(&taken.stderr)
+    );
     server.end();
 }

@@ -25,7 +25,14 @@ fn age(path: &Path) {
 fn spoil(path: &Path) {
     let metadata = fs::metadata(path).unwrap();
     fs::write(path, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
-    fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(metadata.modified().unwrap()).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .into_parts()
+        .0
+        .set_modified(metadata.modified().unwrap())
+        .unwrap();
 }
 
 #[test]
@@ -47,7 +54,14 @@ fn only_what_changed_is_read() {
     let summary = simple(dir.path());
     assert_eq!((summary.read, summary.pages, summary.packages), (1, 3, 3));
     // Touched is changed.
-    fs::File::options().write(true).open(&old).unwrap().into_parts().0.set_modified(SystemTime::now()).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&old)
+        .unwrap()
+        .into_parts()
+        .0
+        .set_modified(SystemTime::now())
+        .unwrap();
     let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert_eq!(error.to_string(), "`one-1.0-py3-none-any.whl` is broken");
 }
@@ -68,7 +82,14 @@ fn what_may_have_been_written_to_meanwhile_is_read_again() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
     // As if it had been written in the same step of the file system's clock, or later.
-    fs::File::options().write(true).open(&path).unwrap().into_parts().0.set_modified(SystemTime::now() + Duration::from_mins(1)).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .into_parts()
+        .0
+        .set_modified(SystemTime::now() + Duration::from_mins(1))
+        .unwrap();
     assert_eq!((simple(dir.path()).read, simple(dir.path()).read), (1, 1));
 }
 
@@ -118,7 +139,11 @@ fn a_package_can_be_removed_by_name() {
     let said = done(dir.path(), &["index", ".", "--remove", path.to_str().unwrap()]);
     assert!(said.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{said}");
     assert_eq!(all(dir.path()), pages);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5, "two files of the package, two of the index, and simple");
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        5,
+        "two files of the package, two of the index, and simple"
+    );
     let refused = rockpack(dir.path(), &["index", ".", "--remove", "gone-1.0-py3-none-any.whl"]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
 }
@@ -130,11 +155,17 @@ fn one_name_is_one_package() {
     wheel(&dir.path().join("b"), "one", "1.0", &[]);
     simple(dir.path());
     let page = fs::read_to_string(dir.path().join("simple/one/index.html")).unwrap();
-    assert!(page.contains("../../a/one-1.0") && !page.contains("../../b/one-1.0"), "equal ones are one: {page}");
+    assert!(
+        page.contains("../../a/one-1.0") && !page.contains("../../b/one-1.0"),
+        "equal ones are one: {page}"
+    );
     let pages = all(dir.path());
     wheel(&dir.path().join("a"), "one", "1.0", &["other"]);
     let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
-    assert!(matches!(&error, IndexError::Clash { first, second } if first.as_str() < second.as_str()), "{error}");
+    assert!(
+        matches!(&error, IndexError::Clash { first, second } if first.as_str() < second.as_str()),
+        "{error}"
+    );
     assert_eq!(all(dir.path()), pages, "the index is as it was");
     fs::remove_file(first).unwrap();
     simple(dir.path());
@@ -147,7 +178,11 @@ fn broken_packages_are_named() {
     wheel(dir.path(), "one", "1.0", &[]);
     let cases: [(&str, Vec<u8>, &str); 4] = [
         (broken, b"no zip".to_vec(), "is no zip archive"),
-        (broken, fs::read(dir.path().join("one-1.0-py3-none-any.whl")).unwrap(), "its metadata is that of one 1.0"),
+        (
+            broken,
+            fs::read(dir.path().join("one-1.0-py3-none-any.whl")).unwrap(),
+            "its metadata is that of one 1.0",
+        ),
         ("notes.whl", Vec::new(), "is no name of a wheel"),
         ("log.tar.gz", Vec::new(), ""),
     ];
@@ -156,11 +191,18 @@ fn broken_packages_are_named() {
         let refused = rockpack(dir.path(), &["index", ".", "--message-format", "json"]);
         let said = text(&refused.stderr);
         assert!(
-            refused.status.code() == Some(1) && said.contains(name) && said.contains(reason) && said.contains("index-refused"),
+            refused.status.code() == Some(1)
+                && said.contains(name)
+                && said.contains(reason)
+                && said.contains("index-refused"),
             "{said}"
         );
         let skipped = rockpack(dir.path(), &["index", ".", "--skip-broken"]);
-        assert!(skipped.status.success() && text(&skipped.stderr).contains(name), "{}", text(&skipped.stderr));
+        assert!(
+            skipped.status.success() && text(&skipped.stderr).contains(name),
+            "{}",
+            text(&skipped.stderr)
+        );
         assert!(!all(dir.path()).contains(name));
         fs::remove_file(dir.path().join(name)).unwrap();
     }
@@ -172,10 +214,16 @@ fn pages_of_others_are_left_alone() {
     wheel(dir.path(), "one", "1.0", &[]);
     fs::write(dir.path().join("index.html"), "<h1>My own page</h1>").unwrap();
     let refused = rockpack(dir.path(), &["index", "."]);
-    assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("--overwrite"), "{}", text(&refused.stderr));
+    assert!(
+        refused.status.code() == Some(1) && text(&refused.stderr).contains("--overwrite"),
+        "{}",
+        text(&refused.stderr)
+    );
     assert!(!dir.path().join("simple").exists());
     done(dir.path(), &["index", ".", "--overwrite"]);
-    assert!(fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>"));
+    assert!(
+        fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>")
+    );
     // What another index below remembers stays its own.
     done(dir.path(), &["index", ".", "--layout", "flat"]);
     let below = dir.path().join("below");
@@ -192,7 +240,9 @@ fn upload_times_are_those_of_the_packages_or_the_one_given() {
     let time = |time: Option<&str>| {
         let time = time.map(|time| time.parse().unwrap());
         index::write(dir.path(), Layout::Simple, time).unwrap();
-        let page: serde_json::Value = serde_json::from_slice(&fs::read(dir.path().join("simple/one/index.json")).unwrap()).unwrap();
+        let page: serde_json::Value =
+            serde_json::from_slice(&fs::read(dir.path().join("simple/one/index.json")).unwrap())
+                .unwrap();
         page["files"][0]["upload-time"].as_str().unwrap().to_owned()
     };
     assert_eq!(time(None), "2024-02-29T12:00:00Z");
@@ -209,6 +259,7 @@ fn what_cannot_be_indexed_is_refused() {
     let options = Options { layout: Layout::Run, ..Options::default() };
     let error = index::write_with(dir.path(), &options).unwrap_err();
     assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
-    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["dist"], "nothing is left behind");
 }

@@ -92,8 +92,8 @@ def _devel_tree(bench, name, environment, compiler):
     tree, built = environment.work / "tree", environment.work / "built"
     shutil.copytree(bench.given.real_tree, tree, symlinks=True)
     _complete(tree, compiler)
-    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "--dest-dir", built, "--version", OLD,
-                "--no-devel-tarball-compression"], environment.work)
+    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "--dest-dir", built, "--version", OLD],
+               environment.work)
     if not bench.step(f"{name}: build packages of the real tree", done):
         return None
     environment.make()

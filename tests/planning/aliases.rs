@@ -12,13 +12,28 @@ fn core(line: &str) -> String {
 
 #[test]
 fn a_forwarding_library_stands_in_the_wheel_and_a_link_in_devel() {
-    let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\""), devel("artifacts-of \"core\"")], ENTRIES).plan();
+    let plan = Case::new(
+        &[core("alias \"lib/libx.so\" as=\"forward\""), devel("artifacts-of \"core\"")],
+        ENTRIES,
+    )
+    .plan();
     assert_eq!(
         files(&plan, "x-core"),
-        ["lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN", "lib/libx.so.1 copy base_lib_generic:lib/libx.so.1.0"]
+        [
+            "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN",
+            "lib/libx.so.1 copy base_lib_generic:lib/libx.so.1.0"
+        ]
     );
-    assert!(archived(&plan, "x-devel").contains(&"lib/libx.so -> libx.so.1".to_owned()), "linkers take symbols from the library itself");
-    assert_eq!(absent(&plan, "x-core").len(), 1, "only the name that nobody asked for: {:?}", absent(&plan, "x-core"));
+    assert!(
+        archived(&plan, "x-devel").contains(&"lib/libx.so -> libx.so.1".to_owned()),
+        "linkers take symbols from the library itself"
+    );
+    assert_eq!(
+        absent(&plan, "x-core").len(),
+        1,
+        "only the name that nobody asked for: {:?}",
+        absent(&plan, "x-core")
+    );
 }
 
 #[test]
@@ -32,12 +47,19 @@ fn a_library_without_soname_cannot_be_forwarded_to_and_is_copied() {
     let entries = "base_lib_generic lib/libx-1.so so -
                    base_lib_generic lib/libx.so link libx-1.so";
     let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).plan();
-    assert_eq!(files(&plan, "x-core"), ["lib/libx-1.so copy base_lib_generic", "lib/libx.so copy base_lib_generic:lib/libx-1.so"]);
+    assert_eq!(
+        files(&plan, "x-core"),
+        ["lib/libx-1.so copy base_lib_generic", "lib/libx.so copy base_lib_generic:lib/libx-1.so"]
+    );
 }
 
 #[test]
 fn a_library_of_that_name_needs_no_help() {
-    let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], "base_lib_generic lib/libx.so so libx.so").plan();
+    let plan = Case::new(
+        &[core("alias \"lib/libx.so\" as=\"forward\"")],
+        "base_lib_generic lib/libx.so so libx.so",
+    )
+    .plan();
     assert_eq!(files(&plan, "x-core"), ["lib/libx.so copy base_lib_generic"]);
 }
 
@@ -45,8 +67,15 @@ fn a_library_of_that_name_needs_no_help() {
 fn a_link_in_another_directory_finds_the_library_where_it_is() {
     let entries = "base_lib_generic lib/deep/libx.so.1 so libx.so.1
                    base_lib_generic lib/libx.so link deep/libx.so.1";
-    let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\""), devel("artifacts-of \"core\"")], entries).plan();
-    assert_eq!(files(&plan, "x-core")[1], "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/deep");
+    let plan = Case::new(
+        &[core("alias \"lib/libx.so\" as=\"forward\""), devel("artifacts-of \"core\"")],
+        entries,
+    )
+    .plan();
+    assert_eq!(
+        files(&plan, "x-core")[1],
+        "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/deep"
+    );
     assert_eq!(archived(&plan, "x-devel")[1], "lib/libx.so -> deep/libx.so.1");
 }
 
@@ -56,13 +85,21 @@ fn a_link_through_a_directory_link_finds_the_library_where_it_is() {
                    base_lib_generic llvm link lib/llvm
                    base_lib_generic lib/libx.so link ../llvm/lib/libx.so.1";
     let plan = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).plan();
-    assert_eq!(files(&plan, "x-core")[0], "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/llvm/lib");
+    assert_eq!(
+        files(&plan, "x-core")[0],
+        "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/llvm/lib"
+    );
 }
 
 /// The library is in the wheel of another package: that is where it has to be looked for.
 #[test]
 fn an_alias_of_another_packages_library_looks_for_it_there() {
-    let core = |requires: &str| runtime("core", &format!("artifact \"base\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\n{requires}"));
+    let core = |requires: &str| {
+        runtime(
+            "core",
+            &format!("artifact \"base\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\n{requires}"),
+        )
+    };
     let packages = |requires: &str| [runtime("libs", "artifact \"blas\" \"lib\""), core(requires)];
     let entries = "blas_lib_generic lib/libx.so.1 so libx.so.1
                    base_lib_generic lib/libx.so link libx.so.1
@@ -72,7 +109,12 @@ fn an_alias_of_another_packages_library_looks_for_it_there() {
         "lib/libx.so alias libx.so needs libx.so.1 in $ORIGIN/../../_x_libs/lib"
     );
     let (_, warnings) = Case::new(&packages(""), entries).plan_and_warnings();
-    assert!(warnings[0].starts_with("`lib/libx.so` of x-core finds `libx.so.1` only where x-libs is installed too\n"), "{warnings:?}");
+    assert!(
+        warnings[0].starts_with(
+            "`lib/libx.so` of x-core finds `libx.so.1` only where x-libs is installed too\n"
+        ),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -82,7 +124,10 @@ fn an_alias_of_a_library_that_no_wheel_ships_is_refused() {
                    base_lib_generic lib/libx.so link libx.so.1
                    base_lib_generic lib/a text a";
     let problem = Case::new(&packages, entries).problem();
-    assert!(problem.contains("`lib/libx.so.1`") && problem.contains("no runtime package"), "{problem}");
+    assert!(
+        problem.contains("`lib/libx.so.1`") && problem.contains("no runtime package"),
+        "{problem}"
+    );
     assert!(problem.contains("alias \"lib/libx.so\" as=\"forward\" <- "), "{problem}");
 }
 
@@ -93,7 +138,9 @@ fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
         problem,
         "package `core` has no library under `lib/liby.so`\n  alias \"lib/liby.so\" as=\"forward\" <- no library link is there; did you mean `lib/libx.so`?\n  help: correct the path, remove the line, or say why it can be absent: optional=\"…\"\n"
     );
-    let plan = Case::new(&[core("alias \"lib/liby.so\" as=\"forward\" optional=\"not always\"")], ENTRIES).plan();
+    let plan =
+        Case::new(&[core("alias \"lib/liby.so\" as=\"forward\" optional=\"not always\"")], ENTRIES)
+            .plan();
     assert_eq!(files(&plan, "x-core").len(), 1);
 }
 
@@ -103,5 +150,8 @@ fn an_alias_in_an_artifact_that_the_package_does_not_take_is_said_to_be_there() 
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1
                    base_dev_generic lib/libx.so link libx.so.1";
     let problem = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).problem();
-    assert!(problem.contains("<- artifact `base_dev_generic` has it, which this package does not take"), "{problem}");
+    assert!(
+        problem.contains("<- artifact `base_dev_generic` has it, which this package does not take"),
+        "{problem}"
+    );
 }

@@ -68,7 +68,11 @@ fn place(name: &str, content: &[u8]) -> TempDir {
 
 fn scan(dir: &Path) -> Catalog {
     let scanned = catalog::scan(dir);
-    scanned.unwrap_or_else(|problems| panic!("{:?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())).0
+    scanned
+        .unwrap_or_else(|problems| {
+            panic!("{:?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
+        })
+        .0
 }
 
 fn problem(content: &[u8]) -> String {
@@ -76,7 +80,8 @@ fn problem(content: &[u8]) -> String {
     let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
     let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(found.len(), 1, "{found:?}");
-    let beside: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let beside: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(beside, ["artifacts"], "nothing is written beside the artifacts");
     assert_eq!(fs::read_dir(dir.path().join("artifacts")).unwrap().count(), 1);
     found.into_iter().next().unwrap()
@@ -84,13 +89,21 @@ fn problem(content: &[u8]) -> String {
 
 #[test]
 fn archives_give_the_same_catalog_as_directories() {
-    let library =
-        rockpack::elf::forward::forwarding_library(rockpack::elf::stub::StubMachine::X86_64, "libx.so.1", "libc.so.6", "$ORIGIN").unwrap();
+    let library = rockpack::elf::forward::forwarding_library(
+        rockpack::elf::stub::StubMachine::X86_64,
+        "libx.so.1",
+        "libc.so.6",
+        "$ORIGIN",
+    )
+    .unwrap();
     let tar = Archive::with_manifest()
         .member(b"stage/", EntryType::Directory, b"", b"")
         .member(b"stage/lib/libx.so.1.0", EntryType::Regular, &library, b"")
         .link("stage/lib/libx.so.1", "libx.so.1.0")
-        .link("stage/other", "../../elsewhere/../stage/lib".trim_start_matches("../../elsewhere/../stage/"))
+        .link(
+            "stage/other",
+            "../../elsewhere/../stage/lib".trim_start_matches("../../elsewhere/../stage/"),
+        )
         .member(b"stage/lib/hard", EntryType::Link, b"", b"stage/lib/libx.so.1.0")
         .member(b"stage/share/empty/", EntryType::Directory, b"", b"")
         .file("stage/bin/run", "#!/bin/sh\n")
@@ -98,9 +111,15 @@ fn archives_give_the_same_catalog_as_directories() {
     let directory = tempfile::tempdir().unwrap();
     tar::Archive::new(&tar[..]).unpack(directory.path().join("base_lib_generic")).unwrap();
     let expected = serde_json::to_string(&scan(directory.path())).unwrap();
-    for (name, content) in [("base_lib_generic.tar.zst", zst(&tar)), ("base_lib_generic.tar.xz", xz(&tar))] {
+    for (name, content) in
+        [("base_lib_generic.tar.zst", zst(&tar)), ("base_lib_generic.tar.xz", xz(&tar))]
+    {
         let dir = place(name, &content);
-        assert_eq!(serde_json::to_string(&scan(&dir.path().join("artifacts"))).unwrap(), expected, "{name}");
+        assert_eq!(
+            serde_json::to_string(&scan(&dir.path().join("artifacts"))).unwrap(),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -117,10 +136,17 @@ fn members_may_be_named_from_the_dot_on() {
 
 #[test]
 fn what_was_unpacked_vanishes_with_the_tree() {
-    let dir = place("base_lib_generic.tar.zst", &zst(&Archive::with_manifest().file("stage/a", "a").end()));
+    let dir = place(
+        "base_lib_generic.tar.zst",
+        &zst(&Archive::with_manifest().file("stage/a", "a").end()),
+    );
     let (catalog, tree) = catalog::scan(&dir.path().join("artifacts")).unwrap();
     let artifact = &catalog.artifacts[0];
-    let origin = rockpack::catalog::Origin { artifact: artifact.id.clone(), base: "stage".parse().unwrap(), path: "a".parse().unwrap() };
+    let origin = rockpack::catalog::Origin {
+        artifact: artifact.id.clone(),
+        base: "stage".parse().unwrap(),
+        path: "a".parse().unwrap(),
+    };
     let file = tree.path(&origin).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "a");
     drop(tree);
@@ -129,7 +155,8 @@ fn what_was_unpacked_vanishes_with_the_tree() {
 
 #[test]
 fn the_first_member_has_to_be_the_manifest() {
-    let late = Archive::default().file("stage/a", "a").file("artifact_manifest.txt", "stage\n").end();
+    let late =
+        Archive::default().file("stage/a", "a").file("artifact_manifest.txt", "stage\n").end();
     assert_eq!(
         problem(&zst(&late)),
         "the first member of archive base_lib_generic.tar.zst is `stage/a`; it has to be artifact_manifest.txt"
@@ -160,9 +187,19 @@ fn members_that_lead_outside_are_named() {
 fn links_that_lead_outside_are_named() {
     for target in ["../../../etc/passwd", "/etc/passwd"] {
         let tar = Archive::with_manifest().link("stage/l", target).end();
-        assert_eq!(problem(&zst(&tar)), format!("archive base_lib_generic.tar.zst: `stage/l` links to `{target}`, which leads outside"));
-        let hard = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", target.as_bytes()).end();
-        assert!(problem(&zst(&hard)).contains(&format!("`stage/h` links to `{target}`, which leads outside")));
+        assert_eq!(
+            problem(&zst(&tar)),
+            format!(
+                "archive base_lib_generic.tar.zst: `stage/l` links to `{target}`, which leads outside"
+            )
+        );
+        let hard = Archive::with_manifest()
+            .member(b"stage/h", EntryType::Link, b"", target.as_bytes())
+            .end();
+        assert!(
+            problem(&zst(&hard))
+                .contains(&format!("`stage/h` links to `{target}`, which leads outside"))
+        );
     }
 }
 
@@ -192,22 +229,107 @@ fn devices_are_named() {
 #[test]
 fn names_that_are_not_utf8_are_named() {
     let tar = Archive::with_manifest().member(b"stage/caf\xe9", EntryType::Regular, b"", b"").end();
-    assert_eq!(problem(&zst(&tar)), "archive base_lib_generic.tar.zst has a member whose name is not UTF-8: stage/caf\u{fffd}");
+    assert_eq!(
+        problem(&zst(&tar)),
+        "archive base_lib_generic.tar.zst has a member whose name is not UTF-8: stage/caf\u{fffd}"
+    );
 }
 
 #[test]
 fn a_cut_archive_is_an_error_wherever_it_was_cut() {
-    let noise = (0..4000_u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect::<Vec<_>>().join(" ");
-    let whole = zst(&Archive::with_manifest().file("stage/a", &noise).file("stage/b", &noise).end());
+    let noise = (0..4000_u32)
+        .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let whole =
+        zst(&Archive::with_manifest().file("stage/a", &noise).file("stage/b", &noise).end());
     for end in [0, 3, whole.len() / 3, whole.len() * 2 / 3, whole.len() - 1] {
-        assert!(problem(&whole[..end]).contains("base_lib_generic.tar.zst"), "cut after {end} bytes");
+        assert!(
+            problem(&whole[..end]).contains("base_lib_generic.tar.zst"),
+            "cut after {end} bytes"
+        );
     }
     assert!(problem(b"no archive at all").contains("cannot read archive base_lib_generic.tar.zst"));
 }
 
+/// A pax header with this record, for the member that follows.
+fn pax(archive: Archive, record: &str) -> Archive {
+    archive.member(b"pax", EntryType::XHeader, record.as_bytes(), b"")
+}
+
+#[test]
+fn what_follows_the_last_member_is_refused() {
+    let tar = Archive::with_manifest().file("stage/a", "a").end();
+    let dir = place("base_lib_generic.tar.xz", &[xz(&tar), b"garbage!".to_vec()].concat());
+    let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
+    let found = problems.iter().next().unwrap().to_string();
+    assert!(found.starts_with("cannot read archive base_lib_generic.tar.xz"), "{found}");
+    let stray = "archive base_lib_generic.tar.zst has something behind its last member that is not part of it";
+    assert_eq!(problem(&zst(&[&tar[..], b"more"].concat())), stray);
+    assert_eq!(problem(&zst(&[&tar[..], &vec![0; 4 << 20]].concat())), stray);
+    // Writers fill up whole records of 10 KiB.
+    let filled = place("base_lib_generic.tar.xz", &xz(&[&tar[..], &[0; 9 << 10]].concat()));
+    assert_eq!(scan(&filled.path().join("artifacts")).artifacts.len(), 1);
+}
+
+#[test]
+fn members_of_one_name_are_refused() {
+    let tar = Archive::with_manifest().file("stage/a", "one").file("./stage/a", "two").end();
+    assert_eq!(
+        problem(&zst(&tar)),
+        "archive base_lib_generic.tar.zst has two members of the name `stage/a`"
+    );
+    let link = Archive::with_manifest().file("stage/a", "one").link("stage/a", "b").end();
+    assert!(problem(&zst(&link)).contains("two members"));
+    let again = Archive::with_manifest().file("artifact_manifest.txt", "other\n").end();
+    assert!(problem(&zst(&again)).contains("two members of the name `artifact_manifest.txt`"));
+}
+
+#[test]
+fn sizes_that_are_none_are_refused() {
+    let tar = pax(Archive::with_manifest(), "11 size=-1\n").file("stage/a", "a").end();
+    assert_eq!(
+        problem(&zst(&tar)),
+        "archive base_lib_generic.tar.zst: a header says that `stage/a` has -1 bytes"
+    );
+    let huge = pax(Archive::with_manifest(), "28 size=9000000000000000000\n").file("stage/a", "a");
+    let found = problem(&zst(&huge.end()));
+    assert!(found.contains("has 9000000000000000000 bytes, and the temporary directory has room"));
+}
+
+#[test]
+fn headers_do_not_take_more_memory_than_a_name_needs() {
+    let name = vec![b'n'; 64 << 20];
+    for kind in [EntryType::GNULongName, EntryType::XHeader, EntryType::XGlobalHeader] {
+        let tar = Archive::with_manifest().member(b"long", kind, &name, b"").file("stage/a", "a");
+        let found = problem(&zst(&tar.end()));
+        assert!(found.contains("headers of a member have more than 1048576 bytes"), "{found}");
+    }
+}
+
+#[test]
+fn pipes_in_place_of_archives_and_manifests_are_refused_at_once() {
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    let pipe = |path: &Path| {
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    pipe(&dir.path().join("base_lib_generic.tar.zst"));
+    let refused = |dir: &Path| catalog::scan(dir).unwrap_err().iter().next().unwrap().to_string();
+    assert!(refused(dir.path()).contains("is a FIFO, not a regular file"));
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("base_lib_generic")).unwrap();
+    pipe(&dir.path().join("base_lib_generic/artifact_manifest.txt"));
+    assert!(refused(dir.path()).contains("is a FIFO, not a regular file"));
+}
+
 #[test]
 fn a_directory_and_an_archive_of_one_artifact_are_refused() {
-    let dir = place("base_lib_generic.tar.zst", &zst(&Archive::with_manifest().file("stage/a", "a").end()));
+    let dir = place(
+        "base_lib_generic.tar.zst",
+        &zst(&Archive::with_manifest().file("stage/a", "a").end()),
+    );
     let beside = dir.path().join("artifacts/base_lib_generic");
     fs::create_dir(&beside).unwrap();
     let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();

@@ -26,7 +26,8 @@ fn device() -> String {
 
 /// A selector that installs core in any case, and the others on request.
 fn meta(extras: &[&str]) -> String {
-    let extras: Vec<String> = extras.iter().map(|name| format!("extra \"{name}\" package=\"{name}\"\n")).collect();
+    let extras: Vec<String> =
+        extras.iter().map(|name| format!("extra \"{name}\" package=\"{name}\"\n")).collect();
     let lines = format!("requires \"core\"\n{}", extras.concat());
     package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", &lines)
 }
@@ -45,7 +46,9 @@ fn needs(case: &Case, name: &str, path: &str) -> Vec<String> {
     let shown = needs.map(|need| {
         let place = match need.resolved {
             Resolved::Member(found) => found.member.path.to_string(),
-            Resolved::ThroughLoader { found, loader } => format!("{} when {} loads it", found.member.path, loader.member.path),
+            Resolved::ThroughLoader { found, loader } => {
+                format!("{} when {} loads it", found.member.path, loader.member.path)
+            }
             Resolved::Luck(found) => format!("{} by luck", found.member.path),
             Resolved::System(rule) => format!("system ({})", rule.name.as_str()),
             Resolved::Missing(rule) => format!("missing ({})", rule.name.as_str()),
@@ -66,8 +69,14 @@ fn a_library_is_in_the_wheel_in_one_that_is_required_or_in_the_system() {
     let packages = [core(""), libs("requires \"core\"\nrpath \"core\" \"lib\""), system()];
     let case = Case::new(&packages, BASE);
     case.plan();
-    assert_eq!(needs(&case, "x-libs", "_x_libs/lib/libb.so.1"), ["liba.so.1: _x_core/lib/liba.so.1", "libb2.so.1: _x_libs/lib/libb2.so.1"]);
-    assert_eq!(needs(&case, "x-core", "_x_core/lib/liba.so.1"), ["libc.so.6: system (libc.so.6)", "libm.so.6: system (libm.so.*)"]);
+    assert_eq!(
+        needs(&case, "x-libs", "_x_libs/lib/libb.so.1"),
+        ["liba.so.1: _x_core/lib/liba.so.1", "libb2.so.1: _x_libs/lib/libb2.so.1"]
+    );
+    assert_eq!(
+        needs(&case, "x-core", "_x_core/lib/liba.so.1"),
+        ["libc.so.6: system (libc.so.6)", "libm.so.6: system (libm.so.*)"]
+    );
     assert!(needs(&case, "x-core", "_x_core/__init__.py").is_empty());
 }
 
@@ -103,13 +112,18 @@ fn a_library_in_a_directory_that_is_not_searched_names_the_rpath_line() {
     let entries = "base_lib_generic lib/deep/liba.so.1 so liba.so.1
                    blas_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1";
     assert_eq!(
-        Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"")], entries).problem(),
+        Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"")], entries)
+            .problem(),
         "`lib/libb.so.1` of x-libs does not find `liba.so.1`, which x-core has in `lib/deep`\n\
          \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\
          \x20 help: let package `libs` search there: rpath \"core\" \"lib/deep\"\n"
     );
-    let fixed = Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib/deep\"")], entries);
-    assert_eq!(needs(&fixed, "x-libs", "_x_libs/lib/libb.so.1"), ["liba.so.1: _x_core/lib/deep/liba.so.1"]);
+    let fixed =
+        Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib/deep\"")], entries);
+    assert_eq!(
+        needs(&fixed, "x-libs", "_x_libs/lib/libb.so.1"),
+        ["liba.so.1: _x_core/lib/deep/liba.so.1"]
+    );
 }
 
 /// A line that is missing is one mistake, whatever is found through it.
@@ -133,21 +147,33 @@ fn one_library_is_one_problem_whatever_needs_what_needs_it() {
     let entries = "base_lib_generic lib/liba.so.1 so liba.so.1 needs=libgone.so.1 rpath=$ORIGIN
                    base_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1 rpath=$ORIGIN
                    base_lib_generic bin/tool exe needs=libb.so.1 rpath=$ORIGIN/../lib";
-    assert!(Case::new(&[core("")], entries).problem().starts_with("`lib/liba.so.1` of x-core needs `libgone.so.1`"));
+    assert!(
+        Case::new(&[core("")], entries)
+            .problem()
+            .starts_with("`lib/liba.so.1` of x-core needs `libgone.so.1`")
+    );
 }
 
 /// The library is missing because its artifact is: that is said once.
 #[test]
 fn what_is_missing_for_a_known_reason_is_no_problem_of_its_own() {
     let packages = [core("artifact \"zlib\" \"lib\"")];
-    assert!(Case::new(&packages, "base_lib_generic bin/tool exe needs=libz.so.1").problem().starts_with("artifact `zlib` is not there"));
+    assert!(
+        Case::new(&packages, "base_lib_generic bin/tool exe needs=libz.so.1")
+            .problem()
+            .starts_with("artifact `zlib` is not there")
+    );
 }
 
 #[test]
 fn many_files_are_named_by_the_first_and_counted() {
-    let lines: Vec<String> = (0..9).map(|n| format!("base_lib_generic bin/t{n} exe needs=libz.so.1\n")).collect();
+    let lines: Vec<String> =
+        (0..9).map(|n| format!("base_lib_generic bin/t{n} exe needs=libz.so.1\n")).collect();
     let problem = Case::new(&[core("")], &lines.concat()).problem();
-    assert!(problem.starts_with("`bin/t0` of x-core and 8 more files need `libz.so.1`"), "{problem}");
+    assert!(
+        problem.starts_with("`bin/t0` of x-core and 8 more files need `libz.so.1`"),
+        "{problem}"
+    );
     assert!(problem.contains("<- takes `bin/t0`, `bin/t1`, `bin/t2` and 6 more\n"), "{problem}");
 }
 
@@ -155,10 +181,16 @@ fn many_files_are_named_by_the_first_and_counted() {
 fn a_missing_library_is_a_note_with_its_reason() {
     let entries = "base_lib_generic bin/tool exe needs=libz.so.1
                    base_lib_generic bin/tool2 exe needs=libz.so.1";
-    let plan = Case::new(&[core(""), "missing-library \"libz.so.*\" reason=\"small builds have none\"\n".to_owned()], entries).plan();
+    let plan = Case::new(
+        &[core(""), "missing-library \"libz.so.*\" reason=\"small builds have none\"\n".to_owned()],
+        entries,
+    )
+    .plan();
     assert_eq!(
         plan.notes,
-        ["`libz.so.1` is missing: small builds have none (packages.kdl:14); `bin/tool` of x-core and 1 more file need it"]
+        [
+            "`libz.so.1` is missing: small builds have none; `bin/tool` of x-core and 1 more file need it"
+        ]
     );
 }
 
@@ -167,17 +199,27 @@ fn a_missing_library_is_a_note_with_its_reason() {
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
     let excuse = "missing-library \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();
     let in_artifact = "base_lib_generic bin/tool exe needs=libz.so.1\nzlib_lib_generic lib/libz.so.1 so libz.so.1";
-    assert!(Case::new(&[core(""), excuse.clone()], in_artifact).problem().contains("artifact `zlib_lib_generic` has it"));
+    assert!(
+        Case::new(&[core(""), excuse.clone()], in_artifact)
+            .problem()
+            .contains("artifact `zlib_lib_generic` has it")
+    );
     let not_searched = "base_lib_generic bin/tool exe needs=libz.so.1\nbase_lib_generic lib/libz.so.1 so libz.so.1";
-    assert!(Case::new(&[core(""), excuse], not_searched).problem().contains("rpath \"core\" \"lib\""));
+    assert!(
+        Case::new(&[core(""), excuse], not_searched).problem().contains("rpath \"core\" \"lib\"")
+    );
 }
 
 #[test]
 fn what_the_host_has_to_have_for_a_reason_is_noted() {
-    let host = "system-library \"libz.so.1\" \"libboost_*.so.1.*\" reason=\"not bundled\"\n".to_owned();
+    let host =
+        "system-library \"libz.so.1\" \"libboost_*.so.1.*\" reason=\"not bundled\"\n".to_owned();
     let plan =
         Case::new(&[core(""), host], "base_lib_generic bin/tool exe needs=libz.so.1,libboost_a.so.1.9,libz.so.1,libboost_b.so.1.9").plan();
-    assert_eq!(plan.notes, ["the host has to have `libboost_a.so.1.9`, `libboost_b.so.1.9`, `libz.so.1`: not bundled (packages.kdl:14)"]);
+    assert_eq!(
+        plan.notes,
+        ["the host has to have `libboost_a.so.1.9`, `libboost_b.so.1.9`, `libz.so.1`: not bundled"]
+    );
 }
 
 #[test]
@@ -186,13 +228,22 @@ fn a_package_that_nothing_installs_is_luck() {
     let rpath = "rpath \"core\" \"lib\"\nrpath \"libs\" \"lib\"";
     assert_eq!(
         warned(&[core(""), libs(rpath), system()]),
-        ["`lib/libb.so.1` of x-libs and 1 more file find `liba.so.1` only where x-core is installed too\n\
+        [
+            "`lib/libb.so.1` of x-libs and 1 more file find `liba.so.1` only where x-core is installed too\n\
           \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`, `lib/libb2.so.1`\n\
-          \x20 help: nothing installs `core` with `libs`: let it, with requires \"core\" in package `libs`\n"]
+          \x20 help: nothing installs `core` with `libs`: let it, with requires \"core\" in package `libs`\n"
+        ]
     );
     assert!(warned(&[core(""), libs(&format!("requires \"core\"\n{rpath}")), system()]).is_empty());
-    assert!(warned(&[meta(&["libs"]), core(""), libs(rpath), system()]).is_empty(), "who installs libs by the selector has core");
-    assert_eq!(warned(&[meta(&[]), core(""), libs(rpath), system()]).len(), 1, "the selector does not offer libs");
+    assert!(
+        warned(&[meta(&["libs"]), core(""), libs(rpath), system()]).is_empty(),
+        "who installs libs by the selector has core"
+    );
+    assert_eq!(
+        warned(&[meta(&[]), core(""), libs(rpath), system()]).len(),
+        1,
+        "the selector does not offer libs"
+    );
 }
 
 /// Who requires a package has what that one requires.
@@ -204,7 +255,8 @@ fn requirements_of_requirements_are_installed_too() {
         libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\""),
         system(),
     ];
-    let case = Case::new(&packages, &format!("{BASE}tools_run_generic bin/tool exe needs=liba.so.1"));
+    let case =
+        Case::new(&packages, &format!("{BASE}tools_run_generic bin/tool exe needs=liba.so.1"));
     case.plan();
     assert_eq!(needs(&case, "x-top", "_x_top/bin/tool"), ["liba.so.1: _x_core/lib/liba.so.1"]);
 }
@@ -215,7 +267,12 @@ fn luck_that_no_line_asks_for_is_an_error() {
     let entries = "base_lib_generic lib/liba.so.1 so liba.so.1
                    blas_lib_generic lib/libb.so.1 so libb.so.1 needs=liba.so.1 rpath=$ORIGIN/../../_x_core/lib";
     let problem = Case::new(&[core(""), libs("")], entries).problem();
-    assert!(problem.starts_with("`lib/libb.so.1` of x-libs finds `liba.so.1` only where x-core is installed too\n"), "{problem}");
+    assert!(
+        problem.starts_with(
+            "`lib/libb.so.1` of x-libs finds `liba.so.1` only where x-core is installed too\n"
+        ),
+        "{problem}"
+    );
 }
 
 const OVERLAY: &str = "base_lib_generic lib/liba.so.1 so liba.so.1
@@ -224,7 +281,12 @@ const OVERLAY: &str = "base_lib_generic lib/liba.so.1 so liba.so.1
 #[test]
 fn a_device_wheel_finds_the_libraries_that_it_overlays_and_what_those_require() {
     let packages = [core(""), libs("requires \"core\""), device()];
-    let case = Case::new(&packages, &format!("{OVERLAY}blas_lib_gfx942 lib/plugins/libp.so so libp.so needs=libb.so.1,liba.so.1"));
+    let case = Case::new(
+        &packages,
+        &format!(
+            "{OVERLAY}blas_lib_gfx942 lib/plugins/libp.so so libp.so needs=libb.so.1,liba.so.1"
+        ),
+    );
     case.plan();
     assert_eq!(
         needs(&case, "x-device-gfx942", "_x_libs/lib/plugins/libp.so"),
@@ -250,13 +312,21 @@ fn a_library_of_another_device_wheel_is_luck_and_an_error() {
 #[test]
 fn libraries_may_need_what_every_device_wheel_has_and_not_what_one_has() {
     let packages = [core(""), libs("requires \"core\""), device()];
-    let libs = "blas_lib_generic lib/libb.so.1 so libb.so.1 needs=libk.so rpath=$ORIGIN/k:$ORIGIN/k2
+    let libs =
+        "blas_lib_generic lib/libb.so.1 so libb.so.1 needs=libk.so rpath=$ORIGIN/k:$ORIGIN/k2
                 base_lib_generic lib/liba.so.1 so liba.so.1
                 blas_lib_gfx942 lib/k/libk.so so libk.so\n";
     let problem = Case::new(&packages, &format!("{libs}blas_lib_gfx1100 lib/k.co code")).problem();
     assert!(problem.starts_with("`lib/libb.so.1` of x-libs finds `libk.so` only where x-device-gfx942 is installed too\n"), "{problem}");
-    assert!(problem.contains("help: `libs` can be installed without `device`: ship `lib/k/libk.so` in `libs`\n"), "{problem}");
-    let (_, warnings) = Case::new(&packages, &format!("{libs}blas_lib_gfx1100 lib/k2/libk.so so libk.so")).plan_and_warnings();
+    assert!(
+        problem.contains(
+            "help: `libs` can be installed without `device`: ship `lib/k/libk.so` in `libs`\n"
+        ),
+        "{problem}"
+    );
+    let (_, warnings) =
+        Case::new(&packages, &format!("{libs}blas_lib_gfx1100 lib/k2/libk.so so libk.so"))
+            .plan_and_warnings();
     assert!(warnings[0].starts_with("`lib/libb.so.1` of x-libs finds `libk.so` only where a wheel of `device` is installed too\n"));
 }
 
@@ -268,14 +338,24 @@ fn one_fault_of_all_device_wheels_is_one_problem() {
          blas_lib_gfx1100 lib/libp_gfx1100.so so libp_gfx1100.so needs=libgone.so"
     );
     let problem = Case::new(&packages, &entries).problem();
-    assert!(problem.starts_with("`lib/libp_gfx942.so` of x-device-gfx942 and 1 more file in 2 wheels need `libgone.so`"), "{problem}");
+    assert!(
+        problem.starts_with(
+            "`lib/libp_gfx942.so` of x-device-gfx942 and 1 more file in 2 wheels need `libgone.so`"
+        ),
+        "{problem}"
+    );
 }
 
 #[test]
 fn each_family_has_libraries_of_its_own() {
     let libs = |lines: &str| {
         let lines = format!("artifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"\n{lines}");
-        package("libs", "runtime", "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"", &lines)
+        package(
+            "libs",
+            "runtime",
+            "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+            &lines,
+        )
     };
     let entries = "blas_lib_gfx94X-dcgpu lib/libb.so.1 so libb.so.1 needs=libsolver.so.0
                    blas_lib_gfx94X-dcgpu lib/libsolver.so.0 so libsolver.so.0
@@ -290,8 +370,16 @@ fn each_family_has_libraries_of_its_own() {
     let excuse = "missing-library \"libsolver.so.*\" reason=\"not for every family\"\n".to_owned();
     let plan = Case::new(&[libs(""), excuse], entries).legacy().plan();
     assert_eq!(plan.notes.len(), 1);
-    assert!(plan.notes[0].ends_with("`lib/libb.so.1` of x-libs-gfx110X-all needs it"), "{:?}", plan.notes);
-    let whole = Case::new(&[libs("")], &format!("{entries}blas_lib_gfx110X-all lib/libsolver.so.0 so libsolver.so.0")).legacy();
+    assert!(
+        plan.notes[0].text.ends_with("`lib/libb.so.1` of x-libs-gfx110X-all needs it"),
+        "{:?}",
+        plan.notes
+    );
+    let whole = Case::new(
+        &[libs("")],
+        &format!("{entries}blas_lib_gfx110X-all lib/libsolver.so.0 so libsolver.so.0"),
+    )
+    .legacy();
     assert_eq!(
         needs(&whole, "x-libs-gfx110X-all", "_x_libs_gfx110X_all/lib/libb.so.1"),
         ["libsolver.so.0: _x_libs_gfx110X_all/lib/libsolver.so.0"]
@@ -301,26 +389,33 @@ fn each_family_has_libraries_of_its_own() {
 /// `DT_RPATH` counts for what a file loads: a plugin directory that only the program knows.
 #[test]
 fn the_rpath_of_what_loads_a_file_counts_too() {
-    let entries = "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib:$ORIGIN/../lib/deep
+    let entries =
+        "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib:$ORIGIN/../lib/deep
                    base_lib_generic lib/liba.so.1 so liba.so.1 needs=libd.so.1
                    base_lib_generic lib/deep/libd.so.1 so libd.so.1";
     let (_, warnings) = Case::new(&[core("")], entries).plan_and_warnings();
     assert_eq!(
         warnings,
-        ["`lib/liba.so.1` of x-core finds `libd.so.1` only when `bin/tool` of x-core loads it, and cannot be opened alone\n\
+        [
+            "`lib/liba.so.1` of x-core finds `libd.so.1` only when `bin/tool` of x-core loads it, and cannot be opened alone\n\
           \x20 artifact \"base\" \"lib\" <- takes `lib/liba.so.1`\n\
-          \x20 help: let package `core` search there: rpath \"core\" \"lib/deep\"\n"]
+          \x20 help: let package `core` search there: rpath \"core\" \"lib/deep\"\n"
+        ]
     );
 }
 
 #[test]
 fn one_loader_that_does_not_lead_there_is_enough_to_fail() {
-    let entries = "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib:$ORIGIN/../lib/deep
+    let entries =
+        "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib:$ORIGIN/../lib/deep
                    base_lib_generic bin/other exe needs=liba.so.1 rpath=$ORIGIN/../lib
                    base_lib_generic lib/liba.so.1 so liba.so.1 needs=libd.so.1
                    base_lib_generic lib/deep/libd.so.1 so libd.so.1";
     let problem = Case::new(&[core("")], entries).problem();
-    assert!(problem.starts_with("`lib/liba.so.1` of x-core does not find `libd.so.1`"), "{problem}");
+    assert!(
+        problem.starts_with("`lib/liba.so.1` of x-core does not find `libd.so.1`"),
+        "{problem}"
+    );
 }
 
 /// The chain goes up to the program, through libraries that have no rpath at all.
@@ -331,8 +426,14 @@ fn a_chain_of_loaders_is_searched_to_its_end() {
                    base_lib_generic lib/libb.so.1 so libb.so.1 needs=libc.so.1
                    base_lib_generic lib/libc.so.1 so libc.so.1";
     let case = Case::new(&[core("")], entries);
-    assert_eq!(needs(&case, "x-core", "_x_core/lib/liba.so.1"), ["libb.so.1: _x_core/lib/libb.so.1 when _x_core/bin/tool loads it"]);
-    assert_eq!(needs(&case, "x-core", "_x_core/lib/libb.so.1"), ["libc.so.1: _x_core/lib/libc.so.1 when _x_core/bin/tool loads it"]);
+    assert_eq!(
+        needs(&case, "x-core", "_x_core/lib/liba.so.1"),
+        ["libb.so.1: _x_core/lib/libb.so.1 when _x_core/bin/tool loads it"]
+    );
+    assert_eq!(
+        needs(&case, "x-core", "_x_core/lib/libb.so.1"),
+        ["libc.so.1: _x_core/lib/libc.so.1 when _x_core/bin/tool loads it"]
+    );
 }
 
 /// What is loaded already is found by its SONAME, breadth first: here by a library beside the one that needs it.
@@ -343,7 +444,10 @@ fn a_library_that_is_loaded_already_is_found() {
                    base_lib_generic lib/libb.so.1 so libb.so.1 needs=libd.so.1
                    base_lib_generic lib/deep/libd.so.1 so libd.so.1";
     let case = Case::new(&[core("")], entries);
-    assert_eq!(needs(&case, "x-core", "_x_core/lib/libb.so.1"), ["libd.so.1: _x_core/lib/deep/libd.so.1 when _x_core/bin/tool loads it"]);
+    assert_eq!(
+        needs(&case, "x-core", "_x_core/lib/libb.so.1"),
+        ["libd.so.1: _x_core/lib/deep/libd.so.1 when _x_core/bin/tool loads it"]
+    );
     // The other way round it is looked for before anything has loaded it.
     let turned = entries.replace("needs=liba.so.1,libb.so.1", "needs=libb.so.1,liba.so.1");
     assert!(Case::new(&[core("")], &turned).problem().contains("does not find `libd.so.1`"));
@@ -356,9 +460,16 @@ fn a_library_needed_by_its_alias_is_found_as_the_forwarding_library() {
                    base_lib_generic bin/tool exe needs=libx.so rpath=$ORIGIN/../lib";
     let case = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries);
     assert_eq!(needs(&case, "x-core", "_x_core/bin/tool"), ["libx.so: _x_core/lib/libx.so"]);
-    assert_eq!(needs(&case, "x-core", "_x_core/lib/libx.so"), ["libx.so.1: _x_core/lib/libx.so.1"], "the forwarding library's own need");
+    assert_eq!(
+        needs(&case, "x-core", "_x_core/lib/libx.so"),
+        ["libx.so.1: _x_core/lib/libx.so.1"],
+        "the forwarding library's own need"
+    );
     let problem = Case::new(&[core("")], entries).problem();
-    assert!(problem.contains("needs `libx.so`, which is in no artifact"), "the name is a link, which wheels do not hold: {problem}");
+    assert!(
+        problem.contains("needs `libx.so`, which is in no artifact"),
+        "the name is a link, which wheels do not hold: {problem}"
+    );
 }
 
 /// Defect 5: a library is found under the name that it is shipped under.
@@ -366,12 +477,16 @@ fn a_library_needed_by_its_alias_is_found_as_the_forwarding_library() {
 fn a_library_shipped_under_its_soname_is_found() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
                    base_lib_generic bin/tool exe needs=libx.so.1 rpath=$ORIGIN/../lib";
-    assert_eq!(needs(&Case::new(&[core("")], entries), "x-core", "_x_core/bin/tool"), ["libx.so.1: _x_core/lib/libx.so.1"]);
+    assert_eq!(
+        needs(&Case::new(&[core("")], entries), "x-core", "_x_core/bin/tool"),
+        ["libx.so.1: _x_core/lib/libx.so.1"]
+    );
 }
 
 #[test]
 fn libraries_for_another_machine_are_passed_by() {
-    let entries = "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../arm:$ORIGIN/../lib
+    let entries =
+        "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../arm:$ORIGIN/../lib
                    base_lib_generic bin/tool2 exe rpath=$ORIGIN
                    base_lib_generic arm/liba.so.1 so liba.so.1 machine=aarch64
                    base_lib_generic lib/liba.so.1 so liba.so.1";
@@ -404,15 +519,26 @@ fn only_files_that_the_loader_loads_have_needs() {
 
 #[test]
 fn a_path_of_the_build_machine_is_refused() {
-    let problem = Case::new(&[core("")], "base_lib_generic bin/tool exe needs=/build/lib/liba.so").problem();
-    assert!(problem.starts_with("`bin/tool` of x-core needs `/build/lib/liba.so`, a path of the machine that built it\n"), "{problem}");
+    let problem =
+        Case::new(&[core("")], "base_lib_generic bin/tool exe needs=/build/lib/liba.so").problem();
+    assert!(
+        problem.starts_with(
+            "`bin/tool` of x-core needs `/build/lib/liba.so`, a path of the machine that built it\n"
+        ),
+        "{problem}"
+    );
 }
 
 #[test]
 fn an_rpath_that_leads_out_of_the_packages_finds_nothing() {
     for rpath in ["/opt/lib", "lib", "$ORIGIN/../../../../lib", "$LIB", "$ORIGINAL"] {
-        let entries = format!("base_lib_generic bin/tool exe needs=liba.so.1 rpath={rpath}\nbase_lib_generic lib/liba.so.1 so liba.so.1");
-        assert!(Case::new(&[core("")], &entries).problem().contains("does not find `liba.so.1`"), "{rpath}");
+        let entries = format!(
+            "base_lib_generic bin/tool exe needs=liba.so.1 rpath={rpath}\nbase_lib_generic lib/liba.so.1 so liba.so.1"
+        );
+        assert!(
+            Case::new(&[core("")], &entries).problem().contains("does not find `liba.so.1`"),
+            "{rpath}"
+        );
     }
 }
 
@@ -425,17 +551,23 @@ fn two_libraries_of_one_name_are_a_warning_that_labels_both() {
     let packages = [core("artifact \"more\" \"lib\"")];
     assert_eq!(
         Case::new(&packages, entries).plan_and_warnings().1,
-        ["`libz.so.1` is found twice: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core are different files\n\
+        [
+            "`libz.so.1` is found twice: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core are different files\n\
           \x20 artifact \"base\" \"lib\" <- `bin/tool`, `bin/tool2` load this one\n\
           \x20 artifact \"more\" \"lib\" <- this one stands behind it\n\
-          \x20 help: exclude one of them, or give it a SONAME of its own in the build\n"]
+          \x20 help: exclude one of them, or give it a SONAME of its own in the build\n"
+        ]
     );
     let turned = entries.replace(
         "bin/tool2 exe needs=libz.so.1 rpath=$ORIGIN/../lib:",
         "bin/tool2 exe needs=libz.so.1 rpath=$ORIGIN/../lib/deep:$ORIGIN/../lib:",
     );
     let warning = &Case::new(&packages, &turned).plan_and_warnings().1[0];
-    assert!(warning.contains("<- `bin/tool` loads this one\n") && warning.contains("<- `bin/tool2` loads this one\n"), "{warning}");
+    assert!(
+        warning.contains("<- `bin/tool` loads this one\n")
+            && warning.contains("<- `bin/tool2` loads this one\n"),
+        "{warning}"
+    );
 }
 
 #[test]
@@ -458,7 +590,11 @@ fn files_of_devel_find_links_into_packages_and_files_behind_links_to_directories
     case.plan();
     assert_eq!(
         needs(&case, "x-devel", "_x_devel/bin/tool"),
-        ["liba.so.1: _x_core/lib/liba.so.1", "libd.so.1: _x_devel/deep/lib/libd.so.1", "libc.so.6: system (libc.so.6)"]
+        [
+            "liba.so.1: _x_core/lib/liba.so.1",
+            "libd.so.1: _x_devel/deep/lib/libd.so.1",
+            "libc.so.6: system (libc.so.6)"
+        ]
     );
 }
 
@@ -466,10 +602,14 @@ fn files_of_devel_find_links_into_packages_and_files_behind_links_to_directories
 fn files_of_devel_that_do_not_search_are_one_warning() {
     let entries = DEVEL.replace(" rpath=$ORIGIN/../lib:$ORIGIN/../sub/lib", "");
     assert_eq!(
-        Case::new(&[core(""), devel("artifacts-of \"core\""), system()], &entries).plan_and_warnings().1,
-        ["`bin/tool` of x-devel does not find `liba.so.1`, `libd.so.1`, which the tree has in directories that are not searched\n\
+        Case::new(&[core(""), devel("artifacts-of \"core\""), system()], &entries)
+            .plan_and_warnings()
+            .1,
+        [
+            "`bin/tool` of x-devel does not find `liba.so.1`, `libd.so.1`, which the tree has in directories that are not searched\n\
           \x20 artifacts-of \"core\" <- takes `bin/tool`\n\
-          \x20 help: files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH\n"]
+          \x20 help: files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH\n"
+        ]
     );
 }
 
@@ -484,9 +624,19 @@ fn what_devel_needs_and_nothing_has_is_an_error() {
 
 /// Devel trees of several families have the same paths and are never installed together.
 #[test]
-fn devel_of_a_family_finds_its_own_familys_libraries() {
-    let libs = package("libs", "runtime", "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"", "artifact \"blas\" \"lib\"");
-    let devel = package("devel", "devel", "\"x-devel\" module=\"x_devel\" split=\"family\"", "artifacts-of \"libs\"");
+fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
+    let libs = package(
+        "libs",
+        "runtime",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "artifact \"blas\" \"lib\"",
+    );
+    let devel = package(
+        "devel",
+        "devel",
+        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "artifacts-of \"libs\"",
+    );
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1
                    blas_lib_gfx94X-dcgpu lib/libb.so.1 so libb.so.1 is=other
                    blas_dev_gfx110X-all bin/bench exe needs=libb.so.1 rpath=$ORIGIN/../lib
@@ -498,7 +648,11 @@ fn devel_of_a_family_finds_its_own_familys_libraries() {
     let closure = Closure::new(&manifest, &case.catalog, &plan.distributions);
     let path = "_x_devel/bin/bench".parse().unwrap();
     let found = |family: &str| -> Vec<String> {
-        let of = plan.distributions.iter().find(|d| d.name.as_str() == "x-devel" && d.variant.as_deref() == Some(family)).unwrap();
+        let of = plan
+            .distributions
+            .iter()
+            .find(|d| d.name.as_str() == "x-devel" && d.variant.as_deref() == Some(family))
+            .unwrap();
         let paths = closure.needs(of, &path).map(|need| match need.resolved {
             Resolved::Member(found) => found.member.path.to_string(),
             other => format!("{other:?}"),
@@ -506,15 +660,51 @@ fn devel_of_a_family_finds_its_own_familys_libraries() {
         paths.collect()
     };
     assert_eq!(found("gfx110X-all"), ["_x_libs_gfx110X_all/lib/libb.so.1"]);
-    assert_eq!(found("gfx94X-dcgpu"), ["_x_libs_gfx94X_dcgpu/lib/libb.so.1", "_x_devel/lib/libs.so.1"]);
+    assert_eq!(
+        found("gfx94X-dcgpu"),
+        ["_x_libs_gfx94X_dcgpu/lib/libb.so.1", "_x_devel/lib/libs.so.1"]
+    );
 }
 
 /// `--only` limits what is written, not what is checked.
 #[test]
 fn a_set_is_checked_whole_whatever_is_wanted_of_it() {
-    let case = Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\"")], BASE);
+    let case = Case::new(
+        &[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\"")],
+        BASE,
+    );
     let only = case.clone().asking(|r| r.only = vec!["libs".parse().unwrap()]);
     assert_eq!(only.problems().len(), 3, "libc and libm of core, libc of libs");
-    let packages = [core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\""), system()];
+    let packages = [
+        core(""),
+        libs("requires \"core\"\nrpath \"core\" \"lib\"\nrpath \"libs\" \"lib\""),
+        system(),
+    ];
     Case::new(&packages, BASE).asking(|r| r.only = vec!["libs".parse().unwrap()]).plan();
+}
+
+/// A line of the manifest expects the warning: it is in the plan with the reason, and stays apart
+/// from the same warning about files that nobody expects.
+#[test]
+fn a_warning_that_the_manifest_expects_has_its_reason() {
+    let entries = "base_lib_generic bin/tool exe
+                   base_dev_generic bin/a exe needs=libz.so.1
+                   base_dev_generic bin/b exe needs=libz.so.1
+                   base_dev_generic deep/libz.so.1 so libz.so.1";
+    let ignore = |more: &str| {
+        format!("ignore \"unresolved-library\" package=\"devel\" in=\"{more}\" reason=\"meant\"\n")
+    };
+    let case =
+        |more: &str| Case::new(&[core(""), devel("artifacts-of \"core\""), ignore(more)], entries);
+    let (plan, warnings) = case("bin/a").plan_and_warnings();
+    assert_eq!(plan.warnings.len(), 2, "{:?}", plan.warnings);
+    let (expected, news): (Vec<_>, Vec<_>) =
+        plan.warnings.iter().partition(|warning| warning.expected.is_some());
+    assert!(expected[0].message.starts_with("`bin/a` of"), "{:?}", expected[0]);
+    assert_eq!(expected[0].expected.as_ref().unwrap().text, "meant");
+    assert!(news[0].message.starts_with("`bin/b` of"), "{:?}", news[0]);
+    assert!(warnings.iter().any(|text| text.contains("`bin/b` of")), "{warnings:?}");
+    let (plan, _) = case("other/**").plan_and_warnings();
+    let unused = plan.warnings.iter().find(|warning| warning.code == "matches-nothing").unwrap();
+    assert_eq!(unused.message, "there is no warning that `ignore \"unresolved-library\"` expects");
 }

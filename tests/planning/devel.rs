@@ -1,6 +1,8 @@
 //! The devel archive: each rule, and the order of its members.
 
-use super::support::{Case, absent, archived, devel, distribution, files, package, rendered, runtime};
+use super::support::{
+    Case, absent, archived, devel, distribution, files, package, rendered, runtime,
+};
 
 use rockpack::plan::Step;
 
@@ -47,7 +49,8 @@ fn the_first_rule_that_fits_decides() {
 fn directories_come_first_with_the_empty_ones() {
     let plan = plan("artifacts-of \"core\"", ENTRIES);
     let members = &distribution(&plan, "x-devel").archive.as_ref().unwrap().members;
-    let directories: Vec<&str> = members.iter().filter(|m| m.step == Step::Directory).map(|m| m.path.as_str()).collect();
+    let directories: Vec<&str> =
+        members.iter().filter(|m| m.step == Step::Directory).map(|m| m.path.as_str()).collect();
     assert_eq!(
         directories,
         [
@@ -75,11 +78,18 @@ fn no_link_comes_before_what_it_leads_through() {
                    base_dev_generic y/deep/real text real
                    tools_run_generic bin/tool script";
     let links: Vec<String> = archived(&plan("artifacts-of \"core\"", entries), "x-devel");
-    let position =
-        |name: &str| links.iter().position(|l| l.starts_with(&format!("{name} "))).unwrap_or_else(|| panic!("{name}: {links:?}"));
+    let position = |name: &str| {
+        links
+            .iter()
+            .position(|l| l.starts_with(&format!("{name} ")))
+            .unwrap_or_else(|| panic!("{name}: {links:?}"))
+    };
     assert!(position("y/deep/real") < position("y/deep/target"));
     assert!(position("y/deep/target") < position("y/deep/file"));
-    assert!(position("y/deep/file") < position("a/one") && position("z") < position("a/one"), "{links:?}");
+    assert!(
+        position("y/deep/file") < position("a/one") && position("z") < position("a/one"),
+        "{links:?}"
+    );
 }
 
 #[test]
@@ -90,12 +100,23 @@ fn devel_takes_all_components_of_the_artifacts_it_inherits_and_its_own() {
     let names = |lines: &str, legacy: bool| {
         let case = Case::new(&[core(), devel(lines)], &entries);
         let plan = if legacy { case.legacy().plan() } else { case.plan() };
-        archived(&plan, "x-devel").iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+        archived(&plan, "x-devel")
+            .iter()
+            .map(|l| l.split(' ').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
-    let kpack = names("artifacts-of \"core\"\nartifact \"prim\"\nwithout-component \"test\" mode=\"kpack\"", false);
-    assert!(kpack.contains(&"include/prim.h".to_owned()) && kpack.contains(&"share/doc/x".to_owned()));
+    let kpack = names(
+        "artifacts-of \"core\"\nartifact \"prim\"\nwithout-component \"test\" mode=\"kpack\"",
+        false,
+    );
+    assert!(
+        kpack.contains(&"include/prim.h".to_owned()) && kpack.contains(&"share/doc/x".to_owned())
+    );
     assert!(!kpack.contains(&"test/t".to_owned()) && !kpack.contains(&"o".to_owned()));
-    let legacy = names("artifacts-of \"core\"\nartifact \"prim\"\nwithout-component \"test\" mode=\"kpack\"", true);
+    let legacy = names(
+        "artifacts-of \"core\"\nartifact \"prim\"\nwithout-component \"test\" mode=\"kpack\"",
+        true,
+    );
     assert!(legacy.contains(&"test/t".to_owned()));
     let without = names("artifacts-of \"core\"\nwithout-artifact \"tools\"", false);
     assert!(!without.contains(&"bin/tool".to_owned()));
@@ -103,18 +124,29 @@ fn devel_takes_all_components_of_the_artifacts_it_inherits_and_its_own() {
 
 #[test]
 fn what_two_packages_ship_is_linked_to_the_first() {
-    let packages =
-        [runtime("one", "artifact \"base\" \"lib\""), runtime("two", "artifact \"base\" \"lib\""), devel("artifacts-of \"one\" \"two\"")];
-    assert_eq!(archived(&Case::new(&packages, "base_lib_generic a text a").plan(), "x-devel"), ["a -> ../_x_one/a"]);
+    let packages = [
+        runtime("one", "artifact \"base\" \"lib\""),
+        runtime("two", "artifact \"base\" \"lib\" repeats=\"both need it\""),
+        devel("artifacts-of \"one\" \"two\""),
+    ];
+    assert_eq!(
+        archived(&Case::new(&packages, "base_lib_generic a text a").plan(), "x-devel"),
+        ["a -> ../_x_one/a"]
+    );
 }
 
 /// Defect 5 in devel: both names are there.
 #[test]
 fn a_library_shipped_under_its_soname_has_both_names_in_devel() {
-    let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1\ntools_run_generic bin/tool script";
+    let entries =
+        "base_lib_generic lib/libx-1.0.so so libx.so.1\ntools_run_generic bin/tool script";
     assert_eq!(
         archived(&plan("artifacts-of \"core\"", entries), "x-devel"),
-        ["bin/tool -> ../../_x_core/bin/tool", "lib/libx.so.1 -> ../../_x_core/lib/libx.so.1", "lib/libx-1.0.so -> libx.so.1"]
+        [
+            "bin/tool -> ../../_x_core/bin/tool",
+            "lib/libx.so.1 -> ../../_x_core/lib/libx.so.1",
+            "lib/libx-1.0.so -> libx.so.1"
+        ]
     );
 }
 
@@ -133,19 +165,39 @@ fn an_alias_never_links_to_a_name_that_is_not_there() {
 #[test]
 fn dangling_links_stay_links_and_escaping_ones_are_refused() {
     let entries = format!("{ENTRIES}\nbase_dev_generic lib/cmake/gone link ../nowhere");
-    assert!(archived(&plan("artifacts-of \"core\"", &entries), "x-devel").contains(&"lib/cmake/gone -> ../nowhere".to_owned()));
-    let problem = Case::new(&[core(), devel("artifacts-of \"core\"")], &format!("{ENTRIES}\nbase_dev_generic out link /etc")).problem();
-    assert!(problem.starts_with("the link `out` of artifact `base_dev_generic` leads outside the installation: `/etc`"), "{problem}");
+    assert!(
+        archived(&plan("artifacts-of \"core\"", &entries), "x-devel")
+            .contains(&"lib/cmake/gone -> ../nowhere".to_owned())
+    );
+    let problem = Case::new(
+        &[core(), devel("artifacts-of \"core\"")],
+        &format!("{ENTRIES}\nbase_dev_generic out link /etc"),
+    )
+    .problem();
+    assert!(
+        problem.starts_with(
+            "the link `out` of artifact `base_dev_generic` leads outside the installation: `/etc`"
+        ),
+        "{problem}"
+    );
     assert!(problem.contains("artifacts-of \"core\" <- takes it"), "{problem}");
 }
 
 #[test]
-fn the_archive_is_compressed_unless_it_shall_be_plain() {
+fn the_archive_is_plain_unless_it_is_to_be_compressed() {
     let case = || Case::new(&[core(), devel("artifacts-of \"core\"")], ENTRIES);
-    let archive = |case: Case| distribution(&case.plan(), "x-devel").archive.as_ref().map(|a| (a.path.to_string(), a.xz)).unwrap();
-    assert_eq!(archive(case()), ("x_devel/_devel.tar.xz".to_owned(), Some(6)));
-    assert_eq!(archive(case().asking(|r| r.plain_archive = true)), ("x_devel/_devel.tar".to_owned(), None));
-    assert_eq!(archive(case().asking(|r| r.xz_preset = Some(1))), ("x_devel/_devel.tar.xz".to_owned(), Some(1)));
+    let archive = |case: Case| {
+        distribution(&case.plan(), "x-devel")
+            .archive
+            .as_ref()
+            .map(|a| (a.path.to_string(), a.xz))
+            .unwrap()
+    };
+    assert_eq!(archive(case()), ("x_devel/_devel.tar".to_owned(), None));
+    assert_eq!(
+        archive(case().asking(|r| r.xz_preset = Some(1))),
+        ("x_devel/_devel.tar.xz".to_owned(), Some(1))
+    );
 }
 
 #[test]
@@ -159,7 +211,10 @@ fn a_link_to_keep_that_is_not_there_is_noted() {
     let lines = "artifacts-of \"core\"\nkeep-link \"bin/clang\"\nkeep-link \"bin/clan\"";
     let plan = plan(lines, ENTRIES);
     assert_eq!(plan.notes, ["x-devel: there is no link to keep at `bin/clan` (packages.kdl:21)"]);
-    assert!(rendered(&plan, "x-devel", "x_devel/_dist_info.py").contains("\"keep_links\": [\n        \"bin/clang\","));
+    assert!(
+        rendered(&plan, "x-devel", "x_devel/_dist_info.py")
+            .contains("\"keep_links\": [\n        \"bin/clang\",")
+    );
 }
 
 #[test]
@@ -180,15 +235,28 @@ fn device_wheels_say_where_their_files_go_in_an_expanded_tree() {
          {\"relpath\":\"lib/k\",\"target\":\"../../_x_libs/lib/k\"},\
          {\"relpath\":\"lib/k.co\",\"target\":\"../../_x_libs/lib/k.co\"}],\"version\":\"1.0\"}\n"
     );
-    assert!(archived(&plan, "x-devel").iter().all(|l| !l.contains("k.co")), "devel holds generic artifacts only");
+    assert!(
+        archived(&plan, "x-devel").iter().all(|l| !l.contains("k.co")),
+        "devel holds generic artifacts only"
+    );
     assert_eq!(files(&plan, "x-device-gfx942").len(), 4);
 }
 
 /// In legacy mode each family's devel links into that family's libraries.
 #[test]
 fn devel_of_a_family_links_into_its_own_libraries() {
-    let libs = package("libs", "runtime", "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"", "artifact \"blas\" \"lib\"");
-    let devel = package("devel", "devel", "\"x-devel\" module=\"x_devel\" split=\"family\"", "artifacts-of \"libs\"");
+    let libs = package(
+        "libs",
+        "runtime",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "artifact \"blas\" \"lib\"",
+    );
+    let devel = package(
+        "devel",
+        "devel",
+        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "artifacts-of \"libs\"",
+    );
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1
                    blas_lib_gfx110X-all lib/libb.so link libb.so.1
                    blas_lib_gfx94X-dcgpu lib/libb.so.1 so libb.so.1 is=other
@@ -197,7 +265,8 @@ fn devel_of_a_family_links_into_its_own_libraries() {
     let plan = Case::new(&[libs, devel], entries).legacy().plan();
     let of = |family: &str| {
         let mut only = plan.clone();
-        only.distributions.retain(|d| d.name.as_str() == "x-devel" && d.variant.as_deref() == Some(family));
+        only.distributions
+            .retain(|d| d.name.as_str() == "x-devel" && d.variant.as_deref() == Some(family));
         archived(&only, "x-devel")
     };
     assert_eq!(

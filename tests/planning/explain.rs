@@ -45,12 +45,16 @@ fn case() -> Case {
                    blas_lib_gfx1100 k/gfx1100 text b
                    blas_lib_gfx906 k/gfx906 text b
                    left_lib_generic l/eft text l";
-    Case::new(&packages, entries).linux(&["gfx942", "gfx1100"]).asking(|r| r.mode = Some(Mode::Kpack))
+    Case::new(&packages, entries)
+        .linux(&["gfx942", "gfx1100"])
+        .asking(|r| r.mode = Some(Mode::Kpack))
 }
 
-/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test planning` writes anew.
+/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all planning` writes anew.
 fn compare(name: &str, found: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/explain").join(format!("{name}.txt"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/explain")
+        .join(format!("{name}.txt"));
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs_err::write(&file, &found).unwrap();
@@ -64,7 +68,8 @@ fn told(case: &Case, path: &str) -> String {
 
 fn explain(case: &Case, path: &str, verbose: bool) -> String {
     let manifest = case.manifest();
-    let explainer = Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+    let explainer =
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Path(path) = explainer.find(path).unwrap() else { panic!("{path} is not known") };
     explanation_text(&explainer.explain(&path), verbose)
 }
@@ -76,7 +81,10 @@ fn a_library_link_that_an_alias_rule_asks_for() {
 
 #[test]
 fn a_library_that_is_shipped_under_its_soname() {
-    compare("a-library-that-is-shipped-under-its-soname", &explain(&case(), "lib/libx.so.1.0", true));
+    compare(
+        "a-library-that-is-shipped-under-its-soname",
+        &explain(&case(), "lib/libx.so.1.0", true),
+    );
 }
 
 #[test]
@@ -86,13 +94,46 @@ fn one_content_of_several_artifacts() {
 
 #[test]
 fn what_is_excluded_dropped_left_over_or_not_built() {
-    let paths = ["share/out/a", "t/b", "bin/other", "l/eft", "k/gfx906", "k/gfx942", "share/doc/b/LICENSE"];
-    compare("what-is-excluded-dropped-left-over-or-not-built", &paths.map(|path| told(&case(), path)).join("\n--------\n"));
+    let paths =
+        ["share/out/a", "t/b", "bin/other", "l/eft", "k/gfx906", "k/gfx942", "share/doc/b/LICENSE"];
+    compare(
+        "what-is-excluded-dropped-left-over-or-not-built",
+        &paths.map(|path| told(&case(), path)).join("\n--------\n"),
+    );
+}
+
+/// Rules are over files: one that names a directory says nothing of it, and what is below stays.
+#[test]
+fn directories_and_what_is_dropped_everywhere() {
+    let packages = [
+        runtime(
+            "core",
+            "artifact \"base\" \"lib\"\nexclude \"share/doc\"\nexclude \"share/out/**\"",
+        ),
+        devel("artifacts-of \"core\""),
+        "drop \"share/all/**\" everywhere=#true reason=\"nobody wants it\"\n".to_owned(),
+    ];
+    let entries = "base_lib_generic share dir
+                   base_lib_generic share/doc dir
+                   base_lib_generic share/doc/a text a
+                   base_lib_generic share/out dir
+                   base_lib_generic share/out/b text b
+                   base_lib_generic share/all dir
+                   base_lib_generic share/all/c text c";
+    let case = Case::new(&packages, entries).asking(|r| r.mode = Some(Mode::Kpack));
+    let all = ["share/doc", "share/doc/a", "share/out", "share/all", "share/all/c"];
+    compare(
+        "directories-and-what-is-dropped-everywhere",
+        &all.map(|path| told(&case, path)).join("\n"),
+    );
 }
 
 #[test]
 fn links_programs_and_directories() {
-    compare("links-programs-and-directories", &["bin/link", "bin/tool", "bin"].map(|path| told(&case(), path)).join("\n--------\n"));
+    compare(
+        "links-programs-and-directories",
+        &["bin/link", "bin/tool", "bin"].map(|path| told(&case(), path)).join("\n--------\n"),
+    );
 }
 
 #[test]
@@ -106,7 +147,10 @@ fn a_library_that_is_not_found() {
         &[runtime("core", "artifact \"base\" \"lib\"")],
         "base_lib_generic lib/liba.so.1 so liba.so.1 needs=libb.so.1,libc.so.1\nbase_lib_generic lib/sub/libb.so.1 so libb.so.1\nleft_lib_generic lib/libc.so.1 so libc.so.1",
     );
-    compare("a-library-that-is-not-found", &told(&case.asking(|r| r.mode = Some(Mode::Kpack)), "lib/liba.so.1"));
+    compare(
+        "a-library-that-is-not-found",
+        &told(&case.asking(|r| r.mode = Some(Mode::Kpack)), "lib/liba.so.1"),
+    );
 }
 
 #[test]
@@ -115,7 +159,10 @@ fn a_path_of_site_packages_is_the_installed_one() {
     assert_eq!(told(&case, "_x_core/lib/libx.so"), told(&case, "lib/libx.so"));
     assert_eq!(told(&case, "./lib/libx.so/"), told(&case, "lib/libx.so"));
     let rendered = told(&case, "x_core/_dist_info.py");
-    assert!(rendered.contains("no artifact has it") && rendered.contains("text that rockpack makes"), "{rendered}");
+    assert!(
+        rendered.contains("no artifact has it") && rendered.contains("text that rockpack makes"),
+        "{rendered}"
+    );
 }
 
 #[test]
@@ -128,7 +175,8 @@ fn both_modes_are_told_of_when_none_is_asked_for() {
 #[test]
 fn a_conflict_is_told_though_there_is_no_plan() {
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nartifact \"more\" \"lib\"")];
-    let case = Case::new(&packages, "base_lib_generic a text 1\nmore_lib_generic a text 2").asking(|r| r.mode = Some(Mode::Kpack));
+    let case = Case::new(&packages, "base_lib_generic a text 1\nmore_lib_generic a text 2")
+        .asking(|r| r.mode = Some(Mode::Kpack));
     compare("a-conflict-is-told-though-there-is-no-plan", &told(&case, "a"));
 }
 
@@ -136,7 +184,8 @@ fn a_conflict_is_told_though_there_is_no_plan() {
 fn what_is_told_is_data_too() {
     let case = case();
     let manifest = case.manifest();
-    let explainer = Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+    let explainer =
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
     let explanation = explainer.explain(&"share/same".parse().unwrap());
     let core = &explanation.modes[0].distributions[0];
     let choice = core.choice.as_ref().unwrap();
@@ -145,7 +194,10 @@ fn what_is_told_is_data_too() {
     assert_eq!(core.rules.iter().filter(|r| r.says == Says::Takes).count(), 3);
     let json = serde_json::to_value(&explanation).unwrap();
     assert_eq!(json["modes"][0]["distributions"][0]["lands"][0]["step"], "copy");
-    assert_eq!(json["modes"][0]["distributions"][0]["rules"][0]["rule"]["text"], "artifact \"base\" \"lib\" \"run\"");
+    assert_eq!(
+        json["modes"][0]["distributions"][0]["rules"][0]["rule"]["text"],
+        "artifact \"base\" \"lib\" \"run\""
+    );
     assert_eq!(json["found"][0]["kind"]["file"]["size"], 10);
 }
 
@@ -154,22 +206,44 @@ fn what_is_told_is_data_too() {
 fn every_path_lands_where_the_plan_has_it() {
     let case = case();
     let (manifest, plan) = (case.manifest(), case.plan());
-    let explainer = Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+    let explainer =
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
     for distribution in &plan.distributions {
         let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
         for member in distribution.all_members() {
             let path = member.path.as_str().strip_prefix(&root).unwrap_or(member.path.as_str());
             let explanation = explainer.explain(&path.parse().unwrap());
-            let here = explanation.modes[0].distributions.iter().find(|d| d.name == distribution.name && d.variant == distribution.variant);
-            let landed = here.unwrap().lands.iter().find(|l| l.member.path == member.path).unwrap_or_else(|| panic!("{path} lands"));
+            let here = explanation.modes[0]
+                .distributions
+                .iter()
+                .find(|d| d.name == distribution.name && d.variant == distribution.variant);
+            let landed = here
+                .unwrap()
+                .lands
+                .iter()
+                .find(|l| l.member.path == member.path)
+                .unwrap_or_else(|| panic!("{path} lands"));
             assert_eq!(landed.member.step, member.step);
-            let heard = here.unwrap().rules.iter().filter_map(|r| r.rule.as_ref()).any(|rule| *rule.place == *member.rule);
-            assert!(heard || &*member.rule == "rockpack", "{path}: {} is among the rules", member.rule);
+            let heard = here
+                .unwrap()
+                .rules
+                .iter()
+                .filter_map(|r| r.rule.as_ref())
+                .any(|rule| *rule.place == *member.rule);
+            assert!(
+                heard || &*member.rule == "rockpack",
+                "{path}: {} is among the rules",
+                member.rule
+            );
         }
     }
     for unowned in &plan.unowned {
         let explanation = explainer.explain(&unowned.origin.path);
-        assert!(explanation.modes[0].unowned.contains(&unowned.origin.artifact), "{}", unowned.origin);
+        assert!(
+            explanation.modes[0].unowned.contains(&unowned.origin.artifact),
+            "{}",
+            unowned.origin
+        );
     }
 }
 
@@ -177,10 +251,16 @@ fn every_path_lands_where_the_plan_has_it() {
 fn globs_list_and_unknown_paths_offer_near_ones() {
     let case = case();
     let manifest = case.manifest();
-    let explainer = Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+    let explainer =
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
-    compare("globs-list-and-unknown-paths-offer-near-ones", &matches_text(&explainer.matches(paths), false));
-    assert!(matches!(explainer.find("lib/*.none").unwrap(), Asked::Glob(paths) if paths.is_empty()));
+    compare(
+        "globs-list-and-unknown-paths-offer-near-ones",
+        &matches_text(&explainer.matches(paths), false),
+    );
+    assert!(
+        matches!(explainer.find("lib/*.none").unwrap(), Asked::Glob(paths) if paths.is_empty())
+    );
     let near = |text: &str| match explainer.find(text).unwrap() {
         Asked::Unknown(near) => near.iter().map(ToString::to_string).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
@@ -199,16 +279,24 @@ fn one_package_alone_is_told_of() {
     let text = told(&only("tools"), "bin/tool");
     assert!(!text.contains("rules"), "{text}");
     let text = told(&only("core"), "bin/tool");
-    assert!(text.contains("_x_core/lib/libx.so.1 of x-core") && !text.contains("x-devel"), "{text}");
+    assert!(
+        text.contains("_x_core/lib/libx.so.1 of x-core") && !text.contains("x-devel"),
+        "{text}"
+    );
     let case = only("none");
     let manifest = case.manifest();
-    assert!(Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap_err().blame_usage());
+    assert!(
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request)
+            .unwrap_err()
+            .blame_usage()
+    );
 }
 
 #[test]
 fn a_request_that_cannot_be_is_an_error() {
-    let case = case().asking(|r| r.version = Some("not a version".to_owned()));
+    let case = case().asking(|r| r.suffix = "not a suffix".to_owned());
     let manifest = case.manifest();
-    let problems = Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap_err();
+    let problems =
+        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap_err();
     assert!(problems.blame_usage());
 }

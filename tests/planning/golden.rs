@@ -1,6 +1,6 @@
 //! The plan of the demo artifacts by the repository's own manifest, as people review it.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test planning golden` writes `golden/*.txt` anew.
+//! `UPDATE_EXPECT=1 cargo test --test all planning::golden` writes `golden/*.txt` anew.
 
 use std::path::Path;
 
@@ -10,22 +10,26 @@ use rockpack::manifest::Manifest;
 use rockpack::plan::{self, Request, Templates};
 use rockpack::source::Source;
 
-#[path = "../../examples/demo_artifacts.rs"]
-mod demo_artifacts;
-
 fn planned(kpack: bool) -> String {
     let dir = tempfile::tempdir().unwrap();
     let artifacts = dir.path().join("artifacts");
-    demo_artifacts::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "true").unwrap()).unwrap();
+    rockpack::demo::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "true").unwrap())
+        .unwrap();
     let (catalog, _tree) = catalog::scan(&artifacts).unwrap();
-    let source = |name: &str| Source::new(name, fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap());
+    let source = |name: &str| {
+        Source::new(
+            name,
+            fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap(),
+        )
+    };
     let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
     let file = |path: &str| (path.parse().unwrap(), String::new());
     let templates = Templates::from([
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
         ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
     ]);
-    let request = Request { platform_tag: Some("manylinux_2_28_x86_64".to_owned()), ..Request::default() };
+    let request =
+        Request { platform_tag: Some("manylinux_2_28_x86_64".to_owned()), ..Request::default() };
     let (plan, warnings) = plan::resolve(&manifest, &catalog, &templates, &request).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     format!("{}\n{}", plan::summary_text(&plan, true), plan::files_text(&plan))

@@ -19,7 +19,13 @@ fn data(page: &str) -> Value {
 
 /// A column's numbers, whichever way they are written.
 fn numbers(column: &Value) -> Vec<usize> {
-    let list = |v: &Value| v.as_array().unwrap().iter().map(|n| usize::try_from(n.as_u64().unwrap()).unwrap()).collect::<Vec<_>>();
+    let list = |v: &Value| {
+        v.as_array()
+            .unwrap()
+            .iter()
+            .map(|n| usize::try_from(n.as_u64().unwrap()).unwrap())
+            .collect::<Vec<_>>()
+    };
     match column.get("runs") {
         Some(runs) => list(runs).chunks(2).flat_map(|run| vec![run[0]; run[1]]).collect(),
         None => list(column),
@@ -30,7 +36,8 @@ fn numbers(column: &Value) -> Vec<usize> {
 fn rows(data: &Value) -> Vec<String> {
     let column = |name: &str| numbers(&data["columns"][name]);
     let text = |at: usize| data["strings"][at].as_str().unwrap().to_owned();
-    let (parents, names) = (numbers(&data["directories"]["parent"]), numbers(&data["directories"]["name"]));
+    let (parents, names) =
+        (numbers(&data["directories"]["parent"]), numbers(&data["directories"]["name"]));
     let path = |mut directory: usize, name: usize| {
         let mut path = text(name);
         while directory > 0 {
@@ -39,9 +46,12 @@ fn rows(data: &Value) -> Vec<String> {
         }
         path
     };
-    let (distribution, step, directory, name) = (column("distribution"), column("step"), column("directory"), column("name"));
-    let (size, rule, artifact, base) = (column("size"), column("rule"), column("artifact"), column("base"));
-    let (strip, source, detail, rpath) = (column("strip"), column("source"), column("detail"), column("rpath"));
+    let (distribution, step, directory, name) =
+        (column("distribution"), column("step"), column("directory"), column("name"));
+    let (size, rule, artifact, base) =
+        (column("size"), column("rule"), column("artifact"), column("base"));
+    let (strip, source, detail, rpath) =
+        (column("strip"), column("source"), column("detail"), column("rpath"));
     let row = |at: usize| {
         let path = path(directory[at], name[at]);
         let from = match artifact[at] {
@@ -51,7 +61,13 @@ fn rows(data: &Value) -> Vec<String> {
                 let same = path.split('/').skip(strip[at]).collect::<Vec<_>>().join("/");
                 let below = if source[at] == 0 { same } else { text(source[at]) };
                 let part = |key: &str| id[key].as_str().unwrap().to_owned();
-                format!("{}_{}_{}/{}/{below}", part("name"), part("component"), part("family"), text(base[at]))
+                format!(
+                    "{}_{}_{}/{}/{below}",
+                    part("name"),
+                    part("component"),
+                    part("family"),
+                    text(base[at])
+                )
             }
         };
         let step = data["steps"][step[at]].as_str().unwrap();
@@ -66,9 +82,13 @@ fn expected(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
         let licenses: BTreeSet<_> = distribution.licenses.iter().map(|l| &l.path).collect();
-        let below = format!("{}-{}.dist-info/licenses", distribution.name.file_stem(), plan.version);
-        for (at, m) in distribution.all_members().enumerate().filter(|(_, m)| m.step != Step::Directory) {
-            let license = at >= distribution.members.len() && at < distribution.members.len() + licenses.len();
+        let below =
+            format!("{}-{}.dist-info/licenses", distribution.name.file_stem(), plan.version);
+        for (at, m) in
+            distribution.all_members().enumerate().filter(|(_, m)| m.step != Step::Directory)
+        {
+            let license = at >= distribution.members.len()
+                && at < distribution.members.len() + licenses.len();
             let path = if license { format!("{below}/{}", m.path) } else { m.path.to_string() };
             let from = m.step.source().map(ToString::to_string).unwrap_or_default();
             let (detail, rpath) = match &m.step {
@@ -76,15 +96,31 @@ fn expected(plan: &Plan) -> Vec<String> {
                 Step::Stub { target, .. } => (format!("starts {target}"), String::new()),
                 Step::Alias { needed, rpath, .. } => (format!("needs {needed}"), rpath.clone()),
                 Step::Link { target } => (format!("leads to {target}"), String::new()),
-                Step::Copy { .. } | Step::Directory | Step::Render { .. } => (String::new(), String::new()),
+                Step::Copy { .. } | Step::Directory | Step::Render { .. } => {
+                    (String::new(), String::new())
+                }
             };
-            lines.push(format!("{number} {} {path} {} {} {from} {detail} {rpath}", m.step.name(), m.size, m.rule));
+            lines.push(format!(
+                "{number} {} {path} {} {} {from} {detail} {rpath}",
+                m.step.name(),
+                m.size,
+                m.rule
+            ));
         }
     }
     for (number, distribution) in (1..).zip(&plan.distributions) {
-        lines.extend(distribution.absent.iter().map(|a| format!("{number} absent {} 0 {}  {} ", a.path, a.rule, a.reason)));
+        lines.extend(
+            distribution
+                .absent
+                .iter()
+                .map(|a| format!("{number} absent {} 0 {}  {} ", a.path, a.rule, a.reason)),
+        );
     }
-    lines.extend(plan.unowned.iter().map(|u| format!("0 unowned {} {}  {}  ", u.origin.path, u.size, u.origin)));
+    lines.extend(
+        plan.unowned
+            .iter()
+            .map(|u| format!("0 unowned {} {}  {}  ", u.origin.path, u.size, u.origin)),
+    );
     lines
 }
 
@@ -92,7 +128,8 @@ fn expected(plan: &Plan) -> Vec<String> {
 fn the_data_of_a_small_plan() {
     let plan = small();
     let data = data(&html_page(&plan));
-    let steps: BTreeSet<&str> = data["steps"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
+    let steps: BTreeSet<&str> =
+        data["steps"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
     assert_eq!(
         steps,
         BTreeSet::from(["absent", "alias", "copy", "link", "relink", "render", "stub", "unowned"]),
@@ -109,6 +146,10 @@ fn hostile_names_arrive_whole_and_end_nothing() {
     let data = data(&page);
     assert_eq!(rows(&data), expected(&plan));
     assert_eq!(data["notes"].as_array().unwrap().len(), HOSTILE.len());
+    for (warning, name) in data["warnings"].as_array().unwrap().iter().zip(HOSTILE) {
+        assert_eq!(warning["help"], name);
+        assert_eq!(warning["places"][0]["text"], name);
+    }
     assert!(!data_text(&page).contains('<'));
     assert_eq!(page.matches("<script").count(), 2, "the data and the script");
     assert_eq!(page.matches("</script>").count(), 2);
@@ -118,7 +159,11 @@ fn hostile_names_arrive_whole_and_end_nothing() {
 fn a_page_holds_nothing_of_the_host_and_is_the_same_again() {
     let page = html_page(&small());
     assert_eq!(page, html_page(&small()));
-    assert!(!page.contains(env!("CARGO_MANIFEST_DIR")) && !page.contains("http:") && !page.contains("https:"));
+    assert!(
+        !page.contains(env!("CARGO_MANIFEST_DIR"))
+            && !page.contains("http:")
+            && !page.contains("https:")
+    );
 }
 
 #[test]

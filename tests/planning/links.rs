@@ -26,7 +26,8 @@ fn a_link_can_lead_through_links_to_directories() {
     // `toolchain/share/..` is `lib/llvm`, so `../llvm` from there is `lib/llvm` too.
     assert_eq!(
         resolved(entries).0[..3],
-        ["etc/one", "etc/three", "etc/two"].map(|p| format!("{p} copy base_lib_generic:lib/llvm/share/a"))
+        ["etc/one", "etc/three", "etc/two"]
+            .map(|p| format!("{p} copy base_lib_generic:lib/llvm/share/a"))
     );
 }
 
@@ -41,12 +42,20 @@ fn dots_after_a_directory_link_start_from_where_it_leads() {
 
 #[test]
 fn chains_are_followed_to_their_end_and_circles_are_found() {
-    let chain = (0..30).map(|n| format!("base_lib_generic c/{n} link {}", n + 1)).collect::<Vec<_>>().join("\n");
+    let chain = (0..30)
+        .map(|n| format!("base_lib_generic c/{n} link {}", n + 1))
+        .collect::<Vec<_>>()
+        .join("\n");
     let (placed, _) = resolved(&format!("{chain}\nbase_lib_generic c/30 text end"));
     assert_eq!(placed.len(), 31);
     assert!(placed.iter().all(|p| p.contains("copy base_lib_generic")));
-    let (_, dropped) = resolved("base_lib_generic a/x link ../b/x\nbase_lib_generic b link a\nbase_lib_generic f text f");
-    assert_eq!(dropped, ["a/x: leads in a circle", "b: a link to a directory; wheels hold no links"]);
+    let (_, dropped) = resolved(
+        "base_lib_generic a/x link ../b/x\nbase_lib_generic b link a\nbase_lib_generic f text f",
+    );
+    assert_eq!(
+        dropped,
+        ["a/x: leads in a circle", "b: a link to a directory; wheels hold no links"]
+    );
 }
 
 /// Defect 22.
@@ -54,12 +63,17 @@ fn chains_are_followed_to_their_end_and_circles_are_found() {
 fn absolute_links_and_links_that_lead_outside_are_refused() {
     for text in ["/opt/a", "../../a", "../d/../../../a"] {
         let entries = format!("base_lib_generic d/l link {text}\nbase_lib_generic f text f");
-        let problem = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], &entries).problem();
+        let problem =
+            Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], &entries).problem();
         assert!(
             problem.starts_with(&format!("the link `d/l` of artifact `base_lib_generic` leads outside the installation: `{text}`")),
             "{problem}"
         );
-        assert!(problem.contains("artifact \"base\" \"lib\" <- takes it") && problem.contains("help: exclude the link"), "{problem}");
+        assert!(
+            problem.contains("artifact \"base\" \"lib\" <- takes it")
+                && problem.contains("help: exclude the link"),
+            "{problem}"
+        );
     }
 }
 
@@ -73,7 +87,8 @@ fn a_link_to_a_link_that_leads_outside_is_refused_too() {
 #[test]
 fn an_excluded_link_that_leads_outside_is_nobodys_business() {
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nexclude \"d/**\"")];
-    let plan = Case::new(&packages, "base_lib_generic d/l link /opt/a\nbase_lib_generic f text f").plan();
+    let plan =
+        Case::new(&packages, "base_lib_generic d/l link /opt/a\nbase_lib_generic f text f").plan();
     assert_eq!(files(&plan, "x-core"), ["f copy base_lib_generic"]);
 }
 
@@ -89,5 +104,8 @@ fn a_link_is_not_resolved_over_what_is_not_installed_with_it() {
                    blas_lib_gfx110X-all share/own text own
                    blas_lib_gfx94X-dcgpu share/b text b";
     let plan = Case::new(&packages, entries).legacy().plan();
-    assert_eq!(absent(&plan, "x-libs-gfx110X-all"), ["share/a: dangles: no artifact has `share/b`"]);
+    assert_eq!(
+        absent(&plan, "x-libs-gfx110X-all"),
+        ["share/a: dangles: no artifact has `share/b`"]
+    );
 }

@@ -11,11 +11,22 @@ use rockpack::names::Compression;
 use rockpack::plan::{Closure, Distribution, Form, Member, Metadata, Resolved, Step};
 use rockpack::source::Source;
 
-const LOADER: &str = if cfg!(target_arch = "x86_64") { "/lib64/ld-linux-x86-64.so.2" } else { "/lib/ld-linux-aarch64.so.1" };
+const LOADER: &str = if cfg!(target_arch = "x86_64") {
+    "/lib64/ld-linux-x86-64.so.2"
+} else {
+    "/lib/ld-linux-aarch64.so.1"
+};
 const WORLDS: u64 = 40;
 const DIRECTORIES: [&str; 4] = ["_x/lib", "_x/lib/deep", "_x/bin", "_y/lib"];
-const ENTRIES: [&str; 7] =
-    ["$ORIGIN", "$ORIGIN/deep", "$ORIGIN/..", "$ORIGIN/../lib", "${ORIGIN}/../../_y/lib", "$ORIGIN/../../_x/lib/deep", "/nowhere"];
+const ENTRIES: [&str; 7] = [
+    "$ORIGIN",
+    "$ORIGIN/deep",
+    "$ORIGIN/..",
+    "$ORIGIN/../lib",
+    "${ORIGIN}/../../_y/lib",
+    "$ORIGIN/../../_x/lib/deep",
+    "/nowhere",
+];
 const NAMES: usize = 6;
 
 /// The same numbers on every run (Knuth's MMIX generator).
@@ -23,7 +34,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % limit
     }
 
@@ -68,7 +80,11 @@ fn world(dir: &Path, stubs: &Path, numbers: &mut Numbers) -> PathBuf {
     let mut taken = BTreeSet::new();
     for _ in 0..10 {
         let (directory, name) = (DIRECTORIES[numbers.below(4)], &names[numbers.below(NAMES - 1)]);
-        let needed: BTreeSet<&String> = numbers.some(&names.iter().collect::<Vec<_>>(), 3).into_iter().filter(|n| *n != name).collect();
+        let needed: BTreeSet<&String> = numbers
+            .some(&names.iter().collect::<Vec<_>>(), 3)
+            .into_iter()
+            .filter(|n| *n != name)
+            .collect();
         let needed: Vec<String> = needed.into_iter().cloned().collect();
         let (rpath, new_tags) = (numbers.some(&ENTRIES, 3), numbers.below(6) == 0);
         if taken.insert((directory, name.clone())) {
@@ -86,7 +102,13 @@ fn distribution(catalog: &Catalog) -> Distribution {
     let entries = artifact.entries.iter().filter(|e| e.elf().is_some());
     let members = entries.map(|entry| Member {
         path: entry.path.clone(),
-        step: Step::Copy { source: Origin { artifact: artifact.id.clone(), base: entry.base.clone(), path: entry.path.clone() } },
+        step: Step::Copy {
+            source: Origin {
+                artifact: artifact.id.clone(),
+                base: entry.base.clone(),
+                path: entry.path.clone(),
+            },
+        },
         executable: true,
         size: entry.size(),
         rule: "packages.kdl:1".into(),
@@ -116,13 +138,21 @@ fn distribution(catalog: &Catalog) -> Distribution {
 type Load = BTreeMap<String, Vec<Option<String>>>;
 
 fn load(stage: &Path, path: &str) -> Load {
-    let output = Command::new(LOADER).arg(stage.join(path)).env_clear().env("LD_TRACE_LOADED_OBJECTS", "1").output().unwrap();
+    let output = Command::new(LOADER)
+        .arg(stage.join(path))
+        .env_clear()
+        .env("LD_TRACE_LOADED_OBJECTS", "1")
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     // The loader does not list the file itself.
-    let mut load = Load::from([(path.rsplit('/').next().unwrap().to_owned(), vec![Some(path.to_owned())])]);
+    let mut load =
+        Load::from([(path.rsplit('/').next().unwrap().to_owned(), vec![Some(path.to_owned())])]);
     for (name, place) in text.lines().filter_map(|line| line.trim().split_once(" => ")) {
         let found = Path::new(place.split(" (").next().unwrap()).canonicalize().ok();
-        let below = found.map(|p| p.strip_prefix(stage.canonicalize().unwrap()).unwrap().to_str().unwrap().to_owned());
+        let below = found.map(|p| {
+            p.strip_prefix(stage.canonicalize().unwrap()).unwrap().to_str().unwrap().to_owned()
+        });
         load.entry(name.to_owned()).or_default().push(below);
     }
     load
@@ -134,13 +164,17 @@ fn expected(loads: &BTreeMap<String, Load>, path: &str, library: &str) -> Option
     if let Some(found) = &loads[path][library][0] {
         return Some(found.clone());
     }
-    let by = loads.iter().filter(|(root, load)| *root != path && load.values().flatten().any(|p| p.as_deref() == Some(path)));
+    let by = loads.iter().filter(|(root, load)| {
+        *root != path && load.values().flatten().any(|p| p.as_deref() == Some(path))
+    });
     let answers: Vec<_> = by.map(|(_, load)| &load[library]).collect();
     if answers.iter().any(|answer| answer.len() > 1) {
         return None;
     }
     Some(match answers.first().and_then(|answer| answer[0].as_ref()) {
-        Some(found) if answers.iter().all(|answer| answer[0].is_some()) => format!("{found} by loaders"),
+        Some(found) if answers.iter().all(|answer| answer[0].is_some()) => {
+            format!("{found} by loaders")
+        }
         _ => "nowhere".to_owned(),
     })
 }
@@ -150,7 +184,9 @@ fn said(resolved: &Resolved<'_>) -> String {
         Resolved::Member(found) => found.member.path.to_string(),
         Resolved::ThroughLoader { found, .. } => format!("{} by loaders", found.member.path),
         Resolved::Unresolved { .. } => "nowhere".to_owned(),
-        Resolved::Luck(_) | Resolved::System(_) | Resolved::Missing(_) => panic!("one distribution, no rules: {resolved:?}"),
+        Resolved::Luck(_) | Resolved::System(_) | Resolved::Missing(_) => {
+            panic!("one distribution, no rules: {resolved:?}")
+        }
     }
 }
 
@@ -158,8 +194,12 @@ fn said(resolved: &Resolved<'_>) -> String {
 fn the_loader_finds_what_the_closure_says() {
     let dir = tempfile::tempdir().unwrap();
     let (stubs, mut numbers) = (stubs(dir.path()), Numbers(7));
-    let project = Source::new("packages.kdl", "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n");
-    let manifest = Manifest::decode(&project, &Source::new("families.kdl", super::support::FAMILIES)).unwrap();
+    let project = Source::new(
+        "packages.kdl",
+        "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n",
+    );
+    let manifest =
+        Manifest::decode(&project, &Source::new("families.kdl", super::support::FAMILIES)).unwrap();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for number in 0..WORLDS {
         let artifacts = dir.path().join(number.to_string());
@@ -168,12 +208,19 @@ fn the_loader_finds_what_the_closure_says() {
         let distribution = distribution(&catalog);
         let closure = Closure::new(&manifest, &catalog, [&distribution]);
         let paths: Vec<&str> = distribution.members.iter().map(|m| m.path.as_str()).collect();
-        let loads: BTreeMap<String, _> = paths.iter().map(|path| ((*path).to_owned(), load(&stage, path))).collect();
+        let loads: BTreeMap<String, _> =
+            paths.iter().map(|path| ((*path).to_owned(), load(&stage, path))).collect();
         for member in &distribution.members {
             for need in closure.needs(&distribution, &member.path) {
-                let Some(expected) = expected(&loads, member.path.as_str(), need.library) else { continue };
+                let Some(expected) = expected(&loads, member.path.as_str(), need.library) else {
+                    continue;
+                };
                 let said = said(&need.resolved);
-                assert_eq!(said, expected, "world {number}: {} needs {}", member.path, need.library);
+                assert_eq!(
+                    said, expected,
+                    "world {number}: {} needs {}",
+                    member.path, need.library
+                );
                 *seen
                     .entry(if said.ends_with("by loaders") {
                         "by loaders"
@@ -186,5 +233,8 @@ fn the_loader_finds_what_the_closure_says() {
             }
         }
     }
-    assert!(seen.len() == 3 && seen.values().all(|count| *count >= 5), "each outcome comes about: {seen:?}");
+    assert!(
+        seen.len() == 3 && seen.values().all(|count| *count >= 5),
+        "each outcome comes about: {seen:?}"
+    );
 }

@@ -31,16 +31,22 @@ fn tags(text: &str) -> Vec<String> {
 
 #[test]
 fn it_fits_a_comment_at_any_size_and_says_what_is_left_out() {
-    for (distributions, files, unowned, notes) in
-        [(1, 20_000, 0, 0), (3000, 2, 0, 0), (1, 1, 50_000, 0), (1, 1, 0, 5000), (600, 100, 5000, 5000)]
-    {
+    for (distributions, files, unowned, notes) in [
+        (1, 20_000, 0, 0),
+        (3000, 2, 0, 0),
+        (1, 1, 50_000, 0),
+        (1, 1, 0, 5000),
+        (600, 100, 5000, 5000),
+    ] {
         let text = markdown_text(&large(distributions, files, unowned, notes));
         assert!(text.len() <= MARKDOWN_LIMIT, "{} bytes", text.len());
         assert!(text.contains("more"), "{text}");
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }
     let text = markdown_text(&large(600, 100, 5000, 5000));
-    for left_out in ["more distributions", "more notes", "more artifacts", "lists of largest directories"] {
+    for left_out in
+        ["more distributions", "more notes", "more artifacts", "lists of largest directories"]
+    {
         assert!(text.contains(left_out), "{left_out}");
     }
 }

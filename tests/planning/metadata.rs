@@ -8,7 +8,7 @@ use rockpack::plan::{Member, Step, without_license_text};
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"
     script \"c++tool\" program=\"bin/link\" expand-devel=#true
-    script \"gone\" program=\"bin/gone\"
+    script \"gone\" program=\"bin/gone\" optional=\"not in every build\"
     script \"windows\" program=\"bin/tool\" on=\"windows\"
     script \"linux\" program=\"bin/tool\" on=\"linux\"
     script \"self\" function=\"_main:run\"";
@@ -18,7 +18,11 @@ const ENTRIES: &str = "base_lib_generic bin/tool script
                        base_lib_generic bin/info.exe data 5";
 
 fn scripts(case: &Case) -> Vec<String> {
-    distribution(&case.plan(), "x-core").entry_points.iter().map(|(name, start)| format!("{name} = {start}")).collect()
+    distribution(&case.plan(), "x-core")
+        .entry_points
+        .iter()
+        .map(|(name, start)| format!("{name} = {start}"))
+        .collect()
 }
 
 /// Defect 29.
@@ -27,7 +31,12 @@ fn a_script_whose_program_is_not_packaged_is_not_registered() {
     let case = Case::new(&[runtime("core", SCRIPTS)], ENTRIES);
     assert_eq!(
         scripts(&case),
-        ["c++tool = x_core._cli:c_2b__2b_tool", "linux = x_core._cli:linux", "self = x_core._main:run", "tool = x_core._cli:tool"]
+        [
+            "c++tool = x_core._cli:c_2b__2b_tool",
+            "linux = x_core._cli:linux",
+            "self = x_core._main:run",
+            "tool = x_core._cli:tool"
+        ]
     );
     let plan = case.plan();
     let cli = rendered(&plan, "x-core", "x_core/_cli.py");
@@ -47,31 +56,48 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
     );
     let (plan, warnings) = Case::new(&[runtime("core", &lines)], ENTRIES).plan_and_warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("package `core` does not have a library that the runtime finds by name\n"), "{warnings:?}");
-    assert!(warnings[0].contains("library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"), "{warnings:?}");
+    assert!(
+        warnings[0]
+            .starts_with("package `core` does not have a library that the runtime finds by name\n"),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings[0].contains(
+            "library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"
+        ),
+        "{warnings:?}"
+    );
     assert_eq!(
         absent(&plan, "x-core"),
-        ["bin/gone: not there: no script `gone`", "lib/libx.so*: not there: the runtime will not find library `x`"]
+        [
+            "bin/gone: not there: no script `gone`",
+            "lib/libx.so*: not there: the runtime will not find library `x`"
+        ]
     );
 }
 
 #[test]
 fn on_windows_programs_end_in_exe() {
-    let lines =
-        "artifact \"base\" \"lib\"\nscript \"info\" program=\"bin/info\" on=\"windows\"\nscript \"tool\" program=\"bin/tool\" on=\"linux\"";
-    let case = Case::new(&[runtime("core", lines)], ENTRIES).asking(|r| r.platform_tag = Some("win_amd64".to_owned()));
+    let lines = "artifact \"base\" \"lib\"\nscript \"info\" program=\"bin/info\" on=\"windows\"\nscript \"tool\" program=\"bin/tool\" on=\"linux\"";
+    let case = Case::new(&[runtime("core", lines)], ENTRIES)
+        .asking(|r| r.platform_tag = Some("win_amd64".to_owned()));
     assert_eq!(scripts(&case), ["info = x_core._cli:info"]);
 }
 
 #[test]
 fn without_scripts_there_is_no_module_for_them() {
     let plan = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES).plan();
-    assert!(distribution(&plan, "x-core").members.iter().all(|m| !m.path.as_str().ends_with("_cli.py")));
+    assert!(
+        distribution(&plan, "x-core").members.iter().all(|m| !m.path.as_str().ends_with("_cli.py"))
+    );
 }
 
 #[test]
 fn licence_texts_of_all_that_a_package_ships_are_in_its_metadata() {
-    let packages = [runtime("core", "artifact \"base\" \"lib\""), runtime("other", "artifact \"blas\" \"lib\"")];
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\""),
+        runtime("other", "artifact \"blas\" \"lib\""),
+    ];
     let entries = "base_lib_generic a text a
                    base_doc_generic share/doc/base/LICENSE.txt text base
                    base_dev_generic share/doc/base/LICENSE.txt text base
@@ -82,13 +108,26 @@ fn licence_texts_of_all_that_a_package_ships_are_in_its_metadata() {
         let licenses = &distribution(&plan, name).licenses;
         licenses
             .iter()
-            .map(|m| format!("{} {}", m.path, m.step.source().map(|s| s.artifact.to_string()).unwrap_or_default()))
+            .map(|m| {
+                format!(
+                    "{} {}",
+                    m.path,
+                    m.step.source().map(|s| s.artifact.to_string()).unwrap_or_default()
+                )
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(texts("x-core"), ["LICENSE ", "share/doc/base/LICENSE.txt base_dev_generic"]);
     assert_eq!(texts("x-other"), ["LICENSE ", "share/doc/blas/LICENSE blas_lib_generic"]);
-    assert!(files(&plan, "x-other").contains(&"share/doc/blas/LICENSE copy blas_lib_generic".to_owned()), "and where the build puts it");
-    assert!(distribution(&plan, "x-core").members.iter().all(|m| m.path.as_str() != "x_core/LICENSE"), "the template's text is metadata");
+    assert!(
+        files(&plan, "x-other")
+            .contains(&"share/doc/blas/LICENSE copy blas_lib_generic".to_owned()),
+        "and where the build puts it"
+    );
+    assert!(
+        distribution(&plan, "x-core").members.iter().all(|m| m.path.as_str() != "x_core/LICENSE"),
+        "the template's text is metadata"
+    );
 }
 
 #[test]
@@ -104,10 +143,19 @@ fn licence_texts_go_by_what_is_shipped_and_not_by_what_rules_name() {
                    extra_dev_generic include/e.h text e
                    extra_dev_generic include/sub/LICENSE text not where the globs say";
     let plan = Case::new(&packages, entries).plan();
-    let texts = |name: &str| distribution(&plan, name).licenses.iter().map(|m| m.path.to_string()).collect::<Vec<_>>();
+    let texts = |name: &str| {
+        distribution(&plan, name).licenses.iter().map(|m| m.path.to_string()).collect::<Vec<_>>()
+    };
     assert_eq!(texts("x-core"), ["LICENSE", "share/doc/base/LICENSE"], "no file of blas is in it");
-    assert_eq!(texts("x-devel"), ["LICENSE", "share/doc/base/LICENSE", "share/doc/blas/LICENSE"], "in the archive are headers and texts");
-    let lacking: Vec<String> = without_license_text(&plan).into_iter().map(|(artifact, wheels)| format!("{artifact} {wheels:?}")).collect();
+    assert_eq!(
+        texts("x-devel"),
+        ["LICENSE", "share/doc/base/LICENSE", "share/doc/blas/LICENSE"],
+        "in the archive are headers and texts"
+    );
+    let lacking: Vec<String> = without_license_text(&plan)
+        .into_iter()
+        .map(|(artifact, wheels)| format!("{artifact} {wheels:?}"))
+        .collect();
     assert_eq!(lacking, ["extra [DistName(\"x-devel\")]"]);
 }
 
@@ -117,7 +165,10 @@ fn a_selectors_licence_text_is_listed_as_one() {
     let mut case = Case::new(&[selector], ENTRIES);
     case.templates.insert(
         "meta".to_owned(),
-        vec![("LICENSE".parse().unwrap(), "MIT".to_owned()), ("pyproject.toml".parse().unwrap(), String::new())],
+        vec![
+            ("LICENSE".parse().unwrap(), "MIT".to_owned()),
+            ("pyproject.toml".parse().unwrap(), String::new()),
+        ],
     );
     let plan = case.plan();
     let paths = |members: &[Member]| members.iter().map(|m| m.path.to_string()).collect::<Vec<_>>();
@@ -138,18 +189,29 @@ fn composed(terms: &str, lines: &str) -> Case {
 #[test]
 fn a_licence_is_composed_of_those_of_the_artifacts_that_are_shipped() {
     let both = "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"";
-    let license = |terms: &str, lines: &str| distribution(&composed(terms, lines).plan(), "x-core").metadata.license.clone();
-    let terms = r#"license-of "base" spdx="Zlib OR ISC"; license-of "blas" spdx="BSD-3-Clause AND MIT""#;
+    let license = |terms: &str, lines: &str| {
+        distribution(&composed(terms, lines).plan(), "x-core").metadata.license.clone()
+    };
+    let terms =
+        r#"license-of "base" spdx="Zlib OR ISC"; license-of "blas" spdx="BSD-3-Clause AND MIT""#;
     assert_eq!(license(terms, both), "BSD-3-Clause AND MIT AND (Zlib OR ISC)");
     let narrowed = format!("{both}\nexclude \"a\"");
     assert_eq!(license(terms, &narrowed), "BSD-3-Clause AND MIT", "no file of base is in it");
     let bare = r#"license-of "base" spdx="ISC"; license-of "blas" spdx="ISC""#;
-    assert_eq!(license(bare, both), "ISC AND MIT", "the Python sources of every package have a licence too");
+    assert_eq!(
+        license(bare, both),
+        "ISC AND MIT",
+        "the Python sources of every package have a licence too"
+    );
 }
 
 #[test]
 fn a_licence_is_not_composed_of_what_nobody_said() {
-    let problem = composed(r#"license-of "base" spdx="MIT""#, "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"").problem();
+    let problem = composed(
+        r#"license-of "base" spdx="MIT""#,
+        "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\" optional=\"not always\"",
+    )
+    .problem();
     assert_eq!(
         problem,
         "the licence of package `core` cannot be composed\n  package \"core\" kind=\"runtime\" { <- no terms are given for blas\n  \
@@ -159,13 +221,18 @@ fn a_licence_is_not_composed_of_what_nobody_said() {
 
 #[test]
 fn deprecated_identifiers_are_a_warning_with_their_successors() {
-    let package = runtime("core", "artifact \"base\" \"lib\"").replace("license \"MIT\"", "license \"GPL-2.0 AND MIT\"");
+    let package = runtime("core", "artifact \"base\" \"lib\"")
+        .replace("license \"MIT\"", "license \"GPL-2.0 AND MIT\"");
     let warnings = Case::new(&[package], ENTRIES).manifest().warnings();
-    let told: Vec<String> =
-        warnings.iter().map(|p| format!("{}: {} ({})", p.code(), p.message(), p.remedy().unwrap_or_default())).collect();
+    let told: Vec<String> = warnings
+        .iter()
+        .map(|p| format!("{}: {} ({})", p.code(), p.message(), p.remedy().unwrap_or_default()))
+        .collect();
     assert_eq!(
         told,
-        ["deprecated-license: `GPL-2.0` is a deprecated identifier (say which is meant: `GPL-2.0-only` or `GPL-2.0-or-later`)"]
+        [
+            "deprecated-license: `GPL-2.0` is a deprecated identifier (say which is meant: `GPL-2.0-only` or `GPL-2.0-or-later`)"
+        ]
     );
 }
 
@@ -173,19 +240,26 @@ fn deprecated_identifiers_are_a_warning_with_their_successors() {
 fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
     let mut case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], ENTRIES);
     case.templates.remove("runtime");
-    assert_eq!(case.problem(), "there is no template `runtime`\n  template \"runtime\" <- templates are: meta\n");
+    assert_eq!(
+        case.problem(),
+        "there is no template `runtime`\n  template \"runtime\" <- templates are: meta\n"
+    );
 }
 
 #[test]
 fn the_platform_tag_is_the_best_that_is_true_of_all_that_is_shipped() {
     let plan = |entries: &str| {
         let packages = [runtime("core", "artifact \"base\" \"lib\"")];
-        Case::new(&packages, &format!("base_lib_generic a text a\n{entries}")).asking(|r| r.platform_tag = None).plan()
+        Case::new(&packages, &format!("base_lib_generic a text a\n{entries}"))
+            .asking(|r| r.platform_tag = None)
+            .plan()
     };
     let tag = |entries: &str| plan(entries).platform_tag;
     let old = "base_lib_generic lib/a.so so - glibc=2.5";
     assert_eq!(tag(old), "manylinux_2_5_x86_64");
-    let newer = plan(&format!("{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9"));
+    let newer = plan(&format!(
+        "{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9"
+    ));
     assert_eq!(newer.platform_tag, "manylinux_2_28_x86_64");
     let why = "the platform tag is manylinux_2_28_x86_64: `_x_core/lib/b.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise";
     assert_eq!(newer.notes, [why]);
@@ -194,7 +268,10 @@ fn the_platform_tag_is_the_best_that_is_true_of_all_that_is_shipped() {
         "manylinux_2_5_x86_64",
         "what is not shipped does not count"
     );
-    assert_eq!(tag("base_lib_generic lib/a.so so - glibc=2.34 machine=aarch64"), "manylinux_2_34_aarch64");
+    assert_eq!(
+        tag("base_lib_generic lib/a.so so - glibc=2.34 machine=aarch64"),
+        "manylinux_2_34_aarch64"
+    );
 }
 
 #[test]
@@ -208,10 +285,16 @@ fn a_library_of_another_package_is_shipped_and_one_of_the_system_is_not() {
     assert_eq!(case(entries).plan().platform_tag, "manylinux_2_17_x86_64");
     let mut packages = packages.to_vec();
     packages.push("system-library \"libdrm.so.2\" reason=\"drivers bring it\"\n".to_owned());
-    let plan = Case::new(&packages, &format!("{entries}\nmore_lib_generic lib/libn.so so - needs=libdrm.so.2"))
-        .asking(|r| r.platform_tag = None)
-        .plan();
-    assert_eq!(plan.platform_tag, "linux_x86_64", "drivers or not, a manylinux system need not have it");
+    let plan = Case::new(
+        &packages,
+        &format!("{entries}\nmore_lib_generic lib/libn.so so - needs=libdrm.so.2"),
+    )
+    .asking(|r| r.platform_tag = None)
+    .plan();
+    assert_eq!(
+        plan.platform_tag, "linux_x86_64",
+        "drivers or not, a manylinux system need not have it"
+    );
 }
 
 #[test]
@@ -220,13 +303,21 @@ fn files_for_two_architectures_need_a_tag_that_is_given() {
     let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries);
     assert_eq!(case.plan().platform_tag, "linux_x86_64");
     let problem = case.asking(|r| r.platform_tag = None).problem();
-    assert!(problem.starts_with("`_x_core/lib/a.so` is for x86_64 and `_x_core/lib/b.so` for aarch64"), "{problem}");
+    assert!(
+        problem.starts_with("`_x_core/lib/a.so` is for x86_64 and `_x_core/lib/b.so` for aarch64"),
+        "{problem}"
+    );
 }
 
 #[test]
 fn without_an_elf_file_the_tag_has_to_be_given() {
-    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a").asking(|r| r.platform_tag = None);
-    assert_eq!(case.problem(), "no ELF file says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n");
+    let case =
+        Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a")
+            .asking(|r| r.platform_tag = None);
+    assert_eq!(
+        case.problem(),
+        "no ELF file says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n"
+    );
     assert!(case.resolve().unwrap_err().blame_usage());
 }
 
@@ -267,11 +358,19 @@ fn rules_say_how_files_are_compressed() {
         let plan = case.plan();
         let core = distribution(&plan, "x-core");
         let sourced = core.members.iter().filter(|m| m.step.source().is_some());
-        let lines: Vec<String> = sourced.map(|m| format!("{} {}", m.path.file_name(), core.compression_of(&m.path))).collect();
+        let lines: Vec<String> = sourced
+            .map(|m| format!("{} {}", m.path.file_name(), core.compression_of(&m.path)))
+            .collect();
         lines.join(", ")
     };
     assert_eq!(levels(case.clone()), "c.zst store, d default, b max, a store");
     // What is asked for takes the place of all rules but those that store.
-    assert_eq!(levels(case.clone().asking(|r| r.compression = Some(Compression::Fast))), "c.zst store, d fast, b fast, a store");
-    assert_eq!(levels(case.asking(|r| r.compression = Some(Compression::Store))), "c.zst store, d store, b store, a store");
+    assert_eq!(
+        levels(case.clone().asking(|r| r.compression = Some(Compression::Fast))),
+        "c.zst store, d fast, b fast, a store"
+    );
+    assert_eq!(
+        levels(case.asking(|r| r.compression = Some(Compression::Store))),
+        "c.zst store, d store, b store, a store"
+    );
 }

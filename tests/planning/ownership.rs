@@ -23,7 +23,8 @@ const OVERLAID: &str = "blas_lib_generic lib/libb.so.1 so libb.so.1
 #[test]
 fn a_device_wheel_overlays_the_platform_directory_and_does_not_own_it() {
     let plan = Case::new(&[libs("blas"), device()], OVERLAID).plan();
-    let paths: Vec<&str> = distribution(&plan, "x-device-gfx942").members.iter().map(|m| m.path.as_str()).collect();
+    let paths: Vec<&str> =
+        distribution(&plan, "x-device-gfx942").members.iter().map(|m| m.path.as_str()).collect();
     assert_eq!(
         paths,
         [
@@ -35,7 +36,10 @@ fn a_device_wheel_overlays_the_platform_directory_and_does_not_own_it() {
         ],
         "no __init__.py of _x_libs, and no list of links without a devel package"
     );
-    assert_eq!(files(&plan, "x-device-gfx942")[1], "lib/libp_gfx942.so relink blas_lib_gfx942 $ORIGIN/../../_x_libs/lib");
+    assert_eq!(
+        files(&plan, "x-device-gfx942")[1],
+        "lib/libp_gfx942.so relink blas_lib_gfx942 $ORIGIN/../../_x_libs/lib"
+    );
     assert_eq!(distribution(&plan, "x-device-gfx942").metadata.requires_dist, ["x-libs==1.0"]);
     assert_eq!(distribution(&plan, "x-device-gfx942").metadata.summary, "About device");
 }
@@ -43,7 +47,9 @@ fn a_device_wheel_overlays_the_platform_directory_and_does_not_own_it() {
 /// Defect 2.
 #[test]
 fn an_overlay_that_ships_a_path_of_its_owner_names_both_rules() {
-    let entries = format!("{OVERLAID}\nblas_lib_generic share/db.txt text a\nblas_lib_gfx942 share/db.txt text b");
+    let entries = format!(
+        "{OVERLAID}\nblas_lib_generic share/db.txt text a\nblas_lib_gfx942 share/db.txt text b"
+    );
     assert_eq!(
         Case::new(&[libs("blas"), device()], &entries).problem(),
         "x-libs and x-device-gfx942 both install `_x_libs/share/db.txt`\n\
@@ -56,9 +62,16 @@ fn an_overlay_that_ships_a_path_of_its_owner_names_both_rules() {
 /// Defect 2.
 #[test]
 fn device_wheels_of_two_isas_must_not_ship_one_path() {
-    let entries = format!("{OVERLAID}\nblas_lib_gfx1100 share/db.txt text same\nblas_lib_gfx942 share/db.txt text same");
+    let entries = format!(
+        "{OVERLAID}\nblas_lib_gfx1100 share/db.txt text same\nblas_lib_gfx942 share/db.txt text same"
+    );
     let problem = Case::new(&[libs("blas"), device()], &entries).problem();
-    assert!(problem.starts_with("x-device-gfx942 and x-device-gfx1100 both install `_x_libs/share/db.txt`\n"), "{problem}");
+    assert!(
+        problem.starts_with(
+            "x-device-gfx942 and x-device-gfx1100 both install `_x_libs/share/db.txt`\n"
+        ),
+        "{problem}"
+    );
     assert!(
         problem.contains(
             "artifact \"blas\" \"lib\" <- x-device-gfx942 takes it from `blas_lib_gfx942`, and x-device-gfx1100 from `blas_lib_gfx1100`"
@@ -70,16 +83,23 @@ fn device_wheels_of_two_isas_must_not_ship_one_path() {
 /// Defect 2.
 #[test]
 fn paths_that_differ_in_case_alone_clash() {
-    let entries = format!("{OVERLAID}\nblas_lib_gfx1100 share/DB.txt text a\nblas_lib_gfx942 share/db.txt text b");
+    let entries = format!(
+        "{OVERLAID}\nblas_lib_gfx1100 share/DB.txt text a\nblas_lib_gfx942 share/db.txt text b"
+    );
     let problem = Case::new(&[libs("blas"), device()], &entries).problem();
-    assert!(problem.contains("`_x_libs/share/DB.txt`") && problem.contains("`_x_libs/share/db.txt`"), "{problem}");
+    assert!(
+        problem.contains("`_x_libs/share/DB.txt`") && problem.contains("`_x_libs/share/db.txt`"),
+        "{problem}"
+    );
     assert!(problem.contains("differ in case alone"), "{problem}");
 }
 
 /// Defect 2: a file of one package where the other needs a directory.
 #[test]
 fn a_file_of_one_package_and_a_directory_of_another_clash() {
-    let entries = format!("{OVERLAID}\nblas_lib_generic share/db text a\nblas_lib_gfx942 share/db/gfx942.txt text b");
+    let entries = format!(
+        "{OVERLAID}\nblas_lib_generic share/db text a\nblas_lib_gfx942 share/db/gfx942.txt text b"
+    );
     let problem = Case::new(&[libs("blas"), device()], &entries).problem();
     assert!(
         problem.starts_with(
@@ -92,9 +112,20 @@ fn a_file_of_one_package_and_a_directory_of_another_clash() {
 #[test]
 fn a_file_and_a_directory_of_one_package_clash() {
     let packages = [runtime("libs", "artifact \"blas\" \"lib\"\nartifact \"more\" \"lib\"")];
-    let problem = Case::new(&packages, "blas_lib_generic share/db text a\nmore_lib_generic share/db/x text b").problem();
-    assert!(problem.contains("`_x_libs/share/db` as a file") && problem.contains("`_x_libs/share/db/x`"), "{problem}");
-    assert!(problem.contains("`blas_lib_generic`") && problem.contains("`more_lib_generic`"), "{problem}");
+    let problem = Case::new(
+        &packages,
+        "blas_lib_generic share/db text a\nmore_lib_generic share/db/x text b",
+    )
+    .problem();
+    assert!(
+        problem.contains("`_x_libs/share/db` as a file")
+            && problem.contains("`_x_libs/share/db/x`"),
+        "{problem}"
+    );
+    assert!(
+        problem.contains("`blas_lib_generic`") && problem.contains("`more_lib_generic`"),
+        "{problem}"
+    );
 }
 
 /// What every package has is not for an artifact to supply.
@@ -107,15 +138,26 @@ fn an_artifact_that_supplies_what_every_package_has_is_refused() {
 
 #[test]
 fn packages_with_directories_of_their_own_may_ship_the_same_path() {
-    let packages = [libs("blas"), runtime("core", "artifact \"blas\" \"lib\"")];
+    let core = "artifact \"blas\" \"lib\" repeats=\"both need it\"";
+    let packages = [libs("blas"), runtime("core", core)];
     let plan = Case::new(&packages, "blas_lib_generic share/a text a").plan();
     assert_eq!(files(&plan, "x-core"), files(&plan, "x-libs"));
 }
 
 #[test]
 fn packages_for_two_families_are_never_installed_together() {
-    let libs = package("libs", "runtime", "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"", "artifact \"blas\" \"lib\"");
-    let devel = package("devel", "devel", "\"x-devel\" module=\"x_devel\" split=\"family\"", "artifacts-of \"libs\"");
+    let libs = package(
+        "libs",
+        "runtime",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "artifact \"blas\" \"lib\"",
+    );
+    let devel = package(
+        "devel",
+        "devel",
+        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "artifacts-of \"libs\"",
+    );
     let entries = "blas_lib_gfx110X-all share/a text a\nblas_lib_gfx94X-dcgpu share/a text b";
     let plan = Case::new(&[libs, devel], entries).legacy().plan();
     assert_eq!(plan.distributions.len(), 4);

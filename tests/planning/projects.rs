@@ -35,18 +35,28 @@ fn name(text: &str) -> PackageName {
 }
 
 fn sources() -> Sources {
-    let files = ["wheels/extras-1-cp311-cp311-any.whl", "wheels/extras-1-cp312-cp312-any.whl"].map(|path| path.parse().unwrap());
-    Sources { projects: ["tools", "bindings", "runtime"].map(name).into(), wheels: BTreeMap::from([(name("extras"), files.to_vec())]) }
+    let files = ["wheels/extras-1-cp311-cp311-any.whl", "wheels/extras-1-cp312-cp312-any.whl"]
+        .map(|path| path.parse().unwrap());
+    Sources {
+        projects: ["tools", "bindings", "runtime"].map(name).into(),
+        wheels: BTreeMap::from([(name("extras"), files.to_vec())]),
+    }
 }
 
 fn case() -> Case {
     let packages = [
-        package("meta", "selector", "\"x\" module=\"x_meta\" split=\"generic\"", "requires \"core\""),
+        package(
+            "meta",
+            "selector",
+            "\"x\" module=\"x_meta\" split=\"generic\"",
+            "requires \"core\"",
+        ),
         runtime("core", "artifact \"base\" \"lib\""),
         devel("artifacts-of \"core\""),
         PYTHON.to_owned(),
     ];
-    Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1").asking(|request| request.sources = Some(sources()))
+    Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1")
+        .asking(|request| request.sources = Some(sources()))
 }
 
 fn projects(plan: &Plan) -> Vec<&str> {
@@ -58,8 +68,15 @@ fn projects_come_in_the_order_in_which_they_are_built() {
     let plan = case().plan();
     assert_eq!(projects(&plan), ["runtime", "bindings", "tools"]);
     let after: Vec<&str> = plan.projects[2].after.iter().map(PackageName::as_str).collect();
-    assert_eq!(after, ["bindings", "extras", "runtime"], "what comes before by way of others is there too");
-    assert_eq!(plan.wheels.iter().map(|w| (w.name.as_str(), w.files.len())).collect::<Vec<_>>(), [("extras", 2), ("fetched", 0)]);
+    assert_eq!(
+        after,
+        ["bindings", "extras", "runtime"],
+        "what comes before by way of others is there too"
+    );
+    assert_eq!(
+        plan.wheels.iter().map(|w| (w.name.as_str(), w.files.len())).collect::<Vec<_>>(),
+        [("extras", 2), ("fetched", 0)]
+    );
 }
 
 #[test]
@@ -89,7 +106,10 @@ fn a_plan_with_projects_reads_back() {
     let plan = case().plan();
     let text = serde_json::to_string(&plan).unwrap();
     let again = Plan::read(&text).unwrap();
-    assert_eq!((&again.projects, &again.wheels, &again.devel), (&plan.projects, &plan.wheels, &plan.devel));
+    assert_eq!(
+        (&again.projects, &again.wheels, &again.devel),
+        (&plan.projects, &plan.wheels, &plan.devel)
+    );
 }
 
 #[test]
@@ -103,8 +123,19 @@ fn without_sources_only_wheels_of_an_index_are_taken() {
 
 #[test]
 fn only_chooses_among_projects_and_packages() {
-    let plan = case().asking(|request| request.only = vec![name("bindings"), name("core")]).plan();
-    assert_eq!((projects(&plan), plan.distributions.len(), plan.wheels.len()), (vec!["bindings"], 1, 0));
+    let plan = case()
+        .asking(|request| {
+            request.only = ["bindings", "core"].map(|name| name.parse().unwrap()).into();
+        })
+        .plan();
+    assert_eq!(
+        (projects(&plan), plan.distributions.len(), plan.wheels.len()),
+        (vec!["bindings"], 1, 0)
+    );
     assert!(plan.devel.is_some(), "the tree is of packages that an earlier build left");
-    assert!(!plan.notes.iter().any(|note| note.contains("absent")), "nobody asked for it: {:?}", plan.notes);
+    assert!(
+        !plan.notes.iter().any(|note| note.text.contains("absent")),
+        "nobody asked for it: {:?}",
+        plan.notes
+    );
 }

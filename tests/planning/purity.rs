@@ -77,7 +77,10 @@ fn the_order_in_which_things_were_listed_is_no_matter() {
 fn the_order_of_problems_is_no_matter_of_the_listing_either() {
     let bad = |seed: Option<u64>| {
         let entries = "base_lib_generic l text l\nbase_lib_generic a text 1\nmore_lib_generic a text 2\nmore_lib_generic b link /x\nbase_run_generic c broken\nbase_lib_generic c broken";
-        let mut case = Case::new(&[runtime("core", "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"")], entries);
+        let mut case = Case::new(
+            &[runtime("core", "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"")],
+            entries,
+        );
         seed.inspect(|seed| shuffle(&mut case.catalog, *seed));
         case.problems()
     };
@@ -125,17 +128,28 @@ fn nothing_that_was_selected_is_lost() {
     for name in ["x-core", "x-libs", "x-device-gfx942"] {
         let distribution = super::support::distribution(&plan, name);
         let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
-        let shipped: Vec<&str> = distribution.members.iter().filter_map(|m| m.path.as_str().strip_prefix(&root)).collect();
+        let shipped: Vec<&str> = distribution
+            .members
+            .iter()
+            .filter_map(|m| m.path.as_str().strip_prefix(&root))
+            .collect();
         let absent: Vec<&str> = distribution.absent.iter().map(|a| a.path.as_str()).collect();
         let takes = |id: &str| match name {
-            "x-core" => id.starts_with("base_lib") || id.starts_with("base_run") || id.starts_with("more_lib"),
+            "x-core" => {
+                id.starts_with("base_lib")
+                    || id.starts_with("base_run")
+                    || id.starts_with("more_lib")
+            }
             "x-libs" => id == "blas_lib_generic",
             _ => id.starts_with("blas_lib_gfx942"),
         };
         for artifact in case.catalog.artifacts.iter().filter(|a| takes(&a.id.to_string())) {
             for entry in &artifact.entries {
                 let path = entry.path.as_str();
-                assert!(shipped.contains(&path) != absent.contains(&path), "{name}: {path} is shipped or absent, and not both");
+                assert!(
+                    shipped.contains(&path) != absent.contains(&path),
+                    "{name}: {path} is shipped or absent, and not both"
+                );
             }
         }
     }

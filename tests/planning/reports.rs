@@ -1,6 +1,6 @@
 //! Plans to report on: a small one with every step in it, one of hostile names, and large ones.
 
-use rockpack::plan::{Distribution, Member, Plan};
+use rockpack::plan::{Distribution, Labelled, Member, Plan, Warning};
 
 use super::support::{Case, devel, package, runtime};
 
@@ -20,7 +20,12 @@ pub const HOSTILE: [&str; 9] = [
 /// A plan with every step, something absent and something in no package.
 pub fn small() -> Plan {
     let packages = [
-        package("meta", "selector", "\"x\" module=\"x_meta\" split=\"generic\"", "requires \"core\""),
+        package(
+            "meta",
+            "selector",
+            "\"x\" module=\"x_meta\" split=\"generic\"",
+            "requires \"core\"",
+        ),
         runtime(
             "core",
             "artifact \"base\" \"lib\" \"run\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"",
@@ -39,7 +44,7 @@ pub fn small() -> Plan {
                    rest_dev_generic include/y.h data 4321
                    rest_doc_generic doc/y text y";
     let (mut plan, _) = Case::new(&packages, entries).plan_and_warnings();
-    plan.notes.push("ignored `x.txt`: not an artifact".to_owned());
+    plan.notes.push("ignored `x.txt`: not an artifact".to_owned().into());
     plan
 }
 
@@ -47,12 +52,18 @@ pub fn small() -> Plan {
 pub fn hostile() -> Plan {
     let mut plan = small();
     plan.platform_tag = String::from("x\"><b>");
-    plan.notes = HOSTILE.iter().map(|name| format!("a note on {name}\nwith a second line")).collect();
+    plan.notes =
+        HOSTILE.iter().map(|name| format!("a note on {name}\nwith a second line").into()).collect();
+    plan.warnings = HOSTILE.iter().map(|name| warning(name)).collect();
     let core = plan.distributions.iter_mut().find(|d| d.name.as_str() == "x-core").unwrap();
     core.metadata.summary = HOSTILE.concat();
     core.metadata.requires_dist = HOSTILE.map(str::to_owned).into();
     let template = core.members[0].clone();
-    let hostile = HOSTILE.iter().map(|name| Member { path: format!("{name}/{name}").parse().unwrap(), size: 1 << 20, ..template.clone() });
+    let hostile = HOSTILE.iter().map(|name| Member {
+        path: format!("{name}/{name}").parse().unwrap(),
+        size: 1 << 20,
+        ..template.clone()
+    });
     core.members.extend(hostile);
     for absent in &mut core.absent {
         absent.reason = HOSTILE.join("\n");
@@ -64,14 +75,32 @@ pub fn hostile() -> Plan {
     plan
 }
 
+/// A warning with a hostile name wherever a warning has one.
+fn warning(name: &str) -> Warning {
+    Warning {
+        code: "unresolved-library".to_owned(),
+        message: format!("`{name}` is not found\nby {name}"),
+        places: vec![Labelled { rule: "packages.kdl:1".to_owned(), text: name.to_owned() }],
+        help: Some(name.to_owned()),
+        expected: None,
+    }
+}
+
 /// A plan with so many distributions, files of each, unowned files and notes.
 pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -> Plan {
     let mut plan = hostile();
     let core = plan.distributions.iter().find(|d| d.name.as_str() == "x-core").unwrap().clone();
     let copy = core.members.iter().find(|m| m.step.name() == "relink").unwrap().clone();
-    let members = (0..files).map(|i| Member { path: format!("lib/d{:04}/libraryfile{i}.so", i / 16).parse().unwrap(), ..copy.clone() });
+    let members = (0..files).map(|i| Member {
+        path: format!("lib/d{:04}/libraryfile{i}.so", i / 16).parse().unwrap(),
+        ..copy.clone()
+    });
     let members: Vec<Member> = members.collect();
-    let many = |i: usize| Distribution { name: format!("x-core-{i}").parse().unwrap(), members: members.clone(), ..core.clone() };
+    let many = |i: usize| Distribution {
+        name: format!("x-core-{i}").parse().unwrap(),
+        members: members.clone(),
+        ..core.clone()
+    };
     plan.distributions = (0..distributions).map(many).collect();
     let first = plan.unowned[0].clone();
     plan.unowned = (0..unowned)
@@ -81,6 +110,6 @@ pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -
             one
         })
         .collect();
-    plan.notes = (0..notes).map(|i| format!("note {i}: `{}`", "<".repeat(1000))).collect();
+    plan.notes = (0..notes).map(|i| format!("note {i}: `{}`", "<".repeat(1000)).into()).collect();
     plan
 }

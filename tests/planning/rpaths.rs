@@ -3,7 +3,10 @@
 use super::support::{Case, archived, devel, files, package, runtime};
 
 fn two(lines: &str) -> [String; 2] {
-    [runtime("core", "artifact \"base\" \"lib\""), runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))]
+    [
+        runtime("core", "artifact \"base\" \"lib\""),
+        runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}")),
+    ]
 }
 
 const ENTRIES: &str = "base_lib_generic lib/llvm/lib/libc.so.1 so libc.so.1
@@ -24,30 +27,48 @@ fn entries_follow_what_a_file_has_in_the_declared_order_and_once() {
             "lib/libb.so.1 relink blas_lib_generic $ORIGIN:$ORIGIN/../../_x_core/lib:$ORIGIN/../../_x_core/lib/llvm/lib",
         ]
     );
-    assert_eq!(files(&plan, "x-core")[0], "lib/liba.so.1 relink base_lib_generic $ORIGIN", "RUNPATH turns into RPATH");
+    assert_eq!(
+        files(&plan, "x-core")[0],
+        "lib/liba.so.1 relink base_lib_generic $ORIGIN",
+        "RUNPATH turns into RPATH"
+    );
 }
 
 #[test]
 fn what_a_soname_link_becomes_searches_from_where_it_stands() {
     let entries = format!("{ENTRIES}\nblas_lib_generic lib/deep/libb.so.1 link ../libb.so.1");
     let plan = Case::new(&two("rpath \"core\" \"lib\""), &entries).plan();
-    assert_eq!(files(&plan, "x-libs")[1], "lib/deep/libb.so.1 relink blas_lib_generic:lib/libb.so.1 $ORIGIN:$ORIGIN/../../../_x_core/lib");
+    assert_eq!(
+        files(&plan, "x-libs")[1],
+        "lib/deep/libb.so.1 relink blas_lib_generic:lib/libb.so.1 $ORIGIN:$ORIGIN/../../../_x_core/lib"
+    );
 }
 
 #[test]
 fn elf_files_of_devel_only_turn_runpath_into_rpath() {
-    let packages = [runtime("core", "artifact \"base\" \"lib\"\nrpath \"core\" \"lib\""), devel("artifacts-of \"core\"")];
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\"\nrpath \"core\" \"lib\""),
+        devel("artifacts-of \"core\""),
+    ];
     let entries = "base_lib_generic lib/liba.so.1 so liba.so.1
                    base_dev_generic lib/libdev.so.1 so libdev.so.1 runpath=$ORIGIN:
                    base_dev_generic lib/libold.so.1 so libold.so.1 rpath=/x";
     let archive = archived(&Case::new(&packages, entries).plan(), "x-devel");
-    assert_eq!(archive[..2], ["lib/libdev.so.1 relink base_dev_generic $ORIGIN", "lib/libold.so.1 copy base_dev_generic"]);
+    assert_eq!(
+        archive[..2],
+        [
+            "lib/libdev.so.1 relink base_dev_generic $ORIGIN",
+            "lib/libold.so.1 copy base_dev_generic"
+        ]
+    );
 }
 
 /// Defect 12.
 #[test]
 fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
-    let (_, warnings) = Case::new(&two("rpath \"core\" \"lib\"\nrpath \"core\" \"lib64\""), ENTRIES).plan_and_warnings();
+    let (_, warnings) =
+        Case::new(&two("rpath \"core\" \"lib\"\nrpath \"core\" \"lib64\""), ENTRIES)
+            .plan_and_warnings();
     assert_eq!(
         warnings,
         [
@@ -68,5 +89,8 @@ fn wheels_of_several_families_search_their_own_directories() {
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1
                    blas_lib_gfx94X-dcgpu lib/libb.so.1 so libb.so.1 is=other";
     let plan = Case::new(&[libs], entries).legacy().plan();
-    assert_eq!(files(&plan, "x-libs-gfx94X-dcgpu"), ["lib/libb.so.1 relink blas_lib_gfx94X-dcgpu $ORIGIN/../../_x_libs_gfx94X_dcgpu/lib"]);
+    assert_eq!(
+        files(&plan, "x-libs-gfx94X-dcgpu"),
+        ["lib/libb.so.1 relink blas_lib_gfx94X-dcgpu $ORIGIN/../../_x_libs_gfx94X_dcgpu/lib"]
+    );
 }

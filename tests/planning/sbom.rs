@@ -30,10 +30,16 @@ fn case() -> Case {
         "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
         "overlay \"core\"\nrequires \"core\"\nartifact \"blas\" \"lib\"",
     );
-    let meta = package("meta", "selector", "\"x\" module=\"x_meta\" split=\"generic\"", "requires \"core\"");
+    let meta = package(
+        "meta",
+        "selector",
+        "\"x\" module=\"x_meta\" split=\"generic\"",
+        "requires \"core\"",
+    );
     let entries = format!("{ENTRIES}\nbase_lib_generic lib/liby.so link liby.so.2");
     let system = "system-library \"libc.so.6\"\n".to_owned();
-    Case::new(&[system, meta, core, device, devel("artifacts-of \"core\"")], &entries).linux(&["gfx942"])
+    Case::new(&[system, meta, core, device, devel("artifacts-of \"core\"")], &entries)
+        .linux(&["gfx942"])
 }
 
 fn documents(case: &Case, plan: &Plan) -> Vec<Option<Document>> {
@@ -51,22 +57,33 @@ fn document(case: &Case, name: &str) -> Value {
 
 fn property<'v>(component: &'v Value, name: &str) -> Vec<&'v str> {
     let all = component["properties"].as_array().unwrap().iter();
-    all.filter(|p| p["name"] == format!("rockpack:{name}")).map(|p| p["value"].as_str().unwrap()).collect()
+    all.filter(|p| p["name"] == format!("rockpack:{name}"))
+        .map(|p| p["value"].as_str().unwrap())
+        .collect()
 }
 
 fn component<'v>(document: &'v Value, reference: &str) -> &'v Value {
     let all = document["components"].as_array().unwrap();
-    all.iter().find(|c| c["bom-ref"] == reference).unwrap_or_else(|| panic!("{reference} is not in {document:#}"))
+    all.iter()
+        .find(|c| c["bom-ref"] == reference)
+        .unwrap_or_else(|| panic!("{reference} is not in {document:#}"))
 }
 
 fn references(document: &Value) -> Vec<&str> {
-    document["components"].as_array().unwrap().iter().map(|c| c["bom-ref"].as_str().unwrap()).collect()
+    document["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["bom-ref"].as_str().unwrap())
+        .collect()
 }
 
 fn depends<'v>(document: &'v Value, on: &str) -> Vec<&'v str> {
     let all = document["dependencies"].as_array().unwrap();
     let found = all.iter().find(|d| d["ref"] == on);
-    found.map(|d| d["dependsOn"].as_array().unwrap().iter().map(|r| r.as_str().unwrap()).collect()).unwrap_or_default()
+    found
+        .map(|d| d["dependsOn"].as_array().unwrap().iter().map(|r| r.as_str().unwrap()).collect())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -74,10 +91,19 @@ fn every_elf_file_and_no_other_is_a_component_of_a_wheel() {
     let document = document(&case(), "x-core");
     assert_eq!(
         references(&document),
-        ["_x_core/bin/tool", "_x_core/lib/libx.so", "_x_core/lib/liby.so", "_x_core/lib/liby.so.2", "_x_core/libexec/tool"]
+        [
+            "_x_core/bin/tool",
+            "_x_core/lib/libx.so",
+            "_x_core/lib/liby.so",
+            "_x_core/lib/liby.so.2",
+            "_x_core/libexec/tool"
+        ]
     );
     let main = &document["metadata"]["component"];
-    assert_eq!((&main["purl"], &main["bom-ref"]), (&"pkg:pypi/x-core@1.0".into(), &"pkg:pypi/x-core@1.0".into()));
+    assert_eq!(
+        (&main["purl"], &main["bom-ref"]),
+        (&"pkg:pypi/x-core@1.0".into(), &"pkg:pypi/x-core@1.0".into())
+    );
     assert_eq!(main["licenses"][0]["expression"], "MIT");
     assert_eq!(depends(&document, "pkg:pypi/x-core@1.0"), references(&document));
 }
@@ -86,16 +112,33 @@ fn every_elf_file_and_no_other_is_a_component_of_a_wheel() {
 fn a_library_says_its_version_artifact_places_and_licence_texts() {
     let document = document(&case(), "x-core");
     let library = component(&document, "_x_core/lib/libx.so");
-    assert_eq!((&library["type"], &library["name"], &library["version"]), (&"library".into(), &"libx.so.1".into(), &"1.2.3".into()));
+    assert_eq!(
+        (&library["type"], &library["name"], &library["version"]),
+        (&"library".into(), &"libx.so.1".into(), &"1.2.3".into())
+    );
     assert_eq!(library["group"], "base");
-    let places: Vec<&Value> = library["evidence"]["occurrences"].as_array().unwrap().iter().map(|o| &o["location"]).collect();
-    assert_eq!(places, ["_x_core/lib/libx.so", "_x_core/lib/libx.so.1"], "the copy has the same bytes");
+    let places: Vec<&Value> = library["evidence"]["occurrences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|o| &o["location"])
+        .collect();
+    assert_eq!(
+        places,
+        ["_x_core/lib/libx.so", "_x_core/lib/libx.so.1"],
+        "the copy has the same bytes"
+    );
     assert_eq!(property(library, "artifact"), ["base_lib_generic"]);
     assert_eq!(property(library, "source"), ["stage/lib/libx.so.1.2.3"]);
     assert_eq!(property(library, "version-from"), ["file-name"]);
     assert_eq!(property(library, "needs"), ["libc.so.6"]);
-    let texts: Vec<&Value> = library["externalReferences"].as_array().unwrap().iter().map(|r| &r["url"]).collect();
-    assert_eq!(texts, ["x_core-1.0.dist-info/licenses/share/doc/base/LICENSE"], "and not that of another artifact");
+    let texts: Vec<&Value> =
+        library["externalReferences"].as_array().unwrap().iter().map(|r| &r["url"]).collect();
+    assert_eq!(
+        texts,
+        ["x_core-1.0.dist-info/licenses/share/doc/base/LICENSE"],
+        "and not that of another artifact"
+    );
     assert_eq!(depends(&document, "_x_core/lib/libx.so"), ["_x_core/lib/liby.so.2"]);
 }
 
@@ -105,14 +148,19 @@ fn what_is_not_known_is_not_said() {
     let program = component(&document, "_x_core/libexec/tool");
     assert_eq!((&program["type"], &program["version"]), (&"application".into(), &Value::Null));
     assert_eq!(property(program, "version-from"), Vec::<&str>::new());
-    assert_eq!(component(&document, "_x_core/lib/liby.so.2")["version"], "2", "the SONAME's number, for want of more");
+    assert_eq!(
+        component(&document, "_x_core/lib/liby.so.2")["version"],
+        "2",
+        "the SONAME's number, for want of more"
+    );
     assert_eq!(component(&document, "_x_core/lib/liby.so.2").get("hashes"), None);
 }
 
 #[test]
 fn what_rockpack_makes_is_told_with_what_it_leads_to() {
     let document = document(&case(), "x-core");
-    let (stub, forward) = (component(&document, "_x_core/bin/tool"), component(&document, "_x_core/lib/liby.so"));
+    let (stub, forward) =
+        (component(&document, "_x_core/bin/tool"), component(&document, "_x_core/lib/liby.so"));
     assert_eq!(stub["description"], "Made by rockpack: starts ../libexec/tool");
     assert_eq!(depends(&document, "_x_core/bin/tool"), ["_x_core/libexec/tool"]);
     assert_eq!(forward["description"], "Made by rockpack: forwards to liby.so.2");
@@ -133,7 +181,7 @@ fn the_archive_of_a_devel_wheel_counts_without_its_links() {
     let document = document(&case(), "x-devel");
     assert_eq!(references(&document), ["_x_devel/lib/libplugin-2.5.so"]);
     let plugin = component(&document, "_x_devel/lib/libplugin-2.5.so");
-    assert_eq!(property(plugin, "archive"), ["x_devel/_devel.tar.xz"]);
+    assert_eq!(property(plugin, "archive"), ["x_devel/_devel.tar"]);
     assert_eq!((&plugin["name"], &plugin["version"]), (&"libplugin-2.5.so".into(), &"2.5".into()));
 }
 
@@ -149,14 +197,20 @@ fn hashes_are_filled_in_when_they_are_known() {
         document.fill(|path| path.as_str().ends_with("tool").then(|| hash.repeat(32)));
         let text = document.to_json();
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(component(&value, "_x_core/libexec/tool")["hashes"][0]["content"], hash.repeat(32));
+        assert_eq!(
+            component(&value, "_x_core/libexec/tool")["hashes"][0]["content"],
+            hash.repeat(32)
+        );
         texts.push(value["serialNumber"].clone());
         document.fill(|_| None);
         assert_eq!(document.to_json(), core.to_json());
     }
     assert_ne!(texts[0], texts[1], "another content is another document");
     let serial = texts[0].as_str().unwrap();
-    assert!(serial.starts_with("urn:uuid:") && serial.len() == 45 && serial.as_bytes()[23] == b'8', "{serial}");
+    assert!(
+        serial.starts_with("urn:uuid:") && serial.len() == 45 && serial.as_bytes()[23] == b'8',
+        "{serial}"
+    );
 }
 
 #[test]
@@ -175,7 +229,8 @@ fn a_document_is_the_same_whatever_else_is_built() {
 #[test]
 fn addresses_are_quoted() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1\nbase_lib_generic share/doc/a:b#c%/LICENSE text a";
-    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries).asking(|r| r.version = Some("1!2.0+local".to_owned()));
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], entries)
+        .asking(|r| r.version = "1!2.0+local".parse().ok());
     let document = document(&case, "x-core");
     assert_eq!(document["metadata"]["component"]["purl"], "pkg:pypi/x-core@1%212.0%2Blocal");
     let url = &component(&document, "_x_core/lib/libx.so.1")["externalReferences"][0]["url"];

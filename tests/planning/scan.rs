@@ -22,7 +22,11 @@ fn artifacts() -> TempDir {
 }
 
 fn scan(dir: &TempDir) -> Catalog {
-    catalog::scan(dir.path()).unwrap_or_else(|problems| panic!("{:?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())).0
+    catalog::scan(dir.path())
+        .unwrap_or_else(|problems| {
+            panic!("{:?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
+        })
+        .0
 }
 
 fn problems(dir: &TempDir) -> Vec<String> {
@@ -42,13 +46,28 @@ fn entries(catalog: &Catalog) -> Vec<String> {
 #[test]
 fn all_bases_are_one_tree_and_absent_ones_are_counted() {
     let dir = artifacts();
-    file(dir.path(), "base_lib_generic/artifact_manifest.txt", "stage\nmath/blas/stage/\n\ngone/stage\n");
+    file(
+        dir.path(),
+        "base_lib_generic/artifact_manifest.txt",
+        "stage\nmath/blas/stage/\n\ngone/stage\n",
+    );
     file(dir.path(), "base_lib_generic/math/blas/stage/lib/.hidden/b", "bb");
     fs::create_dir(dir.path().join("base_lib_generic/math/blas/stage/empty")).unwrap();
     symlink("share", dir.path().join("base_lib_generic/stage/link")).unwrap();
     file(dir.path(), "base_lib_generic/unlisted/c", "c");
     let catalog = scan(&dir);
-    assert_eq!(entries(&catalog), ["empty/", "lib/", "lib/.hidden/", "lib/.hidden/b 2", "link -> share", "share/", "share/a 1"]);
+    assert_eq!(
+        entries(&catalog),
+        [
+            "empty/",
+            "lib/",
+            "lib/.hidden/",
+            "lib/.hidden/b 2",
+            "link -> share",
+            "share/",
+            "share/a 1"
+        ]
+    );
     assert_eq!(catalog.artifacts[0].absent_bases, ["gone/stage".parse().unwrap()]);
 }
 
@@ -58,7 +77,8 @@ fn what_is_no_artifact_is_ignored_with_the_reason() {
     file(dir.path(), "README.md", "hello");
     file(dir.path(), "base_all_generic/x", "x");
     symlink("nowhere", dir.path().join("gone_lib_generic")).unwrap();
-    let ignored: Vec<String> = scan(&dir).ignored.iter().map(|i| format!("{}: {}", i.name, i.reason)).collect();
+    let ignored: Vec<String> =
+        scan(&dir).ignored.iter().map(|i| format!("{}: {}", i.name, i.reason)).collect();
     assert_eq!(
         ignored,
         [
@@ -72,7 +92,8 @@ fn what_is_no_artifact_is_ignored_with_the_reason() {
 #[test]
 fn an_artifact_may_be_a_link_to_its_directory() {
     let (dir, elsewhere) = (tempfile::tempdir().unwrap(), artifacts());
-    symlink(elsewhere.path().join("base_lib_generic"), dir.path().join("base_lib_generic")).unwrap();
+    symlink(elsewhere.path().join("base_lib_generic"), dir.path().join("base_lib_generic"))
+        .unwrap();
     assert_eq!(entries(&scan(&dir)), ["share/", "share/a 1"]);
 }
 
@@ -86,7 +107,10 @@ fn a_child_without_a_manifest_is_an_error() {
 /// Defect 22.
 #[test]
 fn bases_that_lead_outside_are_refused() {
-    for (base, reason) in [("../other", "has `..`, which can lead outside"), ("/etc", "is absolute; paths here are relative")] {
+    for (base, reason) in [
+        ("../other", "has `..`, which can lead outside"),
+        ("/etc", "is absolute; paths here are relative"),
+    ] {
         let dir = artifacts();
         file(dir.path(), "base_lib_generic/artifact_manifest.txt", format!("stage\n{base}\n"));
         assert_eq!(problems(&dir), [format!("base directory `{base}` {reason}")]);
@@ -100,14 +124,21 @@ fn bases_behind_links_are_refused() {
     file(outside.path(), "stage/secret", "s");
     symlink(outside.path(), dir.path().join("base_lib_generic/out")).unwrap();
     file(dir.path(), "base_lib_generic/artifact_manifest.txt", "stage\nout/stage\n");
-    assert_eq!(problems(&dir), ["base directory `out/stage` of artifact `base_lib_generic` leads through the link `out`"]);
+    assert_eq!(
+        problems(&dir),
+        ["base directory `out/stage` of artifact `base_lib_generic` leads through the link `out`"]
+    );
 }
 
 /// Defect 21.
 #[test]
 fn names_that_are_not_utf8_or_have_control_characters_are_named() {
     let dir = artifacts();
-    fs::write(dir.path().join("base_lib_generic/stage").join(std::ffi::OsStr::from_bytes(b"caf\xe9")), "c").unwrap();
+    fs::write(
+        dir.path().join("base_lib_generic/stage").join(std::ffi::OsStr::from_bytes(b"caf\xe9")),
+        "c",
+    )
+    .unwrap();
     file(dir.path(), "base_lib_generic/stage/new\nline", "n");
     file(dir.path(), "base_lib_generic/stage/fine, \"quoted\" ü", "n");
     let mut found = problems(&dir);
@@ -138,37 +169,72 @@ fn pipes_are_refused() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert_eq!(
         problems(&dir),
-        ["cannot read `pipe` of artifact `base_lib_generic`: it is a device, socket or pipe, which packages cannot hold"]
+        [
+            "cannot read `pipe` of artifact `base_lib_generic`: it is a device, socket or pipe, which packages cannot hold"
+        ]
     );
 }
 
 #[test]
 fn files_that_two_artifacts_install_are_hashed_and_no_others() {
     let dir = artifacts();
-    for (artifact, content) in [("blas_lib_generic", "a"), ("rand_lib_gfx942", "b"), ("rand_lib_gfx1100", "c")] {
+    for (artifact, content) in
+        [("blas_lib_generic", "a"), ("rand_lib_gfx942", "b"), ("rand_lib_gfx1100", "c")]
+    {
         file(dir.path(), &format!("{artifact}/artifact_manifest.txt"), "stage");
-        file(dir.path(), &format!("{artifact}/stage/{}", if artifact.starts_with("rand") { "r" } else { "share/a" }), content);
+        file(
+            dir.path(),
+            &format!(
+                "{artifact}/stage/{}",
+                if artifact.starts_with("rand") { "r" } else { "share/a" }
+            ),
+            content,
+        );
     }
     let catalog = scan(&dir);
     let hashed: Vec<String> = catalog
         .artifacts
         .iter()
-        .flat_map(|a| a.entries.iter().filter(|e| e.sha256.is_some()).map(move |e| format!("{} {}", a.id, e.path)))
+        .flat_map(|a| {
+            a.entries
+                .iter()
+                .filter(|e| e.sha256.is_some())
+                .map(move |e| format!("{} {}", a.id, e.path))
+        })
         .collect();
-    assert_eq!(hashed, ["base_lib_generic share/a", "blas_lib_generic share/a"], "nobody installs both ISAs' `r` by one package");
+    assert_eq!(
+        hashed,
+        ["base_lib_generic share/a", "blas_lib_generic share/a"],
+        "nobody installs both ISAs' `r` by one package"
+    );
 }
 
 #[test]
 fn what_the_build_says_of_itself_is_read() {
     let dir = artifacts();
-    file(dir.path(), "base_lib_generic/stage/share/therock/therock_manifest.json", "{\"flags\": {\"KPACK_SPLIT_ARTIFACTS\": true}}");
-    file(dir.path(), "base_lib_generic/stage/share/therock/dist_info.json", "{\"dist_amdgpu_targets\": \"gfx942;gfx1100\"}");
+    file(
+        dir.path(),
+        "base_lib_generic/stage/share/therock/therock_manifest.json",
+        "{\"flags\": {\"KPACK_SPLIT_ARTIFACTS\": true}}",
+    );
+    file(
+        dir.path(),
+        "base_lib_generic/stage/share/therock/dist_info.json",
+        "{\"dist_amdgpu_targets\": \"gfx942;gfx1100\"}",
+    );
     file(dir.path(), "base_lib_generic/stage/.info/version", "7.2.0\n");
     let build = scan(&dir).build;
     assert!(build.kpack_split);
-    assert_eq!((build.targets, build.version), (vec!["gfx942".to_owned(), "gfx1100".to_owned()], Some("7.2.0".to_owned())));
+    assert_eq!(
+        (build.targets, build.version),
+        (vec!["gfx942".to_owned(), "gfx1100".to_owned()], Some("7.2.0".to_owned()))
+    );
     file(dir.path(), "base_lib_generic/stage/share/therock/dist_info.json", "{");
-    assert!(problems(&dir)[0].starts_with("share/therock/dist_info.json is not JSON: "), "{:?}", problems(&dir));
+    assert!(
+        problems(&dir)[0].starts_with("share/therock/dist_info.json is not JSON: "),
+        "{:?}",
+        problems(&dir)
+    );
 }
 
 #[test]

@@ -11,7 +11,9 @@ const TAKES: &str = "artifact \"base\" \"lib\"\nartifact \"extra\" \"lib\"";
 /// Defect 1.
 #[test]
 fn different_bytes_at_one_path_are_an_error_naming_both_artifacts() {
-    let problem = core(TAKES, "base_lib_generic share/a text one\nextra_lib_generic share/a text two").problem();
+    let problem =
+        core(TAKES, "base_lib_generic share/a text one\nextra_lib_generic share/a text two")
+            .problem();
     assert_eq!(
         problem,
         "artifacts `base_lib_generic` and `extra_lib_generic` supply `share/a` of x-core with different content\n\
@@ -39,7 +41,10 @@ fn different_bytes_below_two_bases_of_one_artifact_name_the_bases() {
 fn the_same_bytes_are_one_copy_and_the_plan_says_so() {
     let entries = "base_lib_generic share/a text one\nextra_lib_generic share/a text one\nextra_lib_generic share/b text b";
     let plan = core(TAKES, entries).plan();
-    assert_eq!(files(&plan, "x-core"), ["share/a copy base_lib_generic", "share/b copy extra_lib_generic"]);
+    assert_eq!(
+        files(&plan, "x-core"),
+        ["share/a copy base_lib_generic", "share/b copy extra_lib_generic"]
+    );
     assert_eq!(
         plan.notes,
         [
@@ -51,14 +56,27 @@ fn the_same_bytes_are_one_copy_and_the_plan_says_so() {
 #[test]
 fn the_same_link_twice_is_one_and_a_link_beside_a_file_is_a_conflict() {
     let base = "base_lib_generic f text f\nbase_lib_generic l link f\n";
-    assert_eq!(files(&core(TAKES, &format!("{base}extra_lib_generic l link f")).plan(), "x-core").len(), 2);
-    assert!(core(TAKES, &format!("{base}extra_lib_generic l text f")).problem().contains("`l` of x-core"));
+    assert_eq!(
+        files(&core(TAKES, &format!("{base}extra_lib_generic l link f")).plan(), "x-core").len(),
+        2
+    );
+    assert!(
+        core(TAKES, &format!("{base}extra_lib_generic l text f"))
+            .problem()
+            .contains("`l` of x-core")
+    );
 }
 
 #[test]
 fn a_file_that_may_be_executed_in_one_artifact_may_be_executed() {
     for (one, other) in [("yes", "no"), ("no", "yes")] {
-        let plan = core(TAKES, &format!("base_lib_generic bin/a script x={one}\nextra_lib_generic bin/a script x={other}")).plan();
+        let plan = core(
+            TAKES,
+            &format!(
+                "base_lib_generic bin/a script x={one}\nextra_lib_generic bin/a script x={other}"
+            ),
+        )
+        .plan();
         assert!(files(&plan, "x-core")[0].ends_with(" x"), "{:?}", files(&plan, "x-core"));
     }
 }
@@ -66,9 +84,11 @@ fn a_file_that_may_be_executed_in_one_artifact_may_be_executed() {
 /// Defect 3.
 #[test]
 fn an_artifact_that_is_not_there_is_an_error_with_the_nearest_name() {
-    let problem =
-        core("artifact \"core-hpi\" \"lib\"\nartifact \"base\" \"lib\"", "core-hip_lib_generic a text a\nbase_lib_generic b text b")
-            .problem();
+    let problem = core(
+        "artifact \"core-hpi\" \"lib\"\nartifact \"base\" \"lib\"",
+        "core-hip_lib_generic a text a\nbase_lib_generic b text b",
+    )
+    .problem();
     assert_eq!(
         problem,
         "artifact `core-hpi` is not there\n  artifact \"core-hpi\" \"lib\" <- no such artifact; did you mean `core-hip`?\n  help: correct the name, remove the line, or say why it can be absent: optional=\"…\"\n"
@@ -78,7 +98,11 @@ fn an_artifact_that_is_not_there_is_an_error_with_the_nearest_name() {
 /// Defect 3.
 #[test]
 fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
-    let problem = core("artifact \"base\" \"lib\" \"run\"", "base_lib_generic a text a\nbase_dev_generic b text b").problem();
+    let problem = core(
+        "artifact \"base\" \"lib\" \"run\"",
+        "base_lib_generic a text a\nbase_dev_generic b text b",
+    )
+    .problem();
     assert_eq!(
         problem,
         "artifact `base` has no component `run` that this package can take\n  artifact \"base\" \"lib\" \"run\" <- takes nothing; there are base_lib_generic, base_dev_generic\n  help: correct the name, remove the line, or say why it can be absent: optional=\"…\"\n"
@@ -88,8 +112,11 @@ fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
 /// Defect 3.
 #[test]
 fn a_component_for_other_targets_only_is_not_what_a_generic_package_takes() {
-    let problem =
-        core("artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"", "base_lib_generic a text a\nblas_lib_gfx942 b text b").problem();
+    let problem = core(
+        "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"",
+        "base_lib_generic a text a\nblas_lib_gfx942 b text b",
+    )
+    .problem();
     assert!(problem.contains("takes nothing; there are blas_lib_gfx942"), "{problem}");
 }
 
@@ -107,17 +134,32 @@ fn an_optional_artifact_may_be_absent() {
 #[test]
 fn a_glob_that_matches_nothing_is_an_error_with_the_nearest_path() {
     let lines = "artifact \"base\" \"lib\"\nexclude \"lib/librocprof-sis*\"";
-    let problem = core(lines, "base_lib_generic lib/librocprof-sys.so text a\nbase_lib_generic b text b").problem();
+    let problem =
+        core(lines, "base_lib_generic lib/librocprof-sys.so text a\nbase_lib_generic b text b")
+            .problem();
     assert_eq!(
         problem,
         "`lib/librocprof-sis*` of package `core` excludes nothing\n  exclude \"lib/librocprof-sis*\" <- no installed path matches; the nearest is `lib/librocprof-sys.so`\n  help: correct the glob, remove the line, or say why it can be so: optional=\"…\"\n"
     );
-    let problem =
-        core("artifact \"base\" \"lib\"\ninclude \"b\"\ninclude \"BIN/*\"", "base_lib_generic bin/x text a\nbase_lib_generic b text b")
-            .problem();
-    assert!(problem.starts_with("`BIN/*` of package `core` includes nothing"), "globs mind case: {problem}");
+    let problem = core(
+        "artifact \"base\" \"lib\"\ninclude \"b\"\ninclude \"BIN/*\"",
+        "base_lib_generic bin/x text a\nbase_lib_generic b text b",
+    )
+    .problem();
+    assert!(
+        problem.starts_with("`BIN/*` of package `core` includes nothing"),
+        "globs mind case: {problem}"
+    );
     assert_eq!(
-        files(&core("artifact \"base\" \"lib\"\nexclude \"c\" optional=\"never\"", "base_lib_generic b text b").plan(), "x-core").len(),
+        files(
+            &core(
+                "artifact \"base\" \"lib\"\nexclude \"c\" optional=\"never\"",
+                "base_lib_generic b text b"
+            )
+            .plan(),
+            "x-core"
+        )
+        .len(),
         1
     );
 }
@@ -125,9 +167,11 @@ fn a_glob_that_matches_nothing_is_an_error_with_the_nearest_path() {
 /// Defect 3.
 #[test]
 fn a_glob_over_paths_of_an_artifact_that_is_not_taken_says_which() {
-    let problem =
-        core("artifact \"base\" \"lib\"\nexclude \"include/**\"", "base_lib_generic b text b\nbase_dev_generic include/x.h text x")
-            .problem();
+    let problem = core(
+        "artifact \"base\" \"lib\"\nexclude \"include/**\"",
+        "base_lib_generic b text b\nbase_dev_generic include/x.h text x",
+    )
+    .problem();
     assert!(
         problem.contains("exclude \"include/**\" <- only artifacts that this package does not take have such paths: base_dev_generic"),
         "{problem}"
@@ -136,7 +180,8 @@ fn a_glob_over_paths_of_an_artifact_that_is_not_taken_says_which() {
 
 #[test]
 fn includes_narrow_and_excludes_win() {
-    let lines = "artifact \"base\" \"lib\"\ninclude \"bin/**\"\ninclude \"lib/*\"\nexclude \"**/cmake/**\"";
+    let lines =
+        "artifact \"base\" \"lib\"\ninclude \"bin/**\"\ninclude \"lib/*\"\nexclude \"**/cmake/**\"";
     let entries = "base_lib_generic bin/a script
                    base_lib_generic lib/b text b
                    base_lib_generic lib/deep/c text c
@@ -144,7 +189,10 @@ fn includes_narrow_and_excludes_win() {
                    base_lib_generic share/empty dir";
     let case = core(lines, entries);
     let plan = case.plan();
-    assert_eq!(files(&plan, "x-core"), ["bin/a copy base_lib_generic x", "lib/b copy base_lib_generic"]);
+    assert_eq!(
+        files(&plan, "x-core"),
+        ["bin/a copy base_lib_generic x", "lib/b copy base_lib_generic"]
+    );
     let dropped = absent(&plan, "x-core");
     assert_eq!(dropped.len(), 1, "what is not included is somebody else's: {dropped:?}");
     assert!(dropped[0].starts_with("bin/cmake/d: excluded by packages.kdl:"), "{dropped:?}");
@@ -163,7 +211,8 @@ fn rules_of_another_mode_do_not_count() {
 /// Defect 8.
 #[test]
 fn a_package_of_which_everything_is_excluded_is_an_error() {
-    let problem = core("artifact \"base\" \"lib\"\nexclude \"**\"", "base_lib_generic a text a").problem();
+    let problem =
+        core("artifact \"base\" \"lib\"\nexclude \"**\"", "base_lib_generic a text a").problem();
     assert!(problem.starts_with("x-core would be empty\n"), "{problem}");
     assert!(
         problem.contains("distribution \"x-core\" module=\"x_core\" split=\"generic\" <- nothing is left of what its rules take"),
@@ -181,10 +230,13 @@ fn a_package_of_which_everything_is_dropped_is_an_error() {
 /// Defect 4.
 #[test]
 fn what_no_package_takes_is_listed_with_its_size_and_denied_on_request() {
-    let case =
-        core("artifact \"base\" \"lib\"", "base_lib_generic a text a\nbase_dev_generic include/x.h data 700\nbase_dev_generic include dir");
+    let case = core(
+        "artifact \"base\" \"lib\"",
+        "base_lib_generic a text a\nbase_dev_generic include/x.h data 700\nbase_dev_generic include dir",
+    );
     let plan = case.plan();
-    let unowned: Vec<String> = plan.unowned.iter().map(|u| format!("{} {}", u.origin, u.size)).collect();
+    let unowned: Vec<String> =
+        plan.unowned.iter().map(|u| format!("{} {}", u.origin, u.size)).collect();
     assert_eq!(unowned, ["base_dev_generic/stage/include/x.h 700"]);
     let problem = case.asking(|r| r.deny_unowned = true).problem();
     assert_eq!(
@@ -202,14 +254,21 @@ fn drop_rules_silence_what_they_match() {
                    blas_dbg_generic b.debug data 9
                    blas_lib_generic test/t data 9
                    base_doc_generic doc data 9";
-    let case = Case::new(&[runtime("core", "artifact \"base\" \"lib\""), drops.to_owned()], entries);
-    let unowned: Vec<String> = case.plan().unowned.iter().map(|u| u.origin.path.to_string()).collect();
+    let case =
+        Case::new(&[runtime("core", "artifact \"base\" \"lib\""), drops.to_owned()], entries);
+    let unowned: Vec<String> =
+        case.plan().unowned.iter().map(|u| u.origin.path.to_string()).collect();
     assert_eq!(unowned, ["doc", "b.debug"], "by artifact");
 }
 
 #[test]
 fn files_of_targets_that_are_not_built_are_not_missed() {
-    let device = package("device", "runtime", "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"", "artifact \"blas\" \"lib\"");
+    let device = package(
+        "device",
+        "runtime",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "artifact \"blas\" \"lib\"",
+    );
     let entries = "blas_lib_gfx942 a text a\nblas_lib_gfx1100 b text b\nblas_test_gfx942 t text t";
     let plan = Case::new(&[device], entries).linux(&["gfx942"]).plan();
     let unowned: Vec<String> = plan.unowned.iter().map(|u| u.origin.to_string()).collect();
@@ -219,9 +278,15 @@ fn files_of_targets_that_are_not_built_are_not_missed() {
 
 #[test]
 fn every_file_names_the_rule_that_took_it() {
-    let packages =
-        [runtime("core", "artifact \"base\" \"lib\"\ninclude \"b*\"\nartifact \"more\" \"lib\""), devel("artifacts-of \"core\"")];
-    let plan = Case::new(&packages, "base_lib_generic b text b\nmore_lib_generic bm text m\nbase_dev_generic d text d").plan();
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\"\ninclude \"b*\"\nartifact \"more\" \"lib\""),
+        devel("artifacts-of \"core\""),
+    ];
+    let plan = Case::new(
+        &packages,
+        "base_lib_generic b text b\nmore_lib_generic bm text m\nbase_dev_generic d text d",
+    )
+    .plan();
     let rule = |name: &str, path: &str| {
         let found = distribution(&plan, name);
         found.all_members().find(|m| m.path.as_str() == path).unwrap().rule.to_string()
@@ -236,6 +301,9 @@ fn every_file_names_the_rule_that_took_it() {
 #[test]
 fn children_that_are_no_artifacts_are_noted() {
     let mut case = core("artifact \"base\" \"lib\"", "base_lib_generic a text a");
-    case.catalog.ignored.push(rockpack::catalog::Ignored { name: "logs".to_owned(), reason: "its name is not right".to_owned() });
+    case.catalog.ignored.push(rockpack::catalog::Ignored {
+        name: "logs".to_owned(),
+        reason: "its name is not right".to_owned(),
+    });
     assert_eq!(case.plan().notes, ["ignored `logs`: its name is not right"]);
 }

@@ -23,7 +23,10 @@ const KPACK: &str = "base_lib_generic a text a
 #[test]
 fn kpack_makes_a_wheel_of_each_isas_own_artifacts_smallest_first() {
     let plan = Case::new(&kpack(), KPACK).plan();
-    assert_eq!(names(&plan), ["dist/x-core", "dist/x-libs", "dist/x-device-gfx942", "dist/x-device-gfx1100"]);
+    assert_eq!(
+        names(&plan),
+        ["dist/x-core", "dist/x-libs", "dist/x-device-gfx942", "dist/x-device-gfx1100"]
+    );
     assert_eq!(files(&plan, "x-device-gfx942"), ["c_942 copy blas_lib_gfx942"]);
     assert_eq!(files(&plan, "x-libs"), ["b copy blas_lib_generic"]);
 }
@@ -43,13 +46,21 @@ fn an_isa_with_features_counts_as_the_isa() {
         let plan = case.plan();
         assert_eq!(
             files(&plan, "x-device-gfx942"),
-            ["c_both copy blas_lib_gfx942:xnack+", "c_plain copy blas_lib_gfx942:xnack-", "c_xnack copy blas_lib_gfx942:xnack+"],
+            [
+                "c_both copy blas_lib_gfx942:xnack+",
+                "c_plain copy blas_lib_gfx942:xnack-",
+                "c_xnack copy blas_lib_gfx942:xnack+"
+            ],
             "{asked:?}"
         );
     }
     let mut case = Case::new(&kpack(), entries);
     case.catalog.build.targets = vec!["gfx942:xnack+".to_owned(), "gfx942:xnack-".to_owned()];
-    assert_eq!(case.plan().distributions.len(), 3, "what the build says it is for has features too");
+    assert_eq!(
+        case.plan().distributions.len(),
+        3,
+        "what the build says it is for has features too"
+    );
 }
 
 /// Defect 1 over features of one ISA.
@@ -72,7 +83,12 @@ fn legacy() -> [String; 4] {
             "requires \"core\"\nextra \"libraries\" package=\"libs\"\nextra \"libraries-{family}\" package=\"libs\" pick=\"each\" at-least=2",
         ),
         runtime("core", "artifact \"base\" \"lib\""),
-        package("libs", "runtime", "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"", "artifact \"blas\" \"lib\""),
+        package(
+            "libs",
+            "runtime",
+            "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+            "artifact \"blas\" \"lib\"",
+        ),
         family("devel", "devel", "x-devel", "artifacts-of \"core\" \"libs\""),
     ]
 }
@@ -98,9 +114,15 @@ fn legacy_makes_a_set_of_each_family_and_keeps_sets_apart() {
             "dist/gfx94X-dcgpu/x-devel",
         ]
     );
-    assert_eq!(files(&plan, "x-libs-gfx94X-dcgpu"), ["b94 copy blas_lib_gfx94X-dcgpu", "g copy blas_lib_generic"]);
+    assert_eq!(
+        files(&plan, "x-libs-gfx94X-dcgpu"),
+        ["b94 copy blas_lib_gfx94X-dcgpu", "g copy blas_lib_generic"]
+    );
     assert_eq!(files(&plan, "x-core"), ["a copy base_lib_generic"]);
-    assert_eq!(distribution(&plan, "x-libs-gfx94X-dcgpu").platform_dir.as_ref().unwrap().as_str(), "_x_libs_gfx94X_dcgpu");
+    assert_eq!(
+        distribution(&plan, "x-libs-gfx94X-dcgpu").platform_dir.as_ref().unwrap().as_str(),
+        "_x_libs_gfx94X_dcgpu"
+    );
 }
 
 #[test]
@@ -112,8 +134,14 @@ fn one_family_needs_no_directory_of_its_own() {
 /// A build of another mode would give core alone, and look like a success.
 #[test]
 fn packages_for_families_without_any_family_are_an_error() {
-    let problem = Case::new(&legacy(), "base_lib_generic a text a\nblas_lib_generic g text g").legacy().problem();
-    assert!(problem.starts_with("there is no family to build for, so these packages would not be made\n"), "{problem}");
+    let problem = Case::new(&legacy(), "base_lib_generic a text a\nblas_lib_generic g text g")
+        .legacy()
+        .problem();
+    assert!(
+        problem
+            .starts_with("there is no family to build for, so these packages would not be made\n"),
+        "{problem}"
+    );
     assert_eq!(problem.matches("<- one for each family").count(), 3, "{problem}");
 }
 
@@ -140,22 +168,35 @@ fn a_package_without_a_distribution_in_a_mode_is_not_built_in_it() {
 
 #[test]
 fn the_artifacts_say_the_mode_and_the_command_line_overrides_them() {
-    let mut case = Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a");
+    let mut case =
+        Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a");
     assert_eq!(case.plan().mode.as_str(), "kpack");
     case.catalog.build.kpack_split = false;
     assert_eq!(case.plan().mode.as_str(), "legacy");
-    assert_eq!(case.asking(|r| r.mode = Some(rockpack::names::Mode::Kpack)).plan().mode.as_str(), "kpack");
+    assert_eq!(
+        case.asking(|r| r.mode = Some(rockpack::names::Mode::Kpack)).plan().mode.as_str(),
+        "kpack"
+    );
 }
 
 #[test]
 fn only_some_packages_are_made_though_all_are_planned() {
     let case = Case::new(&kpack(), KPACK).asking(|r| r.only = vec!["device".parse().unwrap()]);
     assert_eq!(names(&case.plan()), ["dist/x-device-gfx942", "dist/x-device-gfx1100"]);
+    let only = |text: &str| case.clone().asking(|r| r.only = vec![text.parse().unwrap()]).plan();
+    assert_eq!(names(&only("x-device-gfx942")), ["dist/x-device-gfx942"], "one ISA by its name");
+    assert_eq!(names(&only("X_Device_gfx1100")), ["dist/x-device-gfx1100"]);
+    assert_eq!(names(&only("x-device-*")).len(), 2);
+    assert_eq!(names(&only("?ore")), ["dist/x-core"]);
     let problem = case.clone().asking(|r| r.only = vec!["devise".parse().unwrap()]).problem();
     assert_eq!(
         problem,
-        "--only: there is no package `devise` in kpack mode\n  help: did you mean `device`? packages are: core, libs, device\n"
+        "--only: there is no package `devise` in kpack mode\n  help: did you mean `device`? packages are: core, libs, device; their distributions are: x-core, x-libs, x-device-gfx942, x-device-gfx1100\n"
     );
-    let broken = Case::new(&kpack(), &format!("{KPACK}\nblas_lib_gfx942 b text b")).asking(|r| r.only = vec!["core".parse().unwrap()]);
-    assert!(broken.problem().contains("both install"), "a set that does not fit together is not half built");
+    let broken = Case::new(&kpack(), &format!("{KPACK}\nblas_lib_gfx942 b text b"))
+        .asking(|r| r.only = vec!["core".parse().unwrap()]);
+    assert!(
+        broken.problem().contains("both install"),
+        "a set that does not fit together is not half built"
+    );
 }

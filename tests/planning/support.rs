@@ -32,7 +32,12 @@ pub fn package(name: &str, kind: &str, distribution: &str, lines: &str) -> Strin
 
 /// A runtime package `x-NAME` of generic artifacts.
 pub fn runtime(name: &str, lines: &str) -> String {
-    package(name, "runtime", &format!("\"x-{name}\" module=\"x_{}\" split=\"generic\"", name.replace('-', "_")), lines)
+    package(
+        name,
+        "runtime",
+        &format!("\"x-{name}\" module=\"x_{}\" split=\"generic\"", name.replace('-', "_")),
+        lines,
+    )
 }
 
 /// A devel package `x-devel`, generic.
@@ -68,7 +73,11 @@ impl Case {
                 ("runtime".to_owned(), vec![file("LICENSE", "MIT"), file("__init__.py", "")]),
                 ("meta".to_owned(), vec![file("pyproject.toml", "")]),
             ]),
-            request: Request { version: Some("1.0".to_owned()), platform_tag: Some("linux_x86_64".to_owned()), ..Request::default() },
+            request: Request {
+                version: Some("1.0".parse().unwrap()),
+                platform_tag: Some("linux_x86_64".to_owned()),
+                ..Request::default()
+            },
         }
     }
 
@@ -96,7 +105,8 @@ impl Case {
     }
 
     pub fn manifest(&self) -> Manifest {
-        Manifest::decode(&self.packages, &self.families).unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
+        Manifest::decode(&self.packages, &self.families)
+            .unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
     }
 
     pub fn resolve(&self) -> Result<(Plan, Problems), Problems> {
@@ -163,18 +173,26 @@ pub fn names(plan: &Plan) -> Vec<String> {
 pub fn files(plan: &Plan, name: &str) -> Vec<String> {
     let distribution = distribution(plan, name);
     let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
-    let inside = distribution.members.iter().filter_map(|m| Some((m.path.as_str().strip_prefix(&root)?, m)));
+    let inside =
+        distribution.members.iter().filter_map(|m| Some((m.path.as_str().strip_prefix(&root)?, m)));
     let marker = format!(".{}", distribution.name.file_stem());
-    inside.filter(|(path, _)| *path != "__init__.py" && *path != marker).map(|(path, member)| line(path, member)).collect()
+    inside
+        .filter(|(path, _)| *path != "__init__.py" && *path != marker)
+        .map(|(path, member)| line(path, member))
+        .collect()
 }
 
 /// The members of a devel archive in its order, below its root, directories and the marker left out.
 pub fn archived(plan: &Plan, name: &str) -> Vec<String> {
     let distribution = distribution(plan, name);
     let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
-    let members = distribution.archive.iter().flat_map(|a| &a.members).filter(|m| m.step != Step::Directory);
+    let members =
+        distribution.archive.iter().flat_map(|a| &a.members).filter(|m| m.step != Step::Directory);
     let below = members.map(|m| (m.path.as_str().strip_prefix(&root).unwrap(), m));
-    below.filter(|(path, _)| *path != "__init__.py").map(|(path, member)| line(path, member)).collect()
+    below
+        .filter(|(path, _)| *path != "__init__.py")
+        .map(|(path, member)| line(path, member))
+        .collect()
 }
 
 /// What was selected and is not shipped, with the reason.
@@ -184,14 +202,17 @@ pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
 
 fn line(path: &str, member: &Member) -> String {
     let from = |source: &rockpack::catalog::Origin| {
-        let elsewhere = if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
+        let elsewhere =
+            if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
         format!("{}{elsewhere}", source.artifact)
     };
     let what = match &member.step {
         Step::Copy { source } => format!("copy {}", from(source)),
         Step::Relink { source, rpath } => format!("relink {} {rpath}", from(source)),
         Step::Stub { target, .. } => format!("stub {target}"),
-        Step::Alias { soname, needed, rpath, .. } => format!("alias {soname} needs {needed} in {rpath}"),
+        Step::Alias { soname, needed, rpath, .. } => {
+            format!("alias {soname} needs {needed} in {rpath}")
+        }
         Step::Link { target } => format!("-> {target}"),
         Step::Directory => "directory".to_owned(),
         Step::Render { .. } => "render".to_owned(),

@@ -27,20 +27,38 @@ pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
 pub fn id(text: &str) -> ArtifactId {
     let fields: Vec<&str> = text.split('_').collect();
     let [name, component, family] = fields[..] else { panic!("{text} is no artifact") };
-    ArtifactId { name: name.parse().unwrap(), component: component.parse().unwrap(), family: family.parse().unwrap() }
+    ArtifactId {
+        name: name.parse().unwrap(),
+        component: component.parse().unwrap(),
+        family: family.parse().unwrap(),
+    }
 }
 
 fn entry(words: &[&str]) -> Entry {
-    let options: BTreeMap<&str, &str> = words[2..].iter().filter_map(|w| w.split_once('=')).collect();
+    let options: BTreeMap<&str, &str> =
+        words[2..].iter().filter_map(|w| w.split_once('=')).collect();
     let argument = words.get(3).copied().filter(|w| !w.contains('='));
     let kind = kind(words[2], argument, &options);
-    let sha256 = matches!(kind, EntryKind::File { .. })
-        .then(|| format!("{} {} {}", words[2], argument.unwrap_or_default(), options.get("is").unwrap_or(&"")));
-    Entry { path: words[1].parse().unwrap(), base: options.get("base").unwrap_or(&"stage").parse().unwrap(), kind, sha256 }
+    let sha256 = matches!(kind, EntryKind::File { .. }).then(|| {
+        format!(
+            "{} {} {}",
+            words[2],
+            argument.unwrap_or_default(),
+            options.get("is").unwrap_or(&"")
+        )
+    });
+    Entry {
+        path: words[1].parse().unwrap(),
+        base: options.get("base").unwrap_or(&"stage").parse().unwrap(),
+        kind,
+        sha256,
+    }
 }
 
 fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> EntryKind {
-    let elf = |kind: ElfKind| Content::Elf(Box::new(facts(kind, argument.filter(|a| *a != "-"), options)));
+    let elf = |kind: ElfKind| {
+        Content::Elf(Box::new(facts(kind, argument.filter(|a| *a != "-"), options)))
+    };
     let (content, executable) = match kind {
         "dir" => return EntryKind::Directory,
         "link" => return EntryKind::Symlink { target: argument.unwrap().to_owned() },
@@ -56,15 +74,27 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         other => panic!("there is no kind `{other}`"),
     };
     let size = argument.and_then(|a| a.parse().ok()).unwrap_or(10);
-    EntryKind::File { size, executable: options.get("x").map_or(executable, |x| *x == "yes"), content }
+    EntryKind::File {
+        size,
+        executable: options.get("x").map_or(executable, |x| *x == "yes"),
+        content,
+    }
 }
 
 fn facts(kind: ElfKind, soname: Option<&str>, options: &BTreeMap<&str, &str>) -> ElfFacts {
     let text = |key: &str| options.get(key).map(|v| (*v).to_owned());
-    let glibc = options.get("glibc").and_then(|v| v.split_once('.')).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
-    let versions = options.get("glibc").map(|v| VersionNeed { library: "libc.so.6".to_owned(), versions: vec![format!("GLIBC_{v}")] });
+    let glibc = options
+        .get("glibc")
+        .and_then(|v| v.split_once('.'))
+        .map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    let versions = options.get("glibc").map(|v| VersionNeed {
+        library: "libc.so.6".to_owned(),
+        versions: vec![format!("GLIBC_{v}")],
+    });
     let machine = match options.get("machine") {
-        None if matches!(kind, ElfKind::CodeObject | ElfKind::Foreign) => Machine::Other { number: 224, bits: 64, big_endian: false },
+        None if matches!(kind, ElfKind::CodeObject | ElfKind::Foreign) => {
+            Machine::Other { number: 224, bits: 64, big_endian: false }
+        }
         None => Machine::X86_64,
         Some(&"aarch64") => Machine::Aarch64,
         Some(other) => panic!("there is no machine `{other}`"),

@@ -18,7 +18,10 @@ fn dropped(entries: &str) -> Vec<String> {
 fn a_library_named_like_its_soname_or_without_one_is_the_file() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1
                    base_lib_generic lib/plugin.so so -";
-    assert_eq!(placed(entries), ["lib/libx.so.1 copy base_lib_generic", "lib/plugin.so copy base_lib_generic"]);
+    assert_eq!(
+        placed(entries),
+        ["lib/libx.so.1 copy base_lib_generic", "lib/plugin.so copy base_lib_generic"]
+    );
 }
 
 const CHAIN: &str = "base_lib_generic lib/libx.so.1.0 so libx.so.1
@@ -109,16 +112,25 @@ fn a_link_to_a_program_through_links_starts_the_program_itself() {
     let entries = "base_lib_generic lib/llvm/bin/clang-22 exe
                    base_lib_generic lib/llvm/bin/clang link clang-22
                    base_lib_generic bin/clang link ../lib/llvm/bin/clang";
-    assert_eq!(placed(entries)[..2], ["bin/clang stub ../lib/llvm/bin/clang-22 x", "lib/llvm/bin/clang stub clang-22 x"]);
+    assert_eq!(
+        placed(entries)[..2],
+        ["bin/clang stub ../lib/llvm/bin/clang-22 x", "lib/llvm/bin/clang stub clang-22 x"]
+    );
 }
 
 #[test]
 fn a_link_to_a_program_of_another_package_starts_it_there() {
-    let packages = [runtime("core", "artifact \"base\" \"lib\""), runtime("tools", "artifact \"tools\" \"lib\"\nrequires \"core\"")];
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\""),
+        runtime("tools", "artifact \"tools\" \"lib\"\nrequires \"core\""),
+    ];
     let entries = "base_lib_generic lib/clang exe
                    tools_lib_generic bin/clang link ../lib/clang
                    tools_lib_generic bin/mine script";
-    assert_eq!(files(&Case::new(&packages, entries).plan(), "x-tools")[0], "bin/clang stub ../../_x_core/lib/clang x");
+    assert_eq!(
+        files(&Case::new(&packages, entries).plan(), "x-tools")[0],
+        "bin/clang stub ../../_x_core/lib/clang x"
+    );
 }
 
 #[test]
@@ -129,7 +141,10 @@ fn a_link_to_a_program_that_no_runtime_package_ships_is_dropped() {
                    base_dev_generic libexec/gdb exe";
     let plan = Case::new(&packages, entries).plan();
     assert_eq!(files(&plan, "x-core"), ["bin/mine copy base_lib_generic x"]);
-    assert_eq!(absent(&plan, "x-core"), ["bin/gdb: its target `libexec/gdb` is in no runtime package"]);
+    assert_eq!(
+        absent(&plan, "x-core"),
+        ["bin/gdb: its target `libexec/gdb` is in no runtime package"]
+    );
 }
 
 #[test]
@@ -138,8 +153,15 @@ fn a_link_to_another_file_becomes_a_copy() {
                    base_lib_generic share/kernel.co code
                    base_lib_generic share/k.hsaco link kernel.co
                    base_lib_generic etc/a.json link ../share/a.json";
-    assert_eq!(placed(entries)[..2], ["etc/a.json copy base_lib_generic:share/a.json", "share/a.json copy base_lib_generic"],);
-    assert_eq!(placed(entries)[2], "share/k.hsaco copy base_lib_generic:share/kernel.co", "a code object is data");
+    assert_eq!(
+        placed(entries)[..2],
+        ["etc/a.json copy base_lib_generic:share/a.json", "share/a.json copy base_lib_generic"],
+    );
+    assert_eq!(
+        placed(entries)[2],
+        "share/k.hsaco copy base_lib_generic:share/kernel.co",
+        "a code object is data"
+    );
 }
 
 #[test]
@@ -172,7 +194,11 @@ fn what_no_rpath_can_be_set_in_is_copied() {
                    base_lib_generic lib/libother.so foreign libother.so";
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nrpath \"core\" \"lib\"")];
     let plan = Case::new(&packages, entries).plan();
-    assert!(files(&plan, "x-core").iter().all(|f| f.contains(" copy ")), "{:?}", files(&plan, "x-core"));
+    assert!(
+        files(&plan, "x-core").iter().all(|f| f.contains(" copy ")),
+        "{:?}",
+        files(&plan, "x-core")
+    );
 }
 
 /// Defect 13: there is no stub for another machine.
@@ -198,7 +224,14 @@ fn files_keep_their_execute_bits() {
     let entries = "base_lib_generic bin/a script x=yes
                    base_lib_generic bin/b script x=no
                    base_lib_generic bin/c text c x=yes";
-    assert_eq!(placed(entries), ["bin/a copy base_lib_generic x", "bin/b copy base_lib_generic", "bin/c copy base_lib_generic x"]);
+    assert_eq!(
+        placed(entries),
+        [
+            "bin/a copy base_lib_generic x",
+            "bin/b copy base_lib_generic",
+            "bin/c copy base_lib_generic x"
+        ]
+    );
 }
 
 /// Defects 15 and 21.
@@ -207,12 +240,20 @@ fn no_name_is_special() {
     let entries = "base_lib_generic .kpack/blas.kpm text {}
                    base_lib_generic share/.gitignore text x
                    base_lib_generic share/a,\"b'ü.txt text x";
-    assert_eq!(placed(entries), [".kpack/blas.kpm", "share/.gitignore", "share/a,\"b'ü.txt"].map(|p| format!("{p} copy base_lib_generic")));
+    assert_eq!(
+        placed(entries),
+        [".kpack/blas.kpm", "share/.gitignore", "share/a,\"b'ü.txt"]
+            .map(|p| format!("{p} copy base_lib_generic"))
+    );
 }
 
 #[test]
 fn the_platform_directory_is_a_regular_package_with_the_suffix_in_its_name() {
     let plan = core("base_lib_generic a text a").asking(|r| r.suffix = "_7".to_owned()).plan();
-    let paths: Vec<&str> = distribution(&plan, "x-core").members.iter().map(|m| m.path.as_str()).collect();
-    assert_eq!(paths, ["_x_core_7/__init__.py", "_x_core_7/a", "x_core/__init__.py", "x_core/_dist_info.py"]);
+    let paths: Vec<&str> =
+        distribution(&plan, "x-core").members.iter().map(|m| m.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["_x_core_7/__init__.py", "_x_core_7/a", "x_core/__init__.py", "x_core/_dist_info.py"]
+    );
 }

@@ -1,6 +1,6 @@
 """The runtime in packages that rockpack has made, installed by a real installer.
 
-`cargo test --test runtime` builds them and says where they are (ROCKPACK_DIST).
+`cargo test --test all runtime` builds them and says where they are (ROCKPACK_DIST).
 """
 
 from __future__ import annotations

@@ -156,6 +156,7 @@ def wrong_statement(dist, statement):
     if not (definition["buildType"] and definition["externalParameters"] == {"version": "7.2.0"} and run["builder"]["id"]):
         return "it does not say what was asked for, or of whom"
     made_of = [found["name"] for found in definition["resolvedDependencies"]]
+    made_of = [name.removeprefix("<built in>/") for name in made_of]
     return None if made_of[:3] == ["packages.kdl", "families.kdl", "artifacts"] and len(made_of) > 3 else some(made_of)
 
 

@@ -9,7 +9,7 @@ use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
 
 use super::wheel::{METADATA, Wheel, wheel};
-use super::zip::{Member, with_zip64};
+use super::zip::{Member, overlapping, with_zip64};
 
 /// Codes that are found, what is wrong, and how the directory is made.
 pub type Case = (&'static [Code], &'static str, Box<dyn Fn(&Path)>);
@@ -20,11 +20,20 @@ fn any(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) 
 }
 
 /// The same for a wheel that can have ELF files.
-fn linux(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+fn linux(
+    codes: &'static [Code],
+    title: &'static str,
+    change: impl Fn(&mut Wheel) + 'static,
+) -> Case {
     changed("linux_x86_64", codes, title, change)
 }
 
-fn changed(tag: &'static str, codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
+fn changed(
+    tag: &'static str,
+    codes: &'static [Code],
+    title: &'static str,
+    change: impl Fn(&mut Wheel) + 'static,
+) -> Case {
     let make = move |dir: &Path| {
         let mut wheel = wheel("demo", tag);
         change(&mut wheel);
@@ -67,7 +76,13 @@ fn tar(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
         header
     };
     for (name, text) in files {
-        archive.append_data(&mut header(tar::EntryType::Regular, text.len() as u64), name, text.as_bytes()).unwrap();
+        archive
+            .append_data(
+                &mut header(tar::EntryType::Regular, text.len() as u64),
+                name,
+                text.as_bytes(),
+            )
+            .unwrap();
     }
     for (name, target) in links {
         archive.append_link(&mut header(tar::EntryType::Symlink, 0), name, target).unwrap();
@@ -77,19 +92,28 @@ fn tar(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
 
 const PKG_INFO: &str = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
 
-fn sdist(codes: &'static [Code], title: &'static str, make: impl Fn() -> Vec<u8> + 'static) -> Case {
+fn sdist(
+    codes: &'static [Code],
+    title: &'static str,
+    make: impl Fn() -> Vec<u8> + 'static,
+) -> Case {
     (codes, title, Box::new(move |dir| fs_err::write(dir.join("demo-1.0.tar.gz"), make()).unwrap()))
 }
 
 /// Every case, in the order of the codes.
 pub fn cases() -> Vec<Case> {
-    [archives(), members(), records(), metadata(), names(), programs(), sets(), sdists()].into_iter().flatten().collect()
+    [archives(), members(), records(), metadata(), names(), programs(), sets(), sdists()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn archives() -> Vec<Case> {
     use Code::{BrokenPackage, HeadersDisagree, MemberTwice, StrayBytes, ZipFeature};
     vec![
-        any(&[BrokenPackage], "cut short", |w| w.archive = Some(Box::new(|bytes| bytes[..bytes.len() / 2].to_vec()))),
+        any(&[BrokenPackage], "cut short", |w| {
+            w.archive = Some(Box::new(|bytes| bytes[..bytes.len() / 2].to_vec()));
+        }),
         any(&[BrokenPackage], "a directory that lies about the number of members", |w| {
             w.archive = Some(Box::new(|mut bytes| {
                 let end = bytes.len() - 22;
@@ -98,21 +122,53 @@ fn archives() -> Vec<Case> {
                 bytes
             }));
         }),
-        any(&[HeadersDisagree], "another name in the local header", |w| w.member("data.txt").local_name = Some(b"demo/DATA.txt".to_vec())),
+        any(&[BrokenPackage], "an archive without members", |w| {
+            w.archive = Some(Box::new(|_| [&b"PK\x05\x06"[..], &[0; 18]].concat()));
+        }),
+        any(&[BrokenPackage], "members that share bytes", |w| {
+            w.archive = Some(Box::new(overlapping));
+        }),
+        any(&[BrokenPackage], "a member that claims more than it can unpack to", |w| {
+            w.member("__init__.py").size_off = 1 << 30;
+        }),
+        any(&[HeadersDisagree], "another name in an extra field", |w| {
+            let name = b"../../evil";
+            let mut extra = [0x75, 0x70, 5 + 10, 0, 1, 0, 0, 0, 0].to_vec();
+            extra.extend(name);
+            w.member("data.txt").extra = extra;
+        }),
+        any(&[HeadersDisagree], "another name in the local header", |w| {
+            w.member("data.txt").local_name = Some(b"demo/DATA.txt".to_vec());
+        }),
         any(&[ZipFeature], "a data descriptor", |w| w.member("data.txt").flags = 1 << 3),
         any(&[ZipFeature], "encrypted", |w| w.member("data.txt").flags = 1),
-        any(&[ZipFeature, Code::BrokenMember], "compressed by LZMA", |w| w.member("data.txt").method = 14),
-        any(&[ZipFeature], "a zip64 record with data", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 12)))),
-        any(&[MemberTwice, Code::RecordForm], "a name twice", |w| w.add(Member::new("demo/data.txt", "some data\n"))),
-        any(&[StrayBytes], "bytes before the archive", |w| w.archive = Some(Box::new(|bytes| [b"#!/bin/sh\n".to_vec(), bytes].concat()))),
-        any(&[StrayBytes], "bytes behind the archive", |w| w.archive = Some(Box::new(|bytes| [bytes, vec![0; 7]].concat()))),
+        any(&[ZipFeature, Code::BrokenMember], "compressed by LZMA", |w| {
+            w.member("data.txt").method = 14;
+        }),
+        any(&[ZipFeature], "a zip64 record with data", |w| {
+            w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 12)));
+        }),
+        any(&[MemberTwice, Code::RecordForm], "a name twice", |w| {
+            w.add(Member::new("demo/data.txt", "some data\n"));
+        }),
+        any(&[StrayBytes], "bytes before the archive", |w| {
+            w.archive = Some(Box::new(|bytes| [b"#!/bin/sh\n".to_vec(), bytes].concat()));
+        }),
+        any(&[StrayBytes], "bytes behind the archive", |w| {
+            w.archive = Some(Box::new(|bytes| [bytes, vec![0; 7]].concat()));
+        }),
         any(&[StrayBytes], "bytes between members", |w| w.member("data.txt").gap = 5),
     ]
 }
 
 fn members() -> Vec<Case> {
-    use Code::{BrokenMember, CaseClash, FileAndDirectory, MemberKind, MemberMode, MemberOrder, MemberTime, UnsafeName};
-    let named = |name: &'static str, title| any(&[UnsafeName], title, move |w: &mut Wheel| w.add(Member::new(name, "x")));
+    use Code::{
+        BrokenMember, CaseClash, FileAndDirectory, MemberKind, MemberMode, MemberOrder, MemberTime,
+        UnsafeName,
+    };
+    let named = |name: &'static str, title| {
+        any(&[UnsafeName], title, move |w: &mut Wheel| w.add(Member::new(name, "x")))
+    };
     vec![
         named("/etc/x", "an absolute name"),
         named("demo/../../x", "a name with .."),
@@ -120,20 +176,38 @@ fn members() -> Vec<Case> {
         named("demo/x\u{7}", "a name with a control character"),
         named("demo/\u{fc}", "a name that is not marked as UTF-8"),
         named("demo/a:b", "a name that Windows does not know"),
-        any(&[MemberKind], "a link", |w| w.add(Member { mode: 0o120_777, ..Member::new("demo/link", "data.txt") })),
-        any(&[MemberKind], "a directory", |w| w.add(Member { mode: 0o040_755, method: 0, ..Member::new("demo/", "") })),
+        any(&[UnsafeName], "a name that no file system takes", |w| {
+            w.add(Member::new(&format!("demo/{}", "n".repeat(300)), "x"));
+        }),
+        any(&[UnsafeName], "a name of 60,000 bytes", |w| {
+            w.add(Member::new(&format!("demo/{}n", "n/".repeat(29_998)), "x"));
+        }),
+        any(&[MemberKind], "a link", |w| {
+            w.add(Member { mode: 0o120_777, ..Member::new("demo/link", "data.txt") });
+        }),
+        any(&[MemberKind], "a directory", |w| {
+            w.add(Member { mode: 0o040_755, method: 0, ..Member::new("demo/", "") });
+        }),
         any(&[MemberMode], "set-user-id", |w| w.member("data.txt").mode = 0o104_755),
         any(&[MemberMode], "world-writable", |w| w.member("data.txt").mode = 0o100_666),
-        any(&[MemberOrder], "a file behind the metadata", |w| w.members.insert(3, Member::new("demo/late.txt", "x"))),
-        any(&[MemberOrder], "metadata behind RECORD", |w| w.last.push(Member::new("demo-1.0.dist-info/extra.txt", "x"))),
+        any(&[MemberOrder], "a file behind the metadata", |w| {
+            w.members.insert(3, Member::new("demo/late.txt", "x"));
+        }),
+        any(&[MemberOrder], "metadata behind RECORD", |w| {
+            w.last.push(Member::new("demo-1.0.dist-info/extra.txt", "x"));
+        }),
         any(&[MemberTime], "another time", |w| w.member("data.txt").time = (0x5c21, 0x6000)),
         any(&[BrokenMember], "bytes that are damaged", |w| w.member("data.txt").damage = true),
         any(&[BrokenMember], "bytes that cannot be unpacked", |w| {
             w.add(Member { damage: true, ..Member::new("demo/other.py", "x = 1\n") });
         }),
         any(&[BrokenMember], "fewer bytes than told", |w| w.member("__init__.py").size_off = 3),
-        any(&[CaseClash], "names that differ in case alone", |w| w.add(Member::new("demo/Data.txt", "x"))),
-        any(&[FileAndDirectory], "a file below a file", |w| w.add(Member::new("demo/data.txt/x", "x"))),
+        any(&[CaseClash], "names that differ in case alone", |w| {
+            w.add(Member::new("demo/Data.txt", "x"));
+        }),
+        any(&[FileAndDirectory], "a file below a file", |w| {
+            w.add(Member::new("demo/data.txt/x", "x"));
+        }),
     ]
 }
 
@@ -149,20 +223,40 @@ fn records() -> Vec<Case> {
     };
     vec![
         any(&[NotInRecord], "a member that is not in RECORD", |w| {
-            w.record = Some(Box::new(|text| text.split_inclusive('\n').filter(|line| !line.contains("data.txt")).collect()));
+            w.record = Some(Box::new(|text| {
+                text.split_inclusive('\n').filter(|line| !line.contains("data.txt")).collect()
+            }));
         }),
-        record(&[OnlyInRecord], "a row without a member", "demo/data.txt", "demo/gone.txt,sha256=x,1\ndemo/data.txt"),
+        record(
+            &[OnlyInRecord],
+            "a row without a member",
+            "demo/data.txt",
+            "demo/gone.txt,sha256=x,1\ndemo/data.txt",
+        ),
         record(&[RecordHash], "another hash", "data.txt,sha256=", "data.txt,sha256=x"),
         record(&[RecordHash], "another size", ",10\n", ",11\n"),
         record(&[RecordForm], "a weak hash", "data.txt,sha256=", "data.txt,md5="),
-        record(&[RecordForm], "a row twice", "demo-1.0.dist-info/RECORD,,\n", "demo-1.0.dist-info/RECORD,,\ndemo-1.0.dist-info/RECORD,,\n"),
+        record(
+            &[RecordForm],
+            "a row twice",
+            "demo-1.0.dist-info/RECORD,,\n",
+            "demo-1.0.dist-info/RECORD,,\ndemo-1.0.dist-info/RECORD,,\n",
+        ),
         record(&[RecordForm], "a row that is none", "demo/data.txt", "demo,x\ndemo/data.txt"),
         record(&[RecordForm], "a hash of RECORD itself", "RECORD,,", "RECORD,,77"),
+        any(&[OnlyInRecord, RecordForm], "thousands of rows without a member", |w| {
+            w.record = Some(Box::new(|text| "gone,sha256=x,1\n".repeat(5000) + &text));
+        }),
+        any(&[RecordForm, RecordHash], "a RECORD that is not text", |w| {
+            w.record = Some(Box::new(|text| text.replacen(",10\n", ",1\0\n", 1)));
+        }),
     ]
 }
 
 fn metadata() -> Vec<Case> {
-    use Code::{EntryPoint, LicenseFile, MetadataField, MissingMetadata, RequirementForm, UnmetExtra};
+    use Code::{
+        EntryPoint, LicenseFile, MetadataField, MissingMetadata, RequirementForm, UnmetExtra,
+    };
     vec![
         any(&[MissingMetadata], "no RECORD", |w| w.record = Some(Box::new(|_| String::new()))),
         any(&[MissingMetadata], "no WHEEL", |w| w.members.retain(|m| !m.name.ends_with(b"/WHEEL"))),
@@ -173,17 +267,48 @@ fn metadata() -> Vec<Case> {
         any(&[MetadataField], "a version specifier that is none", |w| {
             w.edit("METADATA", "License-File", "Requires-Python: 3\nLicense-File");
         }),
-        any(&[MetadataField], "a field that is newer than the Metadata-Version", |w| w.edit("METADATA", "2.4", "2.1")),
-        any(&[MetadataField], "no Root-Is-Purelib", |w| w.edit("WHEEL", "Root-Is-Purelib: true\n", "")),
+        any(&[MetadataField], "a field that is newer than the Metadata-Version", |w| {
+            w.edit("METADATA", "2.4", "2.1");
+        }),
+        any(&[MetadataField], "no Root-Is-Purelib", |w| {
+            w.edit("WHEEL", "Root-Is-Purelib: true\n", "");
+        }),
         any(&[MetadataField], "a Wheel-Version of the future", |w| w.edit("WHEEL", "1.0", "2.0")),
-        any(&[RequirementForm], "a requirement that is none", |w| w.edit("METADATA", "License-File", "Requires-Dist: a=1\nLicense-File")),
+        any(&[RequirementForm], "a requirement that is none", |w| {
+            w.edit("METADATA", "License-File", "Requires-Dist: a=1\nLicense-File");
+        }),
+        any(&[RequirementForm], "a marker of nested brackets", |w| {
+            let deep = format!("Requires-Dist: a; {}\nLicense-File", "(".repeat(12_000));
+            w.edit("METADATA", "License-File", &deep);
+        }),
+        any(&[MetadataField], "a NUL in METADATA", |w| {
+            w.edit("METADATA", "License-File", "Summary: a\0b\nLicense-File");
+        }),
+        any(&[MetadataField], "METADATA that is not UTF-8", |w| {
+            w.member("METADATA").bytes.extend(b"\n\xff\n");
+        }),
+        any(&[MetadataField], "METADATA that unpacks to more than any", |w| {
+            w.member("METADATA").bytes.extend([b"\n".to_vec(), vec![b'x'; 3 << 20]].concat());
+        }),
+        any(&[EntryPoint], "more entry points than any package has", |w| {
+            let many = "other = demo:main\n".repeat(2000);
+            w.member("entry_points.txt").bytes.extend(many.as_bytes());
+        }),
         any(&[UnmetExtra], "a requirement for an extra that is not offered", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: a; extra == \"x\"\nLicense-File");
         }),
-        any(&[LicenseFile], "a licence text that is not there", |w| w.edit("METADATA", "License-File: LICENSE", "License-File: COPYING")),
-        any(&[EntryPoint], "a script of a module that is not there", |w| w.edit("entry_points.txt", "demo:main", "demo.cli:main")),
-        any(&[EntryPoint], "a script of a function that is not there", |w| w.edit("entry_points.txt", "demo:main", "demo:start")),
-        any(&[EntryPoint], "a line that is no entry", |w| w.edit("entry_points.txt", "demo:main", "demo")),
+        any(&[LicenseFile], "a licence text that is not there", |w| {
+            w.edit("METADATA", "License-File: LICENSE", "License-File: COPYING");
+        }),
+        any(&[EntryPoint], "a script of a module that is not there", |w| {
+            w.edit("entry_points.txt", "demo:main", "demo.cli:main");
+        }),
+        any(&[EntryPoint], "a script of a function that is not there", |w| {
+            w.edit("entry_points.txt", "demo:main", "demo:start");
+        }),
+        any(&[EntryPoint], "a line that is no entry", |w| {
+            w.edit("entry_points.txt", "demo:main", "demo");
+        }),
     ]
 }
 
@@ -191,38 +316,68 @@ fn names() -> Vec<Case> {
     use Code::{NamesDisagree, PackageName, TagForm, TagsDisagree, WrongPlatform};
     vec![
         any(&[PackageName], "a file name that is no wheel's", |w| w.call("demo.whl")),
-        any(&[PackageName], "a file name that is not normalised", |w| w.call("Demo-1.0-py3-none-any.whl")),
-        any(&[NamesDisagree], "another name in the metadata", |w| w.edit("METADATA", "Name: demo", "Name: domo")),
-        any(&[NamesDisagree], "another version in the metadata", |w| w.edit("METADATA", "Version: 1.0", "Version: 1.1")),
-        any(&[NamesDisagree], "another version in the file's name", |w| w.call("demo-2.0-py3-none-any.whl")),
-        any(&[TagForm, TagsDisagree], "a tag that is none", |w| w.edit("WHEEL", "py3-none-any", "Py3-none")),
-        any(&[TagsDisagree], "another tag in WHEEL", |w| w.edit("WHEEL", "py3-none-any", "py2-none-any")),
-        any(&[WrongPlatform], "a library in a wheel for any platform", |w| w.add(Member::new("demo/liba.so", library("$ORIGIN")))),
+        any(&[PackageName], "a file name that is not normalised", |w| {
+            w.call("Demo-1.0-py3-none-any.whl");
+        }),
+        any(&[NamesDisagree], "another name in the metadata", |w| {
+            w.edit("METADATA", "Name: demo", "Name: domo");
+        }),
+        any(&[NamesDisagree], "another version in the metadata", |w| {
+            w.edit("METADATA", "Version: 1.0", "Version: 1.1");
+        }),
+        any(&[NamesDisagree], "another version in the file's name", |w| {
+            w.call("demo-2.0-py3-none-any.whl");
+        }),
+        any(&[TagForm, TagsDisagree], "a tag that is none", |w| {
+            w.edit("WHEEL", "py3-none-any", "Py3-none");
+        }),
+        any(&[TagsDisagree], "another tag in WHEEL", |w| {
+            w.edit("WHEEL", "py3-none-any", "py2-none-any");
+        }),
+        any(&[WrongPlatform], "a library in a wheel for any platform", |w| {
+            w.add(Member::new("demo/liba.so", library("$ORIGIN")));
+        }),
     ]
 }
 
 fn programs() -> Vec<Case> {
     use Code::{BrokenElf, NotExecutable, RpathLeadsNowhere, RpathOutside, Runpath};
     let rpath = |codes, title, rpath: &'static str| {
-        linux(codes, title, move |w: &mut Wheel| w.add(Member::new("demo/lib/liba.so", library(rpath))))
+        linux(codes, title, move |w: &mut Wheel| {
+            w.add(Member::new("demo/lib/liba.so", library(rpath)));
+        })
     };
     vec![
         linux(&[NotExecutable], "a program without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", exec_stub(StubMachine::X86_64, "../x").unwrap()));
         }),
-        linux(&[NotExecutable], "a script without an execute bit", |w| w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"))),
-        linux(&[BrokenElf], "what starts like an ELF file", |w| w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()))),
+        linux(&[NotExecutable], "a script without an execute bit", |w| {
+            w.add(Member::new("demo/bin/tool", "#!/bin/sh\n"));
+        }),
+        linux(&[BrokenElf], "what starts like an ELF file", |w| {
+            w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()));
+        }),
         rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
         rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
         rpath(&[RpathLeadsNowhere], "an rpath that leads nowhere", "$ORIGIN/../lib64:$ORIGIN"),
-        linux(&[Runpath], "DT_RUNPATH", |w| w.add(Member { method: 0, ..Member::new("demo/lib/liba.so", with_runpath("$ORIGIN")) })),
+        linux(&[Runpath], "DT_RUNPATH", |w| {
+            w.add(Member { method: 0, ..Member::new("demo/lib/liba.so", with_runpath("$ORIGIN")) });
+        }),
     ]
 }
 
 fn sets() -> Vec<Case> {
-    use Code::{CaseClash, ChecksumList, FileAndDirectory, TwoOwners, UnmetExtra, UnmetRequirement};
+    use Code::{
+        CaseClash, ChecksumList, FileAndDirectory, TwoOwners, UnmetExtra, UnmetRequirement,
+    };
     let requires = |codes, title, requirement: &'static str| {
-        two(codes, title, move |w: &mut Wheel| w.edit("METADATA", "License-File", &format!("Requires-Dist: {requirement}\nLicense-File")))
+        two(codes, title, move |w: &mut Wheel| {
+            w.edit(
+                "METADATA",
+                "License-File",
+                &format!("Requires-Dist: {requirement}\nLicense-File"),
+            );
+        })
     };
     let sums = |title, text: &'static str| -> Case {
         let make = move |dir: &Path| {
@@ -232,10 +387,18 @@ fn sets() -> Vec<Case> {
         (&[ChecksumList], title, Box::new(make))
     };
     vec![
-        two(&[TwoOwners], "a path of two wheels", |w| w.add(Member::new("demo/data.txt", "some data\n"))),
-        two(&[TwoOwners], "a script of two wheels", |w| w.edit("entry_points.txt", "other =", "demo =")),
-        two(&[CaseClash], "a path of two wheels but for its case", |w| w.add(Member::new("demo/DATA.txt", "x"))),
-        two(&[FileAndDirectory], "a path below a file of another wheel", |w| w.add(Member::new("demo/data.txt/x", "x"))),
+        two(&[TwoOwners], "a path of two wheels", |w| {
+            w.add(Member::new("demo/data.txt", "some data\n"));
+        }),
+        two(&[TwoOwners], "a script of two wheels", |w| {
+            w.edit("entry_points.txt", "other =", "demo =");
+        }),
+        two(&[CaseClash], "a path of two wheels but for its case", |w| {
+            w.add(Member::new("demo/DATA.txt", "x"));
+        }),
+        two(&[FileAndDirectory], "a path below a file of another wheel", |w| {
+            w.add(Member::new("demo/data.txt/x", "x"));
+        }),
         requires(&[UnmetRequirement], "a version that the set does not have", "demo==2.0"),
         requires(&[UnmetExtra], "an extra that the set does not have", "demo[fast]==1.0"),
         sums(
@@ -256,11 +419,38 @@ fn sdists() -> Vec<Case> {
             let bytes = tar(&[INFO, PROJECT], &[]);
             bytes[..bytes.len() / 2].to_vec()
         }),
-        sdist(&[LinkOutside], "a link out of an sdist", || tar(&[INFO, PROJECT], &[("demo-1.0/link", "../../etc/passwd")])),
+        sdist(&[BrokenPackage], "a negative size in an sdist", || {
+            let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+            archive.append_pax_extensions([("size", &b"-1"[..])]).unwrap();
+            let mut header = tar::Header::new_ustar();
+            header.set_mode(0o644);
+            header.set_size(0);
+            archive.append_data(&mut header, "demo-1.0/x", &b""[..]).unwrap();
+            archive.into_inner().unwrap().finish().unwrap()
+        }),
+        sdist(&[Code::MetadataField], "PKG-INFO with a NUL", || {
+            let info = format!("{PKG_INFO}Summary: a\0b\n");
+            tar(&[("demo-1.0/PKG-INFO", &info), PROJECT], &[])
+        }),
+        sdist(&[Code::UnsafeName], "a name of an sdist that no file system takes", || {
+            let long = format!("demo-1.0/{}", "n".repeat(300));
+            tar(&[INFO, PROJECT, (&long, "")], &[])
+        }),
+        sdist(&[LinkOutside], "a link out of an sdist", || {
+            tar(&[INFO, PROJECT], &[("demo-1.0/link", "../../etc/passwd")])
+        }),
         sdist(&[MissingMetadata], "an sdist without PKG-INFO", || tar(&[PROJECT], &[])),
-        sdist(&[NamesDisagree], "an sdist with two directories", || tar(&[INFO, PROJECT, ("other/x", "x")], &[])),
+        sdist(&[NamesDisagree], "an sdist with two directories", || {
+            tar(&[INFO, PROJECT, ("other/x", "x")], &[])
+        }),
         sdist(&[NamesDisagree], "an sdist of another version", || {
-            tar(&[("demo-1.0/PKG-INFO", "Metadata-Version: 2.2\nName: demo\nVersion: 1.1\n"), PROJECT], &[])
+            tar(
+                &[
+                    ("demo-1.0/PKG-INFO", "Metadata-Version: 2.2\nName: demo\nVersion: 1.1\n"),
+                    PROJECT,
+                ],
+                &[],
+            )
         }),
         sdist(&[MemberMode], "a file of an sdist that everyone can write", || {
             let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
@@ -282,11 +472,20 @@ pub fn fine() -> Vec<Case> {
         any(&[], "as it should be", |_| {}),
         any(&[], "a zip64 record", |w| w.archive = Some(Box::new(|bytes| with_zip64(&bytes, 0)))),
         any(&[], "names that RECORD has to quote", |w| w.add(Member::new("demo/a, b.txt", "x"))),
-        any(&[], "METADATA without a licence text", |w| w.edit("METADATA", METADATA.lines().last().unwrap(), "")),
-        linux(&[], "libraries that find each other", |w| w.add(Member::new("demo/lib/liba.so", library("$ORIGIN:$ORIGIN/..")))),
-        two(&[], "two wheels that fit", |w| w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File")),
+        any(&[], "METADATA without a licence text", |w| {
+            w.edit("METADATA", METADATA.lines().last().unwrap(), "");
+        }),
+        linux(&[], "libraries that find each other", |w| {
+            w.add(Member::new("demo/lib/liba.so", library("$ORIGIN:$ORIGIN/..")));
+        }),
+        two(&[], "two wheels that fit", |w| {
+            w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File");
+        }),
         sdist(&[], "an sdist", || {
-            tar(&[("demo-1.0/PKG-INFO", PKG_INFO), ("demo-1.0/pyproject.toml", "")], &[("demo-1.0/link", "PKG-INFO")])
+            tar(
+                &[("demo-1.0/PKG-INFO", PKG_INFO), ("demo-1.0/pyproject.toml", "")],
+                &[("demo-1.0/link", "PKG-INFO")],
+            )
         }),
     ]
 }

@@ -23,28 +23,44 @@ pub struct Wheel {
     pub last: Vec<Member>,
 }
 
-pub const METADATA: &str = "Metadata-Version: 2.4\nName: demo\nVersion: 1.0\nLicense-File: LICENSE\n";
+pub const METADATA: &str =
+    "Metadata-Version: 2.4\nName: demo\nVersion: 1.0\nLicense-File: LICENSE\n";
 
 /// A wheel of the distribution `name` with one module.
 pub fn wheel(name: &str, tag: &str) -> Wheel {
     let dist_info = format!("{name}-1.0.dist-info");
-    let info = |file: &str, text: &str| Member::new(&format!("{dist_info}/{file}"), text.replace("demo", name));
+    let info = |file: &str, text: &str| {
+        Member::new(&format!("{dist_info}/{file}"), text.replace("demo", name))
+    };
     let pure = if tag == "any" { "true" } else { "false" };
     let members = vec![
         Member::new(&format!("{name}/__init__.py"), "def main():\n    return 0\n"),
         Member { method: 0, ..Member::new(&format!("{name}/data.txt"), "some data\n") },
         info("METADATA", METADATA),
-        info("WHEEL", &format!("Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: py3-none-{tag}\n")),
+        info(
+            "WHEEL",
+            &format!("Wheel-Version: 1.0\nRoot-Is-Purelib: {pure}\nTag: py3-none-{tag}\n"),
+        ),
         info("entry_points.txt", "[console_scripts]\ndemo = demo:main\n"),
         info("licenses/LICENSE", "MIT\n"),
     ];
-    Wheel { file: format!("{name}-1.0-py3-none-{tag}.whl"), dist_info, members, record: None, archive: None, last: Vec::new() }
+    Wheel {
+        file: format!("{name}-1.0-py3-none-{tag}.whl"),
+        dist_info,
+        members,
+        record: None,
+        archive: None,
+        last: Vec::new(),
+    }
 }
 
 impl Wheel {
     /// The member whose name ends so.
     pub fn member(&mut self, end: &str) -> &mut Member {
-        self.members.iter_mut().find(|member| String::from_utf8_lossy(&member.name).ends_with(end)).unwrap()
+        self.members
+            .iter_mut()
+            .find(|member| String::from_utf8_lossy(&member.name).ends_with(end))
+            .unwrap()
     }
 
     /// Replaces text in a member.
@@ -72,7 +88,13 @@ impl Wheel {
             let name = String::from_utf8_lossy(&member.name).into_owned();
             if !name.ends_with('/') {
                 let name = if name.contains(',') { format!("\"{name}\"") } else { name };
-                writeln!(record, "{name},{},{}", Sha256::of(&member.bytes).for_record(), member.bytes.len()).unwrap();
+                writeln!(
+                    record,
+                    "{name},{},{}",
+                    Sha256::of(&member.bytes).for_record(),
+                    member.bytes.len()
+                )
+                .unwrap();
             }
         }
         writeln!(record, "{own},,").unwrap();

@@ -24,6 +24,8 @@ pub struct Member {
     pub damage: bool,
     /// Bytes between this member and the next.
     pub gap: usize,
+    /// Extra fields in the directory.
+    pub extra: Vec<u8>,
 }
 
 impl Member {
@@ -39,6 +41,7 @@ impl Member {
             size_off: 0,
             damage: false,
             gap: 0,
+            extra: Vec::new(),
         }
     }
 
@@ -57,7 +60,7 @@ impl Member {
     }
 
     /// The fields that both headers have, from the flags on.
-    fn fields(&self, packed: usize, name: usize) -> Vec<u8> {
+    fn fields(&self, packed: usize, name: usize, extra: usize) -> Vec<u8> {
         let mut fields = Vec::new();
         for half in [self.flags, self.method, self.time.1, self.time.0] {
             fields.extend(half.to_le_bytes());
@@ -67,7 +70,7 @@ impl Member {
             fields.extend(word.to_le_bytes());
         }
         fields.extend(u16::try_from(name).unwrap().to_le_bytes());
-        fields.extend(0_u16.to_le_bytes());
+        fields.extend(u16::try_from(extra).unwrap().to_le_bytes());
         fields
     }
 }
@@ -80,16 +83,17 @@ pub fn zip(members: &[Member]) -> Vec<u8> {
         let offset = u32::try_from(out.len()).unwrap();
         let local = member.local_name.as_ref().unwrap_or(&member.name);
         out.extend(b"PK\x03\x04\x14\0");
-        out.extend(member.fields(packed.len(), local.len()));
+        out.extend(member.fields(packed.len(), local.len(), 0));
         out.extend(local);
         out.extend(&packed);
         out.extend(vec![b'?'; member.gap]);
         directory.extend(b"PK\x01\x02\x14\x03\x14\0");
-        directory.extend(member.fields(packed.len(), member.name.len()));
+        directory.extend(member.fields(packed.len(), member.name.len(), member.extra.len()));
         directory.extend([0; 6]);
         directory.extend((member.mode << 16).to_le_bytes());
         directory.extend(offset.to_le_bytes());
         directory.extend(&member.name);
+        directory.extend(&member.extra);
     }
     let start = u32::try_from(out.len()).unwrap();
     let count = u16::try_from(members.len()).unwrap();
@@ -116,10 +120,22 @@ pub fn idle(bytes: &[u8]) -> BTreeSet<usize> {
     idle
 }
 
+/// The archive with all members but the first over the bytes of the first.
+pub fn overlapping(mut bytes: Vec<u8>) -> Vec<u8> {
+    let directory = |at: &usize| bytes[*at..].starts_with(b"PK\x01\x02");
+    let places: Vec<usize> = (0..bytes.len() - 4).filter(directory).collect();
+    for place in places {
+        bytes[place + 42..place + 46].fill(0);
+    }
+    bytes
+}
+
 /// The archive with a zip64 record, and `more` bytes of data in it.
 pub fn with_zip64(bytes: &[u8], more: usize) -> Vec<u8> {
     let end = bytes.len() - 22;
-    let word = |at: usize| u64::from(u32::from_le_bytes(bytes[end + at..end + at + 4].try_into().unwrap()));
+    let word = |at: usize| {
+        u64::from(u32::from_le_bytes(bytes[end + at..end + at + 4].try_into().unwrap()))
+    };
     let count = u64::from(u16::from_le_bytes([bytes[end + 10], bytes[end + 11]]));
     let mut out = bytes[..end].to_vec();
     out.extend(b"PK\x06\x06");

@@ -65,7 +65,8 @@ impl Huffman {
             table.copy_within(..size, size);
             size *= 2;
             for &symbol in symbols.by_ref().take(usize::from(count)) {
-                table[usize::from(code.reverse_bits() >> (16 - length))] = entry(usize::from(symbol), length);
+                table[usize::from(code.reverse_bits() >> (16 - length))] =
+                    entry(usize::from(symbol), length);
                 code = code.wrapping_add(1);
             }
             code <<= 1;
@@ -81,7 +82,9 @@ mod tests {
     fn codes_are_those_of_the_standard() {
         // The example of RFC 1951, section 3.2.2: symbols A to H.
         let huffman = Huffman::new(&[3, 3, 3, 3, 3, 2, 4, 4]).unwrap();
-        for (symbol, code) in ["010", "011", "100", "101", "110", "00", "1110", "1111"].into_iter().enumerate() {
+        for (symbol, code) in
+            ["010", "011", "100", "101", "110", "00", "1110", "1111"].into_iter().enumerate()
+        {
             let first_lowest: String = code.chars().rev().collect();
             let bits = u64::from_str_radix(&first_lowest, 2).unwrap() | 1 << 40;
             assert_eq!(huffman.decode(bits), Some((symbol, u16::try_from(code.len()).unwrap())));
@@ -94,10 +97,15 @@ mod tests {
             let huffman = Huffman::new(lengths).unwrap();
             for size in [1, 8, 64, 256] {
                 let (mut table, longest) = (vec![7; size], size.ilog2());
-                huffman.fill(&mut table, u16::MAX, |symbol, length| u16::try_from(symbol * 16).unwrap() | length);
+                huffman.fill(&mut table, u16::MAX, |symbol, length| {
+                    u16::try_from(symbol * 16).unwrap() | length
+                });
                 for (index, entry) in table.into_iter().enumerate() {
-                    let read = huffman.decode(index as u64).filter(|(_, length)| u32::from(*length) <= longest);
-                    let found = (entry != u16::MAX).then_some((usize::from(entry / 16), entry % 16));
+                    let read = huffman
+                        .decode(index as u64)
+                        .filter(|(_, length)| u32::from(*length) <= longest);
+                    let found =
+                        (entry != u16::MAX).then_some((usize::from(entry / 16), entry % 16));
                     assert_eq!(found, read, "{index} of {size}, {lengths:?}");
                 }
             }

@@ -107,7 +107,9 @@ fn dynamic<'s>(steps: &'s mut Steps, bits: &mut Bits<'_>) -> Option<&'s Steps> {
 fn code_lengths(bits: &mut Bits<'_>, code: &Huffman, wanted: usize) -> Option<Vec<u8>> {
     // The longest of these codes have seven bits. Each entry is a symbol, and in the lowest three bits its code's length.
     let mut table = [0; 1 << 7];
-    code.fill(&mut table, 0, |symbol, length| u16::try_from(symbol << 3).unwrap_or_default() | length);
+    code.fill(&mut table, 0, |symbol, length| {
+        u16::try_from(symbol << 3).unwrap_or_default() | length
+    });
     let mut lengths = Vec::with_capacity(wanted + 138);
     while lengths.len() < wanted {
         let next = Bits { ..*bits }.take(7);

@@ -1,54 +1,68 @@
 //! RECORD as others wrote it, with rows changed.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::archive::checksum::Digest;
 use crate::archive::wheel::record::field;
 
-/// The rows in their order, each with the path that it is of. Rows that stay are not written anew.
-pub(super) struct Rows(Vec<(String, String)>);
+/// What becomes of rows: another digest, or nothing. Others stay as they are.
+#[derive(Debug, Default)]
+pub(super) struct Changes(BTreeMap<String, Option<Digest>>);
 
-impl Rows {
-    /// Takes RECORD apart. Paths of members have no line breaks, so that a line is a row.
-    pub(super) fn read(text: &str) -> Self {
-        Self(text.lines().filter(|line| !line.is_empty()).map(|line| (path(line), line.to_owned())).collect())
-    }
-
-    /// Gives `name` this digest, where its row stood, else at the end.
-    pub(super) fn set(&mut self, name: &str, digest: &Digest) {
-        let row = format!("{},{},{}", field(name), digest.sha256.for_record(), digest.size);
-        match self.0.iter_mut().find(|(path, _)| path == name) {
-            Some((_, line)) => *line = row,
-            None => self.0.push((name.to_owned(), row)),
-        }
+impl Changes {
+    /// Gives the row of `name` this digest; without one, it comes at the end.
+    pub(super) fn set(&mut self, name: &str, digest: Digest) {
+        self.0.insert(name.to_owned(), Some(digest));
     }
 
     /// Takes the row of `name` out.
     pub(super) fn remove(&mut self, name: &str) {
-        self.0.retain(|(path, _)| path != name);
+        self.0.insert(name.to_owned(), None);
     }
 
-    /// The whole file; its own row, under `name`, comes last and has neither hash nor size.
-    pub(super) fn render(&mut self, name: &str) -> String {
-        self.remove(name);
-        let rows: String = self.0.iter().flat_map(|(_, line)| [line, "\n"]).collect();
-        format!("{rows}{},,\n", field(name))
+    /// The whole file with the changes; its own row, under `own`, comes last and has neither hash nor
+    /// size. Paths of members have no line breaks, so that a line is a row.
+    pub(super) fn applied(&self, text: &str, own: &str) -> String {
+        let (mut new, mut written) = (String::with_capacity(text.len()), BTreeSet::new());
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let path = path(line);
+            match self.0.get_key_value(&*path) {
+                _ if path == own => {}
+                None => new.extend([line, "\n"]),
+                Some((name, Some(digest))) => {
+                    new += &row(name, digest);
+                    written.insert(name);
+                }
+                Some((_, None)) => {}
+            }
+        }
+        for (name, digest) in self.0.iter().filter(|(name, _)| !written.contains(name)) {
+            new.extend(digest.as_ref().map(|digest| row(name, digest)));
+        }
+        new + &field(own) + ",,\n"
     }
 }
 
+fn row(name: &str, digest: &Digest) -> String {
+    format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
+}
+
 /// The first field of a CSV row (RFC 4180).
-fn path(row: &str) -> String {
+fn path(row: &str) -> Cow<'_, str> {
     let Some(quoted) = row.strip_prefix('"') else {
-        return row.split(',').next().unwrap_or_default().to_owned();
+        return row.split(',').next().unwrap_or_default().into();
     };
     let mut path = String::new();
     let mut rest = quoted;
     // A quote within is written twice; one alone ends the field.
     while let Some((part, after)) = rest.split_once('"') {
         path.push_str(part);
-        let Some(more) = after.strip_prefix('"') else { return path };
+        let Some(more) = after.strip_prefix('"') else { return path.into() };
         path.push('"');
         rest = more;
     }
-    path + rest
+    (path + rest).into()
 }
 
 #[cfg(test)]
@@ -58,13 +72,18 @@ mod tests {
     #[test]
     fn rows_of_others_stay_as_they_are() {
         let text = "a.py,sha256=x,1\r\n\"b, \"\"c\"\".py\",md5=y,2\r\nd/RECORD,,\r\nd/WHEEL,sha256=z,3\r\n";
-        let mut rows = Rows::read(text);
-        let paths: Vec<&str> = rows.0.iter().map(|(path, _)| path.as_str()).collect();
+        let paths: Vec<_> = text.lines().map(path).collect();
         assert_eq!(paths, ["a.py", "b, \"c\".py", "d/RECORD", "d/WHEEL"]);
-        rows.set("d/WHEEL", &Digest::of(b""));
-        rows.set("b, \"c\".py", &Digest::of(b""));
-        rows.remove("a.py");
+        let mut changes = Changes::default();
+        for name in ["d/WHEEL", "b, \"c\".py", "new"] {
+            changes.set(name, Digest::of(b""));
+        }
+        changes.remove("a.py");
         let empty = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0";
-        assert_eq!(rows.render("d/RECORD"), format!("\"b, \"\"c\"\".py\",{empty}\nd/WHEEL,{empty}\nd/RECORD,,\n"));
+        assert_eq!(
+            changes.applied(text, "d/RECORD"),
+            format!("\"b, \"\"c\"\".py\",{empty}\nd/WHEEL,{empty}\nnew,{empty}\nd/RECORD,,\n")
+        );
+        assert_eq!(Changes::default().applied("e,f,1\n", "d/RECORD"), "e,f,1\nd/RECORD,,\n");
     }
 }

@@ -9,6 +9,7 @@ use fs_err as fs;
 
 use crate::archive::WheelName;
 use crate::archive::opened::{OpenError, OpenWheel};
+use crate::regular;
 
 /// Whether both paths lead to one file.
 pub(super) fn is_one_file(a: &Path, b: &Path) -> bool {
@@ -17,14 +18,14 @@ pub(super) fn is_one_file(a: &Path, b: &Path) -> bool {
 }
 
 /// Whether `WHEEL` has the tags that `name` stands for, and no others.
-pub(super) fn has_tags(wheel: &mut OpenWheel, name: &WheelName) -> Result<bool, OpenError> {
+pub(super) fn has_tags(wheel: &OpenWheel, name: &WheelName) -> Result<bool, OpenError> {
     let tags: BTreeSet<String> = wheel.header("WHEEL")?.all("Tag").into_iter().collect();
     Ok(tags == name.tags().collect())
 }
 
 /// Whether two files have the same bytes.
 pub(super) fn content(a: &Path, b: &Path) -> io::Result<bool> {
-    let (a, b) = (fs::File::open(a)?, fs::File::open(b)?);
+    let (a, b) = (regular::open(a)?, regular::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }

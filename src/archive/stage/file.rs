@@ -85,7 +85,9 @@ impl StagedFile {
         io::Error::new(
             kind,
             match kind {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileError::Full { path, source },
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    FileError::Full { path, source }
+                }
                 _ => FileError::Other { doing, path, source },
             },
         )

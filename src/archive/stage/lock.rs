@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::{PARTIAL, StageError};
+use super::{PARTIAL, StageError, disk};
 
 /// The lock file's name in the hidden directory.
 const NAME: &str = "lock";
@@ -51,9 +51,9 @@ impl Lock {
             for entry in fs::read_dir(&self.directory)? {
                 let entry = entry?;
                 match entry.file_type()?.is_dir() {
-                    true => fs::remove_dir_all(entry.path())?,
+                    true => disk::remove_dir_all(&entry.path())?,
                     false if entry.file_name() == NAME => {}
-                    false => fs::remove_file(entry.path())?,
+                    false => disk::remove_file(&entry.path())?,
                 }
             }
             Ok(())
@@ -70,8 +70,8 @@ impl Lock {
 /// Removes the lock file and the hidden directory, which stays if another build has put its
 /// own lock there in between.
 fn release(directory: &Path) {
-    let _ = fs::remove_file(directory.join(NAME));
-    let _ = fs::remove_dir(directory);
+    let _ = disk::remove_file(&directory.join(NAME));
+    let _ = disk::remove_dir(directory);
 }
 
 /// One attempt: nothing when the file or its directory went away meanwhile.
@@ -80,7 +80,9 @@ fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageErro
         Ok(()) => {}
         // Not through a symlink: everything in there is going to be deleted.
         Err(_) if fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) => {}
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(StageError::NotADirectory { path: directory.to_owned() }),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(StageError::NotADirectory { path: directory.to_owned() });
+        }
         Err(e) => return Err(StageError::new("create a directory", dest, e)),
     }
     let path = directory.join(NAME);
@@ -104,7 +106,8 @@ fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageErro
 
 /// Whether `path` still names this file.
 fn is_at(file: &fs::File, path: &Path) -> bool {
-    let id = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    let id =
+        |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
     let open = id(file.metadata());
     open.is_some() && open == id(fs::symlink_metadata(path))
 }

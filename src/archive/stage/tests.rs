@@ -1,5 +1,8 @@
 use std::io::Write;
 
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+use super::disk::faults::{Fault, calls, inject};
 use super::*;
 
 fn path(text: &str) -> RelPath {
@@ -8,7 +11,11 @@ fn path(text: &str) -> RelPath {
 
 /// Every file and directory below `root`, sorted, directories with `/`.
 fn tree(root: &Path) -> Vec<String> {
-    let entries = walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter().map(Result::unwrap);
+    let entries = walkdir::WalkDir::new(root)
+        .min_depth(1)
+        .sort_by_file_name()
+        .into_iter()
+        .map(Result::unwrap);
     let name = |entry: walkdir::DirEntry| {
         let below = entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         if entry.file_type().is_dir() { below + "/" } else { below }
@@ -28,8 +35,7 @@ fn outputs_appear_on_commit() {
     put(&stage, "dist/a.whl", "a");
     put(&stage, "dist/family/b.whl", "b");
     assert!(!dest.join("dist").exists());
-    let removed = stage.commit(&[path("dist/a.whl"), path("dist/family/b.whl")], |_| true).unwrap();
-    assert!(removed.is_empty());
+    stage.commit(&[path("dist/a.whl"), path("dist/family/b.whl")], &[]).unwrap();
     assert_eq!(tree(&dest), ["dist/", "dist/a.whl", "dist/family/", "dist/family/b.whl"]);
     let mode = fs::metadata(dest.join("dist/a.whl")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644);
@@ -57,7 +63,7 @@ fn one_build_at_a_time() {
     put(&first, "dist/a.whl", "a");
     let second = Stage::open(dir.path()).unwrap_err();
     assert!(second.to_string().starts_with("another build is writing to `"), "{second}");
-    first.commit(&[path("dist/a.whl")], |_| false).unwrap();
+    first.commit(&[path("dist/a.whl")], &[]).unwrap();
     drop(Stage::open(dir.path()).unwrap());
     assert_eq!(tree(dir.path()), ["dist/", "dist/a.whl"]);
 }
@@ -71,36 +77,137 @@ fn what_a_killed_build_left_is_removed() {
     fs::write(dir.path().join(PARTIAL).join("lock"), "").unwrap();
     let stage = Stage::open(dir.path()).unwrap();
     put(&stage, "dist/a.whl", "whole");
-    stage.commit(&[path("dist/a.whl")], |_| false).unwrap();
+    stage.commit(&[path("dist/a.whl")], &[]).unwrap();
     assert_eq!(fs::read_to_string(dir.path().join("dist/a.whl")).unwrap(), "whole");
     assert_eq!(tree(dir.path()), ["dist/", "dist/a.whl"]);
 }
 
 #[test]
-fn only_our_own_stale_outputs_are_deleted() {
+fn what_is_to_go_goes_with_the_directories_that_it_leaves_empty() {
     let dir = tempfile::tempdir().unwrap();
-    for name in [
+    let files = [
         "dist/keep.txt",
         "dist/old.whl",
-        "dist/new.whl",
         "dist/gone/old.whl",
         "dist/kept/old.whl",
         "dist/kept/note",
-        "dist/a/b/deep.whl",
-        "other/old.whl",
-    ] {
-        let place = dir.path().join(name);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, "old").unwrap();
+    ];
+    for name in files {
+        write(dir.path(), name, "old");
     }
     let stage = Stage::open(dir.path()).unwrap();
     put(&stage, "dist/new.whl", "new");
-    let removed = stage.commit(&[path("dist/new.whl")], |path| !["keep.txt", "note"].contains(&path.file_name())).unwrap();
-    assert_eq!(removed, [path("dist/gone/old.whl"), path("dist/kept/old.whl"), path("dist/old.whl")]);
-    let files: Vec<String> = tree(dir.path()).into_iter().filter(|name| !name.ends_with('/')).collect();
-    assert_eq!(files, ["dist/a/b/deep.whl", "dist/keep.txt", "dist/kept/note", "dist/new.whl", "other/old.whl"]);
-    assert!(!dir.path().join("dist/gone").exists());
-    assert_eq!(fs::read_to_string(dir.path().join("dist/new.whl")).unwrap(), "new");
+    let gone = ["dist/gone/old.whl", "dist/kept/old.whl", "dist/old.whl"].map(path);
+    stage.commit(&[path("dist/new.whl")], &gone).unwrap();
+    assert_eq!(
+        tree(dir.path()),
+        ["dist/", "dist/keep.txt", "dist/kept/", "dist/kept/note", "dist/new.whl"]
+    );
+}
+
+fn write(root: &Path, name: &str, content: &str) {
+    let place = root.join(name);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(place, content).unwrap();
+}
+
+/// The text of every file below `root`, and its name, the hidden directory left out.
+fn texts(root: &Path) -> Vec<(String, String)> {
+    let files = |name: &String| !name.starts_with(PARTIAL) && !name.ends_with('/');
+    let text = |name: String| (fs::read_to_string(root.join(&name)).unwrap(), name);
+    tree(root).into_iter().filter(files).map(text).collect()
+}
+
+const OLD: [(&str, &str); 5] = [
+    ("dist/SHA256SUMS", "old a, old b"),
+    ("dist/a.whl", "old a"),
+    ("dist/family/b.whl", "old b"),
+    ("dist/notes.txt", "of somebody else"),
+    ("dist/other/page.html", "of somebody else"),
+];
+const NEW: [(&str, &str); 4] = [
+    ("dist/a.whl", "new a"),
+    ("dist/c.whl", "new c"),
+    ("dist/far/away/d.whl", "new d"),
+    ("dist/SHA256SUMS", "new a, new c, new d"),
+];
+
+/// Replaces, adds, makes directories and removes, with a fault.
+fn change(dest: &Path, fault: Option<Fault>) -> (Result<(), StageError>, usize) {
+    let stage = Stage::open(dest).unwrap();
+    for (name, text) in NEW {
+        put(&stage, name, text);
+    }
+    inject(fault);
+    let done = stage.commit(&NEW.map(|(name, _)| path(name)), &[path("dist/family/b.whl")]);
+    let calls = calls();
+    inject(None);
+    (done, calls)
+}
+
+fn before() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in OLD {
+        write(dir.path(), name, text);
+    }
+    dir
+}
+
+#[test]
+fn a_change_happens_or_does_not_whichever_call_fails() {
+    let old = texts(before().path());
+    let whole = before();
+    let (done, calls) = change(whole.path(), None);
+    done.unwrap();
+    let new = texts(whole.path());
+    assert!(calls > 20 && new != old, "{calls}");
+    for at in 0..calls {
+        let dir = before();
+        let (done, _) = change(dir.path(), Some(Fault::One(at)));
+        assert_eq!(texts(dir.path()), if done.is_ok() { &new[..] } else { &old[..] }, "call {at}");
+        // What could not be tidied up is tidied up by the next.
+        drop(Stage::open(dir.path()).unwrap());
+        assert!(!dir.path().join(PARTIAL).exists(), "call {at}");
+    }
+}
+
+#[test]
+fn a_change_happens_or_does_not_wherever_the_process_is_killed() {
+    let old = texts(before().path());
+    let whole = before();
+    let (_, calls) = change(whole.path(), None);
+    let new = texts(whole.path());
+    let mut seen = [0, 0];
+    for at in 0..calls {
+        let dir = before();
+        let (done, _) = change(dir.path(), Some(Fault::Rest(at)));
+        // Undoing may be interrupted as well, any number of times.
+        for again in 0..3 {
+            inject(Some(Fault::Rest(again)));
+            let _ = repair(dir.path());
+            inject(None);
+        }
+        let repaired = repair(dir.path()).unwrap();
+        let found = texts(dir.path());
+        assert!(found == old || found == new, "call {at}: {found:?}");
+        assert!(done.is_err() || found == new, "call {at}: {repaired}");
+        seen[usize::from(found == new)] += 1;
+        change(dir.path(), None).0.unwrap();
+        assert_eq!(texts(dir.path()), new, "call {at}");
+    }
+    assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+}
+
+#[test]
+fn a_journal_that_is_none_or_leads_outside_is_not_followed() {
+    for text in ["", "{}{}", r#"{"made":[],"added":["../precious"],"kept":[]}"#] {
+        let dir = before();
+        write(dir.path(), "precious", "");
+        write(dir.path(), &format!("{PARTIAL}/journal"), text);
+        let error = repair(dir.path()).unwrap_err();
+        assert!(error.to_string().contains("list of changes"), "{error}");
+        assert!(dir.path().join("precious").exists());
+    }
 }
 
 #[test]
@@ -112,10 +219,16 @@ fn what_cannot_be_committed_changes_nothing() {
         let stage = Stage::open(dir.path()).unwrap();
         put(&stage, "dist/a.whl", "a");
         put(&stage, "dist/b.whl", "b");
-        stage.commit(outputs, |_| true).unwrap_err()
+        stage.commit(outputs, &[]).unwrap_err()
     };
-    assert_eq!(commit(&[path("dist/a.whl"), path("dist/c.whl")]).to_string(), "the output `dist/c.whl` was never made");
-    assert!(matches!(commit(&[path("dist/a.whl"), path("dist/b.whl")]), StageError::Occupied { .. }));
+    assert_eq!(
+        commit(&[path("dist/a.whl"), path("dist/c.whl")]).to_string(),
+        "the output `dist/c.whl` was never made"
+    );
+    assert!(matches!(
+        commit(&[path("dist/a.whl"), path("dist/b.whl")]),
+        StageError::Occupied { .. }
+    ));
     assert_eq!(tree(dir.path()), ["dist/", "dist/b.whl/", "dist/old.whl"]);
 }
 
@@ -141,6 +254,25 @@ fn a_file_is_no_destination() {
 }
 
 #[test]
+fn places_where_no_directory_can_be_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("link");
+    fs_err::os::unix::fs::symlink("nowhere", &link).unwrap();
+    for (dest, said) in [
+        (Path::new(""), "the destination is an empty path"),
+        (Path::new("/proc/x"), "no directory can be made at `/proc/x`"),
+        (Path::new("/proc/x/y/z"), "no directory can be made at `/proc/x`"),
+        (Path::new("/dev/null/x"), "`/dev/null` is not a directory"),
+        (&link, "link` is a link to something that does not exist"),
+        (&link.join("below"), "link` is a link to something that does not exist"),
+    ] {
+        let error = Stage::open(dest).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    assert_eq!(tree(dir.path()), ["link"]);
+}
+
+#[test]
 fn a_symlink_in_place_of_the_hidden_directory_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let precious = dir.path().join("precious");
@@ -157,12 +289,19 @@ fn a_symlink_in_place_of_the_hidden_directory_is_not_followed() {
 fn a_destination_that_may_not_be_written_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o555)).unwrap();
-    if fs::create_dir(dir.path().join("probe")).is_ok() {
-        eprintln!("SKIPPED: this user may write everywhere");
-        return;
-    }
-    for dest in [dir.path().to_owned(), dir.path().join("new")] {
-        let error = Stage::open(&dest).unwrap_err();
-        assert!(matches!(&error, StageError::NotWritable { .. }), "{error}");
-    }
+    let refused = || {
+        give_up_writing_everywhere();
+        for dest in [dir.path().to_owned(), dir.path().join("new")] {
+            let error = Stage::open(&dest).unwrap_err();
+            assert!(matches!(&error, StageError::NotWritable { .. }), "{error}");
+        }
+    };
+    std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
+}
+
+/// Root may write to any directory. This thread may not from now on.
+fn give_up_writing_everywhere() {
+    let mut rights = capabilities(None).unwrap();
+    rights.effective.remove(CapabilitySet::DAC_OVERRIDE);
+    set_capabilities(None, rights).unwrap();
 }

@@ -37,7 +37,8 @@ impl Preset {
     /// size, so that a fast preset is not done by some cores long before the others. Fixed, so that the bytes don't
     /// depend on liblzma's choice.
     pub fn block(self) -> usize {
-        const DICTIONARY: [usize; 7] = [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
+        const DICTIONARY: [usize; 7] =
+            [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
         (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
     }
 
@@ -122,7 +123,11 @@ const BACKWARD: std::ops::Range<usize> = 4..8;
 pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
     // Its encoder for threads is the one whose blocks say their sizes, so that they can be read in parallel.
     let mut stream = MtStreamBuilder::new();
-    stream.threads(NonZero::<u32>::MIN.get()).block_size(preset.block() as u64).preset(preset.0.into()).check(Check::Crc64);
+    stream
+        .threads(NonZero::<u32>::MIN.get())
+        .block_size(preset.block() as u64)
+        .preset(preset.0.into())
+        .check(Check::Crc64);
     let mut stream = stream.encoder()?;
     let most = usize::try_from(xz_worst_case(content.len() as u64)).map_err(|_| XzError::Layout)?;
     let mut out = Vec::with_capacity(most);
@@ -223,7 +228,8 @@ mod tests {
     }
 
     fn compress(data: &[u8], preset: u8) -> Vec<u8> {
-        let (mut out, mut stream, preset) = (XzStream::START.to_vec(), XzStream::default(), Preset::new(preset).unwrap());
+        let (mut out, mut stream, preset) =
+            (XzStream::START.to_vec(), XzStream::default(), Preset::new(preset).unwrap());
         for content in data.chunks(preset.block()) {
             let block = xz_block(content, preset).unwrap();
             stream.add(&block);
@@ -236,7 +242,13 @@ mod tests {
     /// The same through liblzma's own threads.
     fn by_liblzma(data: &[u8], preset: u8) -> Vec<u8> {
         let block = Preset::new(preset).unwrap().block() as u64;
-        let stream = MtStreamBuilder::new().threads(2).block_size(block).preset(preset.into()).check(Check::Crc64).encoder().unwrap();
+        let stream = MtStreamBuilder::new()
+            .threads(2)
+            .block_size(block)
+            .preset(preset.into())
+            .check(Check::Crc64)
+            .encoder()
+            .unwrap();
         let mut out = Vec::new();
         liblzma::read::XzEncoder::new_stream(data, stream).read_to_end(&mut out).unwrap();
         out
@@ -244,9 +256,13 @@ mod tests {
 
     #[test]
     fn the_encoder_is_the_one_that_is_built_in() {
-        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
+        let lock =
+            fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
         let (name, version) = XZ_ENCODER.split_once(' ').unwrap();
-        assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")), "XZ_ENCODER is another than Cargo.lock has");
+        assert!(
+            lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")),
+            "XZ_ENCODER is another than Cargo.lock has"
+        );
     }
 
     #[test]
@@ -270,7 +286,9 @@ mod tests {
 
     #[test]
     fn what_does_not_shrink_fits_the_worst_case() {
-        let noise: Vec<u8> = (0..200_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 31).to_le_bytes()).collect();
+        let noise: Vec<u8> = (0..200_000_u32)
+            .flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 31).to_le_bytes())
+            .collect();
         let block = xz_block(&noise, Preset::DEFAULT).unwrap();
         assert!(block.bytes.len() as u64 <= xz_worst_case(noise.len() as u64));
     }
@@ -311,7 +329,8 @@ mod tests {
     #[test]
     fn presets_are_0_to_6() {
         assert_eq!((Preset::new(6), Preset::new(7)), (Some(Preset::DEFAULT), None));
-        let blocks: Vec<usize> = (0..=6).filter_map(Preset::new).map(|preset| preset.block() >> 20).collect();
+        let blocks: Vec<usize> =
+            (0..=6).filter_map(Preset::new).map(|preset| preset.block() >> 20).collect();
         assert_eq!(blocks, [2, 8, 16, 24, 24, 24, 24]);
     }
 }

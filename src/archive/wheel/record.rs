@@ -32,7 +32,13 @@ impl Record {
         let mut text = String::new();
         for (name, digest) in self.0 {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{},{},{}", field(name.as_str()), digest.sha256.for_record(), digest.size);
+            let _ = writeln!(
+                text,
+                "{},{},{}",
+                field(name.as_str()),
+                digest.sha256.for_record(),
+                digest.size
+            );
         }
         text + &field(name.as_str()) + ",,\n"
     }
@@ -40,5 +46,9 @@ impl Record {
 
 /// A CSV field (RFC 4180): quoted if it has a comma or a quote. Paths have no line breaks.
 pub(in crate::archive) fn field(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text.into() }
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
+    }
 }

@@ -97,15 +97,26 @@ impl Header {
         };
         let fields = Fields::default().u32(0x0403_4b50).u16(self.version_needed());
         let fields = self.common(fields, name).u32(compressed).u32(size);
-        fields.u16(short_count(name.len())).u16(short_count(extra.len())).bytes(name.as_bytes()).bytes(&extra).0
+        fields
+            .u16(short_count(name.len()))
+            .u16(short_count(extra.len()))
+            .bytes(name.as_bytes())
+            .bytes(&extra)
+            .0
     }
 
     /// The entry of the central directory (4.3.12).
     pub(super) fn central(&self, name: &str) -> Vec<u8> {
         // 4.5.3: in this order, and only those whose short field is all ones.
-        let long: Vec<u64> = [self.size, self.compressed, self.offset].into_iter().filter(|value| *value >= MAX_32).collect();
+        let long: Vec<u64> = [self.size, self.compressed, self.offset]
+            .into_iter()
+            .filter(|value| *value >= MAX_32)
+            .collect();
         let extra = zip64_extra(&long);
-        let fields = Fields::default().u32(0x0201_4b50).u16(UNIX + self.version_needed()).u16(self.version_needed());
+        let fields = Fields::default()
+            .u32(0x0201_4b50)
+            .u16(UNIX + self.version_needed())
+            .u16(self.version_needed());
         let fields = self.common(fields, name).u32(short(self.compressed)).u32(short(self.size));
         let fields = fields.u16(short_count(name.len())).u16(short_count(extra.len()));
         // No comment, disk 0, no internal attributes; the mode is the upper half of the external ones.
@@ -134,8 +145,10 @@ impl Header {
 /// before it the two of zip64 (4.3.14, 4.3.15) where numbers have outgrown it.
 pub(super) fn end(entries: usize, directory: u64, length: u64) -> Vec<u8> {
     let zip64 = entries >= MAX_16 || directory >= MAX_32 || length >= MAX_32;
-    let fields = if zip64 { zip64_end(entries as u64, directory, length) } else { Fields::default() };
-    let fields = fields.u32(0x0605_4b50).u16(0).u16(0).u16(short_count(entries)).u16(short_count(entries));
+    let fields =
+        if zip64 { zip64_end(entries as u64, directory, length) } else { Fields::default() };
+    let fields =
+        fields.u32(0x0605_4b50).u16(0).u16(0).u16(short_count(entries)).u16(short_count(entries));
     fields.u32(short(length)).u32(short(directory)).u16(0).0
 }
 

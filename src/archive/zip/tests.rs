@@ -14,7 +14,14 @@ fn writer() -> ZipWriter<Cursor<Vec<u8>>> {
 }
 
 fn put(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, data: &[u8]) -> Result<(), ZipError> {
-    zip.entry(&path(name), false, Method::Store, data.len() as u64, Checksum::of(data).value(), data)
+    zip.entry(
+        &path(name),
+        false,
+        Method::Store,
+        data.len() as u64,
+        Checksum::of(data).value(),
+        data,
+    )
 }
 
 /// A sink of any size that keeps short writes (headers) and reads as zeros elsewhere.
@@ -42,12 +49,15 @@ impl Write for Sparse {
 
 impl Read for Sparse {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.length - self.position).unwrap_or(usize::MAX).min(out.len());
+        let wanted =
+            usize::try_from(self.length - self.position).unwrap_or(usize::MAX).min(out.len());
         let out = &mut out[..wanted];
         out.fill(0);
         let end = self.position + wanted as u64;
         for (start, bytes) in self.kept.range(self.position.saturating_sub(4096)..end) {
-            for (at, byte) in (*start..).zip(bytes).filter(|(at, _)| (self.position..end).contains(at)) {
+            for (at, byte) in
+                (*start..).zip(bytes).filter(|(at, _)| (self.position..end).contains(at))
+            {
                 out[usize::try_from(at - self.position).unwrap()] = *byte;
             }
         }
@@ -60,8 +70,12 @@ impl Seek for Sparse {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.position = match to {
             SeekFrom::Start(at) => at,
-            SeekFrom::End(by) => self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?,
-            SeekFrom::Current(by) => self.position.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?,
+            SeekFrom::End(by) => {
+                self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?
+            }
+            SeekFrom::Current(by) => {
+                self.position.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?
+            }
         };
         Ok(self.position)
     }
@@ -72,8 +86,17 @@ fn whole_and_streamed_members_read_back() {
     let data = b"words and words and words ".repeat(10_000);
     let crc = Checksum::of(&data).value();
     let mut zip = writer();
-    zip.entry(&path("a/whole"), false, Method::Deflate, data.len() as u64, crc, &deflate(&data, Level::Default)).unwrap();
-    let mut entry = zip.start(&path("a/streamed ü"), true, Method::Deflate, data.len() as u64).unwrap();
+    zip.entry(
+        &path("a/whole"),
+        false,
+        Method::Deflate,
+        data.len() as u64,
+        crc,
+        &deflate(&data, Level::Default),
+    )
+    .unwrap();
+    let mut entry =
+        zip.start(&path("a/streamed ü"), true, Method::Deflate, data.len() as u64).unwrap();
     let (head, tail) = data.split_at(100_000);
     zip.append(&mut entry, &Encoder::new(Level::Default).block(head, false)).unwrap();
     zip.append(&mut entry, &Encoder::new(Level::Default).block(tail, true)).unwrap();
@@ -81,7 +104,11 @@ fn whole_and_streamed_members_read_back() {
     put(&mut zip, "empty", b"").unwrap();
 
     let mut archive = ::zip::ZipArchive::new(zip.finish().unwrap()).unwrap();
-    let expected = [("a/whole", 0o100_644, &data[..]), ("a/streamed ü", 0o100_755, &data), ("empty", 0o100_644, b"")];
+    let expected = [
+        ("a/whole", 0o100_644, &data[..]),
+        ("a/streamed ü", 0o100_755, &data),
+        ("empty", 0o100_644, b""),
+    ];
     assert_eq!(archive.len(), 3);
     for (i, (name, mode, content)) in expected.into_iter().enumerate() {
         let mut member = archive.by_index(i).unwrap();
@@ -145,7 +172,10 @@ fn stored_bytes_have_to_be_as_many_as_announced() {
     let mut zip = writer();
     let mut entry = zip.start(&path("a"), false, Method::Store, 3).unwrap();
     zip.append(&mut entry, b"ab").unwrap();
-    assert_eq!(zip.end(entry, 0).unwrap_err().to_string(), "`a` was announced with 3 bytes, and 2 came");
+    assert_eq!(
+        zip.end(entry, 0).unwrap_err().to_string(),
+        "`a` was announced with 3 bytes, and 2 came"
+    );
     assert!(matches!(zip.finish(), Err(ZipError::Torn { .. })));
 }
 
@@ -194,12 +224,16 @@ fn members_and_archives_may_exceed_4_gib() {
         put_zeros(&mut zip, &format!("m{i}"), size);
     }
     let sink = zip.finish().unwrap();
-    let local: Vec<Vec<u8>> = sink.kept.values().filter(|b| b.starts_with(b"PK\x03\x04")).cloned().collect();
+    let local: Vec<Vec<u8>> =
+        sink.kept.values().filter(|b| b.starts_with(b"PK\x03\x04")).cloned().collect();
     let mut archive = ::zip::ZipArchive::new(sink).unwrap();
     assert_eq!(local.len(), sizes.len());
     for (i, size) in sizes.into_iter().enumerate() {
         let member = archive.by_index_raw(i).unwrap();
-        assert_eq!((member.size(), member.compressed_size(), member.crc32()), (size, size, 0xdead_beef));
+        assert_eq!(
+            (member.size(), member.compressed_size(), member.crc32()),
+            (size, size, 0xdead_beef)
+        );
         drop(member);
         check_local(&local[i], size);
     }
@@ -228,7 +262,8 @@ fn content_that_might_outgrow_32_bits_when_deflated_gets_zip64_in_its_local_head
         zip.end(entry, 1).unwrap();
     }
     let sink = zip.finish().unwrap();
-    let lengths: Vec<usize> = sink.kept.values().filter(|b| b.starts_with(b"PK\x03\x04")).map(Vec::len).collect();
+    let lengths: Vec<usize> =
+        sink.kept.values().filter(|b| b.starts_with(b"PK\x03\x04")).map(Vec::len).collect();
     assert_eq!(lengths, [30 + 5 + 20, 30 + 6]);
     let mut archive = ::zip::ZipArchive::new(sink).unwrap();
     assert_eq!(archive.by_index_raw(0).unwrap().compressed_size(), 7);

@@ -1,10 +1,11 @@
 //! The Python projects of a build, after its packages.
 
+use rockpack::archive::Stage;
 use rockpack::catalog::sha256_of_file;
+use rockpack::execute::Earlier;
 use rockpack::manifest::Manifest;
-use rockpack::names::RelPath;
 use rockpack::plan::Plan;
-use rockpack::project::{self, ProjectError, Settings};
+use rockpack::project::{self, MadeWheel, ProjectError, Settings};
 use rockpack::provenance::Package;
 use rockpack::source::{Code, Problem, Problems, with_causes};
 
@@ -15,7 +16,8 @@ use crate::ui;
 /// How they are built, in so many processes at once.
 pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
-    let sources = sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
+    let sources =
+        sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
     Ok(Settings { sources, python: args.python.clone(), jobs, offline: args.no_index })
 }
 
@@ -24,26 +26,36 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     project::check(plan, settings).map_err(|e| not_built(&e))
 }
 
-/// Builds projects and takes wheels, and says what was made; what was not is a problem each. What was made
-/// goes to `rewrite`, which has to say of all packages what goes with them.
+/// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts
+/// in place what was made.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,
     plan: &Plan,
     settings: &Settings,
-    rewrite: impl FnOnce(&[Package<'_>]) -> Result<(), Failure>,
+    conclude: impl FnOnce(Stage, &[Package<'_>]) -> Result<Earlier, Failure>,
 ) -> Result<(), Failure> {
-    let outcome = project::build(plan, settings, &args.dest_dir, &|happened| ui::project::tell_of(&happened)).map_err(|e| not_built(&e))?;
-    if !outcome.made.is_empty() {
-        let hash = |path: &RelPath| sha256_of_file(&args.dest_dir.join(path.as_str()));
-        let hashes = outcome.made.iter().map(|made| hash(&made.path)).collect::<Result<Vec<_>, _>>();
-        let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
-        rewrite(&outcome.made.iter().zip(&hashes).map(|(made, sha256)| Package { path: &made.path, sha256 }).collect::<Vec<_>>())?;
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return Ok(());
     }
-    print(&ui::project::table(&outcome))?;
+    let (outcome, stage) =
+        project::build(plan, settings, &args.dest_dir, &|happened| ui::project::tell_of(&happened))
+            .map_err(|e| not_built(&e))?;
+    let hash = |made: &MadeWheel| sha256_of_file(&stage.path(&made.path));
+    let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
+    let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
+    let made = outcome.made.iter().zip(&hashes);
+    let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
+    let earlier = conclude(stage, &made)?;
+    super::earlier::tell(&earlier);
+    print(&ui::project::table(&outcome, &earlier.removed))?;
     let mut problems = Problems::new();
     for not_made in &outcome.not_made {
-        problems.push(ui::project::problem(not_made, manifest.python.place(&not_made.name), &args.dest_dir));
+        problems.push(ui::project::problem(
+            not_made,
+            manifest.python.place(&not_made.name),
+            &args.dest_dir,
+        ));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }

@@ -22,22 +22,51 @@ fn text(cache: &Cache, stats: &Stats, now: SystemTime) -> String {
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10}  {value}");
     };
-    line("size", &format!("{} of {} ({})", human_size(stats.bytes), human_size(cache.limit()), percent(stats.bytes, cache.limit())));
-    line("packed", &format!("{}, {} out of {}", files(stats.entries), human_size(stats.packed), human_size(stats.content)));
+    line(
+        "size",
+        &format!(
+            "{} of {} ({})",
+            human_size(stats.bytes),
+            human_size(cache.limit()),
+            percent(stats.bytes, cache.limit())
+        ),
+    );
+    line(
+        "packed",
+        &format!(
+            "{}, {} out of {}",
+            files(stats.entries),
+            human_size(stats.packed),
+            human_size(stats.content)
+        ),
+    );
     line("unchanged", &format!("{} are known without being read", files(stats.remembered)));
     line("segments", &stats.segments.to_string());
     if let (Some(oldest), Some(newest)) = (stats.oldest, stats.newest) {
         let (newest, oldest) = (ago(newest, now), ago(oldest, now));
-        line("last used", &if newest == oldest { newest } else { format!("{newest}; the oldest segment {oldest}") });
+        line(
+            "last used",
+            &if newest == oldest {
+                newest
+            } else {
+                format!("{newest}; the oldest segment {oldest}")
+            },
+        );
     }
     if stats.unfinished > 0 {
-        line("unfinished", &format!("{} of builds that are running or were killed", human_size(stats.unfinished)));
+        line(
+            "unfinished",
+            &format!("{} of builds that are running or were killed", human_size(stats.unfinished)),
+        );
     }
     let broken = cache.broken().len();
     if broken > 0 {
         line(
             "broken",
-            &format!("{broken} segment{}, which the next build or `rockpack cache verify` removes", if broken == 1 { "" } else { "s" }),
+            &format!(
+                "{broken} segment{}, which the next build or `rockpack cache verify` removes",
+                if broken == 1 { "" } else { "s" }
+            ),
         );
     }
     text
@@ -56,10 +85,14 @@ fn percent(part: u64, whole: u64) -> String {
 
 /// How long ago something was, in the largest unit that there are two of.
 fn ago(time: SystemTime, now: SystemTime) -> String {
-    const UNITS: [(u64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
+    const UNITS: [(u64, &str); 4] =
+        [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
     let seconds = now.duration_since(time).unwrap_or(Duration::ZERO).as_secs();
     let unit = UNITS.iter().find(|(length, _)| seconds / length >= 2);
-    unit.map_or_else(|| "a moment ago".to_owned(), |(length, name)| format!("{} {name} ago", seconds / length))
+    unit.map_or_else(
+        || "a moment ago".to_owned(),
+        |(length, name)| format!("{} {name} ago", seconds / length),
+    )
 }
 
 #[cfg(test)]
@@ -86,6 +119,9 @@ mod tests {
 
     #[test]
     fn shares_are_whole_percents() {
-        assert_eq!([percent(0, 10), percent(1, 1000), percent(25, 100), percent(5, 0)], ["0 %", "below 1 %", "25 %", "500 %"]);
+        assert_eq!(
+            [percent(0, 10), percent(1, 1000), percent(25, 100), percent(5, 0)],
+            ["0 %", "below 1 %", "25 %", "500 %"]
+        );
     }
 }

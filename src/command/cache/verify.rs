@@ -16,12 +16,18 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     let cache = look(&args.which)?;
     let entries: Vec<&Entry> = cache.entries().map(|(_, entry)| entry).collect();
     // All of them, and then in order: what is said does not depend on threads.
-    let checked: Vec<_> = pool.install(|| entries.par_iter().map(|entry| cache.verify(entry)).collect());
+    let checked: Vec<_> =
+        pool.install(|| entries.par_iter().map(|entry| cache.verify(entry)).collect());
     let mut problems = Problems::new();
     for (path, why) in cache.broken() {
-        problems.push(Problem::error(Code::Cache, format!("{} is broken and was removed: {why}", path.display())));
+        problems.push(Problem::error(
+            Code::Cache,
+            format!("{} is broken and was removed: {why}", path.display()),
+        ));
     }
-    for (entry, damage) in entries.iter().zip(checked).filter_map(|(entry, result)| Some((entry, result.err()?))) {
+    for (entry, damage) in
+        entries.iter().zip(checked).filter_map(|(entry, result)| Some((entry, result.err()?)))
+    {
         cache.reject(entry);
         problems.push(damaged(&cache, entry, &damage));
     }
@@ -29,7 +35,11 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     if problems.is_empty() {
         let packed = entries.iter().map(|entry| entry.packed_len).sum();
         let files = if entries.len() == 1 { "file" } else { "files" };
-        return print(&format!("{} packed {files}, {}, all as written\n", entries.len(), human_size(packed)));
+        return print(&format!(
+            "{} packed {files}, {}, all as written\n",
+            entries.len(),
+            human_size(packed)
+        ));
     }
     Err(problems.into())
 }
@@ -37,6 +47,13 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
 fn damaged(cache: &Cache, entry: &Entry, damage: &Damage) -> Problem {
     let what = format!("a packed file of {}", human_size(entry.packed_len));
     let (segment, sha256) = (cache.segment_of(entry), entry.digest.sha256);
-    Problem::error(Code::Cache, format!("{what} in {} was damaged and is removed: {}", segment.display(), with_causes(damage)))
-        .help(format!("its content had the SHA-256 {sha256}; the next build packs it again"))
+    Problem::error(
+        Code::Cache,
+        format!(
+            "{what} in {} was damaged and is removed: {}",
+            segment.display(),
+            with_causes(damage)
+        ),
+    )
+    .help(format!("its content had the SHA-256 {sha256}; the next build packs it again"))
 }

@@ -14,7 +14,7 @@ use rockpack::source::{Code, Problem, Source, with_causes};
 use super::super::{Failure, environment};
 use super::at_revision;
 use crate::cli::DiffArgs;
-use crate::{builtin, inputs, ui};
+use crate::{builtin, inputs};
 
 /// Which of both sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,48 +60,60 @@ impl<'a> Sides<'a> {
     /// The side at `path`; without one the manifest, as it was at the revision that was asked for.
     pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
-            (Some(path), _) => self.at(which, path),
+            (Some(path), _) => self.at(path),
             (None, Some(revision)) if which == Which::Old => self.at_revision(revision),
-            (None, _) => self.manifest(which, self.args.set.manifest.as_deref()),
+            (None, _) => self.manifest(self.args.set.manifest.as_deref()),
         }
     }
 
-    fn at(&self, which: Which, path: &Path) -> Result<Side, Failure> {
+    fn at(&self, path: &Path) -> Result<Side, Failure> {
         if path.is_file() {
             return saved(path);
         }
         if !path.is_dir() {
-            return Err(Problem::error(Code::Environment, format!("{} does not exist", path.display())).help(EXPECTED).into());
+            return Err(Problem::error(
+                Code::Environment,
+                format!("{} does not exist", path.display()),
+            )
+            .help(format!("{}{EXPECTED}", inputs::near(path)))
+            .into());
         }
         if path.join(builtin::PACKAGES.0).is_file() {
-            return self.manifest(which, Some(path));
+            return self.manifest(Some(path));
         }
         built(path)
     }
 
-    fn manifest(&self, which: Which, directory: Option<&Path>) -> Result<Side, Failure> {
-        let (packages, families) = inputs::sources(directory)?;
-        self.planned(which, &packages, &families)
+    fn manifest(&self, directory: Option<&Path>) -> Result<Side, Failure> {
+        let (packages, families) = inputs::manifest::sources(directory)?;
+        self.planned(&packages, &families)
     }
 
     fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
         // The manifest that is compared says whose history is meant.
-        let beside = self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
+        let beside =
+            self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
         let directory = beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."));
         let read = |name: &str| at_revision::read(directory, revision, name);
-        self.planned(Which::Old, &read(builtin::PACKAGES.0)?, &read(builtin::FAMILIES.0)?)
+        self.planned(&read(builtin::PACKAGES.0)?, &read(builtin::FAMILIES.0)?)
     }
 
     /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
-    fn planned(&self, which: Which, packages: &Source, families: &Source) -> Result<Side, Failure> {
+    fn planned(&self, packages: &Source, families: &Source) -> Result<Side, Failure> {
         let (catalog, templates) = (self.catalog()?, builtin::templates());
-        let manifest = Manifest::decode_with_templates(packages, families, templates.keys().map(String::as_str))?;
-        let (plan, warnings) = plan::resolve(&manifest, catalog, &templates, &inputs::request(&manifest, &self.args.set)?)?;
-        // What is doubtful about the past is no news.
-        if which == Which::New {
-            ui::show_problems(&warnings);
-        }
-        let label = packages.file().map_or_else(|| format!("{} (built in)", packages.name()), str::to_owned);
+        let manifest = Manifest::decode_with_templates(
+            packages,
+            families,
+            templates.keys().map(String::as_str),
+        )?;
+        // What is doubtful is in the plan: the difference tells what of it is new or gone.
+        let (plan, _) = plan::resolve(
+            &manifest,
+            catalog,
+            &templates,
+            &inputs::request(&manifest, &self.args.set)?,
+        )?;
+        let label = inputs::manifest::label(packages).to_owned();
         Ok(Side { label, holds: Holds::Plan(Box::new(plan)) })
     }
 
@@ -110,8 +122,11 @@ impl<'a> Sides<'a> {
             return Ok(catalog);
         }
         let args = self.args.catalog.as_ref().ok_or_else(|| {
-            Problem::error(Code::Environment, "a manifest is compared by what it makes of artifacts, and none are given")
-                .help("add --artifact-dir DIR, or compare two plans")
+            Problem::error(
+                Code::Environment,
+                "a manifest is compared by what it makes of artifacts, and none are given",
+            )
+            .help("add --artifact-dir DIR, or compare two plans")
         })?;
         let catalog = inputs::catalog(args, self.args.set.verbose)?;
         Ok(self.catalog.get_or_init(|| catalog))
@@ -120,14 +135,21 @@ impl<'a> Sides<'a> {
 
 fn saved(path: &Path) -> Result<Side, Failure> {
     let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
-    let plan = Plan::read(&text)
-        .map_err(|e| Problem::error(Code::Environment, format!("cannot read {}: {}", path.display(), with_causes(&e))).help(EXPECTED))?;
+    let plan = Plan::read(&text).map_err(|e| {
+        Problem::error(
+            Code::Environment,
+            format!("cannot read {}: {}", path.display(), with_causes(&e)),
+        )
+        .help(EXPECTED)
+    })?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Plan(Box::new(plan)) })
 }
 
 fn built(path: &Path) -> Result<Side, Failure> {
-    let found = inspect::packages(path).map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
+    let found = inspect::packages(path)
+        .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
     let read: Vec<_> = found.par_iter().map(inspect::read).collect();
-    let built = read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
+    let built =
+        read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built) })
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use fs_err::File;
+use rockpack::cleanup;
 use rockpack::elf::{self, EditPlan, ElfFacts};
 use rockpack::source::{Code, Problem};
 use rustix::io::Errno;
@@ -38,7 +39,9 @@ fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
     for step in plan.steps() {
         let _ = writeln!(text, "{step}");
     }
-    let is_needed = |name: &String| facts.needed.contains(name) || facts.versions.iter().any(|need| need.library == *name);
+    let is_needed = |name: &String| {
+        facts.needed.contains(name) || facts.versions.iter().any(|need| need.library == *name)
+    };
     for rename in plan.edits().needed.iter().filter(|rename| !is_needed(&rename.from)) {
         let _ = writeln!(text, "NEEDED `{}` is not there", rename.from);
     }
@@ -47,7 +50,11 @@ fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
     }
     let inside = plan.overlay().iter().filter(|overlay| overlay.offset < plan.old_len());
     let changed: usize = inside.map(|overlay| overlay.bytes.len()).sum();
-    let _ = writeln!(text, "{changed} bytes changed, {} added at the end", plan.new_len() - plan.old_len());
+    let _ = writeln!(
+        text,
+        "{changed} bytes changed, {} added at the end",
+        plan.new_len() - plan.old_len()
+    );
     text
 }
 
@@ -56,10 +63,19 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
     let Ok(existing) = out.metadata() else { return Ok(()) };
     let source = old.metadata().map_err(|error| environment(error.to_string()))?;
     if (existing.dev(), existing.ino()) == (source.dev(), source.ino()) {
-        let problem = Problem::error(Code::Environment, format!("{} is the same file as {}", out.display(), file.display()));
-        return Err(problem.help("an edit makes a new file; the old one is never written to").into());
+        let problem = Problem::error(
+            Code::Environment,
+            format!("{} is the same file as {}", out.display(), file.display()),
+        );
+        return Err(problem
+            .help("an edit makes a new file; the old one is never written to")
+            .into());
     }
-    if existing.is_file() { Ok(()) } else { Err(environment(format!("{} exists and is not a regular file", out.display()))) }
+    if existing.is_file() {
+        Ok(())
+    } else {
+        Err(environment(format!("{} exists and is not a regular file", out.display())))
+    }
 }
 
 /// Writes beside `out`, checks what was written, and gives it its name.
@@ -67,9 +83,11 @@ fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| environment(format!("cannot write {}: {error}", out.display()));
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let target = NamedTempFile::new_in(dir).map_err(failed)?;
+    let _registration = cleanup::path(target.path().to_owned());
     copy(old.file(), plan.old_len(), target.as_file()).map_err(failed)?;
     change(target.as_file(), plan).map_err(failed)?;
-    elf::verify(old, target.as_file(), plan).map_err(|found| refused("write", out, &elf::ElfError::Verification(found)))?;
+    elf::verify(old, target.as_file(), plan)
+        .map_err(|found| refused("write", out, &elf::ElfError::Verification(found)))?;
     let mode = old.metadata().map_err(failed)?.mode() & 0o777;
     target.as_file().set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
     target.persist(out).map_err(|error| failed(error.error))?;
@@ -78,7 +96,9 @@ fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
 
 fn change(target: &std::fs::File, plan: &EditPlan) -> io::Result<()> {
     target.set_len(plan.new_len())?;
-    plan.overlay().iter().try_for_each(|overlay| target.write_all_at(&overlay.bytes, overlay.offset))
+    plan.overlay()
+        .iter()
+        .try_for_each(|overlay| target.write_all_at(&overlay.bytes, overlay.offset))
 }
 
 /// Copies the bytes of `old`, and none of its holes. (On Linux `io::copy` has the kernel copy
@@ -90,7 +110,10 @@ fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Re
         old.seek(SeekFrom::Start(start))?;
         target.seek(SeekFrom::Start(start))?;
         if io::copy(&mut old.take(end - start), &mut target)? != end - start {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file that is read became shorter"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file that is read became shorter",
+            ));
         }
         at = end;
     }

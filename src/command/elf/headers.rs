@@ -2,7 +2,9 @@
 //! for a second opinion.
 
 use fs_err::File;
-use object::elf::{self, DynamicTag, FileHeader32, FileHeader64, ProgramFlags, ProgramType, SectionType};
+use object::elf::{
+    self, DynamicTag, FileHeader32, FileHeader64, ProgramFlags, ProgramType, SectionType,
+};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader, SectionHeader};
 use object::read::{self, ReadCache, ReadRef};
 use object::{Endianness, FileKind};
@@ -50,7 +52,9 @@ pub fn read(file: &File) -> read::Result<Headers> {
     }
 }
 
-fn of_class<'data, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(data: R) -> read::Result<Headers> {
+fn of_class<'data, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(
+    data: R,
+) -> read::Result<Headers> {
     let header = Elf::parse(data)?;
     let endian = header.endian()?;
     let segments = header.program_headers(endian, data)?;
@@ -61,7 +65,9 @@ fn of_class<'data, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(data
             dynamic.push((entry.tag(endian), entry.val(endian)));
         }
     }
-    dynamic.truncate(dynamic.iter().position(|(tag, _)| *tag == elf::DT_NULL).unwrap_or(dynamic.len()));
+    dynamic.truncate(
+        dynamic.iter().position(|(tag, _)| *tag == elf::DT_NULL).unwrap_or(dynamic.len()),
+    );
     Ok(Headers {
         fields: [
             ("e_type", header.e_type(endian).0.into()),

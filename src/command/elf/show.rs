@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use object::elf::ProgramType;
 use rockpack::elf::{self, ElfFacts, ElfKind, Machine, Violation};
+use rockpack::source::{counted, printable};
 
 use super::headers::{self, Headers};
-use super::{environment, open, print, refused};
+use super::{environment, open, print, print_exact, refused};
 use crate::cli::ShowArgs;
 use crate::command::Failure;
 
@@ -17,8 +18,9 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     let info = elf::inspect(&file).map_err(|error| fault(&error))?;
     let facts = info.facts().map_err(|error| fault(&error))?;
     if args.json {
-        let text = serde_json::to_string_pretty(&facts).map_err(|error| environment(format!("cannot write the facts as JSON: {error}")))?;
-        return print(&(text + "\n"));
+        let text = serde_json::to_string_pretty(&facts)
+            .map_err(|error| environment(format!("cannot write the facts as JSON: {error}")))?;
+        return print_exact(&(text + "\n"));
     }
     let inherited = elf::inherited(&file).map_err(|error| fault(&error))?;
     // What `object` takes for malformed was no hindrance so far: there are facts without tables.
@@ -29,17 +31,26 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
 fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<12} {value}");
+        let _ = writeln!(text, "{name:<12} {}", printable(value));
     };
     line("kind", kind(facts.kind));
     line("machine", &machine(facts.machine));
-    let one = [("interpreter", &facts.interpreter), ("SONAME", &facts.soname), ("RPATH", &facts.rpath), ("RUNPATH", &facts.runpath)];
-    one.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))).for_each(|(name, value)| line(name, value));
+    let one = [
+        ("interpreter", &facts.interpreter),
+        ("SONAME", &facts.soname),
+        ("RPATH", &facts.rpath),
+        ("RUNPATH", &facts.runpath),
+    ];
+    one.iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+        .for_each(|(name, value)| line(name, value));
     facts.needed.iter().for_each(|name| line("NEEDED", name));
     if let Some((major, minor)) = facts.glibc {
         line("glibc", &format!("{major}.{minor} or later"));
     }
-    facts.versions.iter().for_each(|need| line("versions", &format!("{}: {}", need.library, need.versions.join(" "))));
+    facts.versions.iter().for_each(|need| {
+        line("versions", &format!("{}: {}", need.library, need.versions.join(" ")));
+    });
     if let Some(tables) = tables.filter(|tables| !tables.segments.is_empty()) {
         text += &segments(tables);
     }
@@ -50,7 +61,8 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
 }
 
 fn segments(tables: &Headers) -> String {
-    let mut text = format!("{} program headers at {:#x}\n", tables.segments.len(), tables.table_at);
+    let mut text =
+        format!("{} at {:#x}\n", counted(tables.segments.len(), "program header"), tables.table_at);
     let _ = writeln!(
         text,
         "  {:<14} {:>10} {:>12} {:>10} {:>10}  {:<5} {:>8}",
@@ -60,9 +72,13 @@ fn segments(tables: &Headers) -> String {
         let kind = segment_kind(segment.kind);
         let flag = |bit: u32, letter: char| if segment.flags.0 & bit == 0 { '-' } else { letter };
         let flags: String = [flag(4, 'r'), flag(2, 'w'), flag(1, 'x')].iter().collect();
-        let (offset, address, align) = (hex(segment.offset), hex(segment.address), hex(segment.align));
+        let (offset, address, align) =
+            (hex(segment.offset), hex(segment.address), hex(segment.align));
         let (in_file, in_memory) = (hex(segment.file_size), hex(segment.memory_size));
-        let _ = writeln!(text, "  {kind:<14} {offset:>10} {address:>12} {in_file:>10} {in_memory:>10}  {flags:<5} {align:>8}");
+        let _ = writeln!(
+            text,
+            "  {kind:<14} {offset:>10} {address:>12} {in_file:>10} {in_memory:>10}  {flags:<5} {align:>8}"
+        );
     }
     text
 }

@@ -22,12 +22,17 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let old_fault = |error: &_| refused("check an edit of", &args.old, error);
     let info = elf::inspect(&old).map_err(|error| old_fault(&error))?;
     let before = info.facts().map_err(|error| old_fault(&error))?;
-    let after = elf::inspect(&new).and_then(|info| info.facts()).map_err(|error| refused("read", &args.new, &error))?;
+    let after = elf::inspect(&new)
+        .and_then(|info| info.facts())
+        .map_err(|error| refused("read", &args.new, &error))?;
     let edits = edits_between(&before, &after);
     let plan = match elf::plan_edit(&old, &info, &edits) {
         // A name that we don't write, as an rpath with an empty directory, is NEW's fault.
         Err(error @ ElfError::Name { .. }) => {
-            return Err(violated(&args.new, &[Violation { invariant: "I11", detail: error.to_string() }]));
+            return Err(violated(
+                &args.new,
+                &[Violation { invariant: "I11", detail: error.to_string() }],
+            ));
         }
         planned => planned.map_err(|error| old_fault(&error))?,
     };
@@ -37,13 +42,18 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     }
     let inherited = elf::inherited(&old).map_err(|error| old_fault(&error))?;
     ui::show_problems(&problems(&inherited, |it| {
-        Problem::warning(Code::ElfViolation, format!("{} breaks by itself {it}", args.old.display()))
+        Problem::warning(
+            Code::ElfViolation,
+            format!("{} breaks by itself {it}", args.old.display()),
+        )
     }));
     if found.is_empty() { print(&summary(&plan)) } else { Err(violated(&args.new, &found)) }
 }
 
 fn violated(new: &Path, found: &[Violation]) -> Failure {
-    Failure::Problems(problems(found, |violation| Problem::error(Code::ElfViolation, format!("{} violates {violation}", new.display()))))
+    Failure::Problems(problems(found, |violation| {
+        Problem::error(Code::ElfViolation, format!("{} violates {violation}", new.display()))
+    }))
 }
 
 fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -> Problems {
@@ -56,9 +66,15 @@ fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -
 
 fn summary(plan: &EditPlan) -> String {
     // The first steps are what was asked for; how our editor would find room is not what NEW did.
-    let edited = |step: &&String| ["RPATH ", "RUNPATH ", "SONAME ", "NEEDED "].iter().any(|start| step.starts_with(start));
+    let edited = |step: &&String| {
+        ["RPATH ", "RUNPATH ", "SONAME ", "NEEDED "].iter().any(|start| step.starts_with(start))
+    };
     let steps: Vec<_> = plan.steps().iter().filter(edited).map(String::as_str).collect();
-    let edit = if steps.is_empty() { "no difference in rpath, SONAME and NEEDED".to_owned() } else { steps.join("\n") };
+    let edit = if steps.is_empty() {
+        "no difference in rpath, SONAME and NEEDED".to_owned()
+    } else {
+        steps.join("\n")
+    };
     edit + "\nall invariants hold\n"
 }
 
@@ -66,7 +82,8 @@ fn summary(plan: &EditPlan) -> String {
 /// is gone, another number of libraries, a new RUNPATH) is not in it, and so is a violation.
 fn edits_between(old: &ElfFacts, new: &ElfFacts) -> Edits {
     let soname = new.soname.clone().filter(|_| new.soname != old.soname);
-    let renames = old.needed.iter().zip(&new.needed).filter(|(old, new)| old != new && !new.is_empty());
+    let renames =
+        old.needed.iter().zip(&new.needed).filter(|(old, new)| old != new && !new.is_empty());
     let renames = renames.map(|(from, to)| Rename { from: from.clone(), to: to.clone() });
     let needed = if old.needed.len() == new.needed.len() { renames.collect() } else { Vec::new() };
     Edits { rpath: rpath_between(old, new), soname, needed }
@@ -88,7 +105,10 @@ fn violations(old: &File, new: &File, plan: &EditPlan) -> Result<Vec<Violation>,
     // That one compares lengths with those of our own edit. What it stands for, that all other
     // bytes are the same, is looked up in the files.
     found.retain(|violation| violation.invariant != "I17");
-    let tables = |file: &File| headers::read(file).map_err(|error| environment(format!("cannot read {}: {error}", file.path().display())));
+    let tables = |file: &File| {
+        headers::read(file)
+            .map_err(|error| environment(format!("cannot read {}: {error}", file.path().display())))
+    };
     let (before, after) = (tables(old)?, tables(new)?);
     found.extend(headers_kept(&before, &after));
     let compared = contents::differences(old, &before, new, &after);
@@ -100,13 +120,25 @@ fn violations(old: &File, new: &File, plan: &EditPlan) -> Result<Vec<Violation>,
 /// I17, I18: the file header says what it said, and no segment appears but what an edit adds.
 fn headers_kept(before: &Headers, after: &Headers) -> Vec<Violation> {
     let mut found = Vec::new();
-    for ((name, old), (_, new)) in before.fields.iter().zip(&after.fields).filter(|(old, new)| old != new) {
-        found.push(Violation { invariant: "I17", detail: format!("{name} is {new:#x}, was {old:#x}") });
+    for ((name, old), (_, new)) in
+        before.fields.iter().zip(&after.fields).filter(|(old, new)| old != new)
+    {
+        found.push(Violation {
+            invariant: "I17",
+            detail: format!("{name} is {new:#x}, was {old:#x}"),
+        });
     }
-    let count = |tables: &Headers, kind| tables.segments.iter().filter(|segment| segment.kind == kind).count();
-    let others = after.segments.iter().filter(|segment| !segment.is_load() && segment.kind != object::elf::PT_NULL);
-    for segment in others.filter(|segment| count(after, segment.kind) > count(before, segment.kind)) {
-        let detail = format!("a program header of type {} appeared", show::segment_kind(segment.kind));
+    let count = |tables: &Headers, kind| {
+        tables.segments.iter().filter(|segment| segment.kind == kind).count()
+    };
+    let others = after
+        .segments
+        .iter()
+        .filter(|segment| !segment.is_load() && segment.kind != object::elf::PT_NULL);
+    for segment in others.filter(|segment| count(after, segment.kind) > count(before, segment.kind))
+    {
+        let detail =
+            format!("a program header of type {} appeared", show::segment_kind(segment.kind));
         found.push(Violation { invariant: "I18", detail });
     }
     found
@@ -117,6 +149,8 @@ fn growth(new: &File, tables: &Headers, plan: &EditPlan) -> Result<Option<Violat
     let len = new.metadata().map_err(|error| environment(error.to_string()))?.len();
     let strings = tables.entry(object::elf::DT_STRSZ).unwrap_or(0);
     let most = plan.new_len().saturating_add(strings).saturating_add(PADDING);
-    let detail = || format!("it grew from {} to {len} bytes, and {} are enough", plan.old_len(), plan.new_len());
+    let detail = || {
+        format!("it grew from {} to {len} bytes, and {} are enough", plan.old_len(), plan.new_len())
+    };
     Ok((len > most).then(|| Violation { invariant: "I12", detail: detail() }))
 }

@@ -63,7 +63,8 @@ pub fn entry(entry: &Entry, width: usize) -> String {
     paragraph(&mut text, 4, word.does, width);
     let _ = writeln!(text, "\n      {}\n", word.usage);
     if !word.parts.is_empty() {
-        let parts: Vec<(String, &str)> = word.parts.iter().map(|part| (label(part), part.says)).collect();
+        let parts: Vec<(String, &str)> =
+            word.parts.iter().map(|part| (label(part), part.says)).collect();
         columns(&mut text, 6, &parts, width);
         text.push('\n');
     }

@@ -18,9 +18,13 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
     let entries = entries(files);
     let mut text = HEAD.to_owned();
     for file in files {
-        let _ = writeln!(text, "\n## {}\n\n{}\n\n| node | in | |\n|---|---|---|", file.name, file.does);
+        let _ =
+            writeln!(text, "\n## {}\n\n{}\n\n| node | in | |\n|---|---|---|", file.name, file.does);
         for entry in entries.iter().filter(|e| e.file == file.name) {
-            let (name, owner) = (entry.word.name, entry.owner.map_or_else(String::new, |owner| format!("`{owner}`")));
+            let (name, owner) = (
+                entry.word.name,
+                entry.owner.map_or_else(String::new, |owner| format!("`{owner}`")),
+            );
             let _ = writeln!(text, "| [`{name}`](#{name}) | {owner} | {} |", entry.word.does);
         }
         entries.iter().filter(|e| e.file == file.name).for_each(|entry| section(entry, &mut text));
@@ -30,7 +34,14 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
 
 fn section(entry: &Entry, text: &mut String) {
     let word = entry.word;
-    let _ = writeln!(text, "\n### {}\n\n{} {}\n\n```text\n{}\n```", word.name, word.does, place(entry), word.usage);
+    let _ = writeln!(
+        text,
+        "\n### {}\n\n{} {}\n\n```text\n{}\n```",
+        word.name,
+        word.does,
+        place(entry),
+        word.usage
+    );
     if !word.parts.is_empty() {
         text.push_str("\n| | |\n|---|---|\n");
         for part in word.parts {

@@ -17,17 +17,37 @@ use crate::command::Failure;
 pub struct Given {
     /// Each package and what messages call it.
     pub packages: Vec<(Found, String)>,
+    /// How many of them are judged; the others are only there.
+    pub judged: usize,
     directories: BTreeSet<PathBuf>,
 }
 
 impl Given {
-    /// The packages at these paths, each once.
-    pub fn new(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let mut given = Self { packages: Vec::new(), directories: BTreeSet::new() };
+    /// The packages at these paths, each once, and those that are installed with them.
+    pub fn new(paths: &[PathBuf], with: &[PathBuf]) -> Result<Self, Failure> {
+        let mut given = Self { packages: Vec::new(), judged: 0, directories: BTreeSet::new() };
+        given.take(paths)?;
+        given.judged = given.packages.len();
+        let directories = given.directories.clone();
+        given.take(with)?;
+        given.directories = directories;
+        Ok(given)
+    }
+
+    /// Whether something that was found in all packages together is about one that is judged.
+    pub fn concerns(&self, finding: &Finding) -> bool {
+        let judged = &self.packages[..self.judged];
+        judged.iter().any(|(_, name)| finding.file == *name || finding.what.contains(&**name))
+    }
+
+    fn take(&mut self, paths: &[PathBuf]) -> Result<(), Failure> {
+        let given = self;
         for path in paths {
-            if path.is_dir() {
+            if path.is_dir() && path.extension().is_none_or(|extension| extension != "whl") {
                 let found = inspect::packages(path).map_err(|e| wrong(with_causes(&e)))?;
-                given.directories.extend(found.iter().filter_map(|found| found.path.parent()).map(Path::to_owned));
+                given.directories.extend(
+                    found.iter().filter_map(|found| found.path.parent()).map(Path::to_owned),
+                );
                 given.directories.extend([path.clone(), path.join("dist")]);
                 for package in found {
                     given.add(package);
@@ -36,15 +56,25 @@ impl Given {
                 given.add(one(path)?);
             }
         }
-        Ok(given)
+        Ok(())
     }
 
     fn add(&mut self, found: Found) {
-        if self.packages.iter().any(|(known, _)| known.path == found.path) {
+        let id = |path: &Path| std::fs::canonicalize(path).ok();
+        let same = |known: &Found| {
+            known.path == found.path
+                || id(&known.path).is_some_and(|known| id(&found.path) == Some(known))
+        };
+        if self.packages.iter().any(|(known, _)| same(known)) {
             return;
         }
         let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let family = found.directory.as_str().strip_prefix("dist/").map(|family| format!("{family}/")).unwrap_or_default();
+        let family = found
+            .directory
+            .as_str()
+            .strip_prefix("dist/")
+            .map(|family| format!("{family}/"))
+            .unwrap_or_default();
         let short = family + &file;
         // Two files of one name are told apart by their places.
         let taken = self.packages.iter().any(|(_, name)| *name == short);
@@ -60,13 +90,22 @@ impl Given {
             lists.extend(verify::beside(directory)?.map(|list| (directory, list)));
         }
         for (directory, list) in &lists {
-            let checked: Vec<io::Result<Option<Finding>>> = (0..list.len()).into_par_iter().map(|row| list.check(row)).collect();
-            findings.extend(checked.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().flatten());
-            let nearer =
-                |path: &Path| lists.iter().any(|(other, _)| other != directory && other.starts_with(directory) && path.starts_with(other));
-            let below = self.packages.iter().map(|(found, _)| &found.path).filter(|path| !nearer(path));
-            let names: Vec<String> =
-                below.filter_map(|path| Some(path.strip_prefix(directory).ok()?.to_string_lossy().into_owned())).collect();
+            let checked: Vec<io::Result<Option<Finding>>> =
+                (0..list.len()).into_par_iter().map(|row| list.check(row)).collect();
+            findings
+                .extend(checked.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().flatten());
+            let nearer = |path: &Path| {
+                lists.iter().any(|(other, _)| {
+                    other != directory && other.starts_with(directory) && path.starts_with(other)
+                })
+            };
+            let judged = &self.packages[..self.judged];
+            let below = judged.iter().map(|(found, _)| &found.path).filter(|path| !nearer(path));
+            let names: Vec<String> = below
+                .filter_map(|path| {
+                    Some(path.strip_prefix(directory).ok()?.to_string_lossy().into_owned())
+                })
+                .collect();
             findings.extend(list.unlisted(names.iter().map(String::as_str)));
         }
         Ok(findings)
@@ -74,7 +113,9 @@ impl Given {
 }
 
 fn wrong(message: String) -> Failure {
-    Problem::error(Code::Environment, message).help("give wheels (.whl), sdists (.tar.gz), or directories of them").into()
+    Problem::error(Code::Environment, message)
+        .help("give wheels (.whl), sdists (.tar.gz), or directories of them")
+        .into()
 }
 
 fn one(path: &Path) -> Result<Found, Failure> {
@@ -87,6 +128,7 @@ fn one(path: &Path) -> Result<Found, Failure> {
     if !path.exists() {
         return Err(wrong(format!("{} does not exist", path.display())));
     }
-    let directory: RelPath = "dist".parse().map_err(|error: rockpack::names::PathError| wrong(error.to_string()))?;
+    let directory: RelPath =
+        "dist".parse().map_err(|error: rockpack::names::PathError| wrong(error.to_string()))?;
     Ok(Found { path: path.to_owned(), directory, form })
 }

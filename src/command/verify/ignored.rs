@@ -16,9 +16,15 @@ pub struct Judged<'m> {
 impl<'m> Judged<'m> {
     /// Holds the findings against the manifest's rules; the first that fits counts.
     pub fn new(manifest: &'m Manifest, packages: &[Package], findings: Vec<Finding>) -> Self {
-        let owners: Vec<(&str, Option<&PackageName>)> =
-            packages.iter().map(|package| (&*package.file, package.name.as_deref().and_then(|name| owner(manifest, name)))).collect();
-        let owner_of = |file: &str| owners.iter().find(|(name, _)| *name == file).and_then(|(_, owner)| *owner);
+        let owners: Vec<(&str, Option<&PackageName>)> = packages
+            .iter()
+            .map(|package| {
+                (&*package.file, package.name.as_deref().and_then(|name| owner(manifest, name)))
+            })
+            .collect();
+        let owner_of = |file: &str| {
+            owners.iter().find(|(name, _)| *name == file).and_then(|(_, owner)| *owner)
+        };
         let mut judged = Self { kept: Vec::new(), ignored: Vec::new(), idle: Problems::new() };
         let mut used = vec![false; manifest.ignores.len()];
         for finding in findings {
@@ -32,9 +38,16 @@ impl<'m> Judged<'m> {
             }
         }
         let concerned = |rule: &IgnoreRule| {
-            owners.iter().filter_map(|(_, owner)| *owner).any(|owner| rule.package.as_ref().is_none_or(|package| package.value == *owner))
+            !rule.is_of_plans()
+                && owners.iter().filter_map(|(_, owner)| *owner).any(|owner| {
+                    rule.package.as_ref().is_none_or(|package| package.value == *owner)
+                })
         };
-        let unused = manifest.ignores.iter().zip(used).filter(|(rule, used)| !used && rule.optional.is_none() && concerned(rule));
+        let unused = manifest
+            .ignores
+            .iter()
+            .zip(used)
+            .filter(|(rule, used)| !used && rule.optional.is_none() && concerned(rule));
         unused.for_each(|(rule, _)| judged.idle.push(idle(rule)));
         judged
     }
@@ -52,16 +65,25 @@ impl<'m> Judged<'m> {
 /// The package of the manifest that a distribution is of.
 fn owner<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PackageName> {
     let of = |template: &Template| is_of(template.as_str(), name);
-    manifest.packages.values().find(|package| package.distributions.iter().any(|d| of(&d.name.value))).map(|package| &package.name.value)
+    manifest
+        .packages
+        .values()
+        .find(|package| package.distributions.iter().any(|d| of(&d.name.value)))
+        .map(|package| &package.name.value)
 }
 
 /// Whether the name that a placeholder is filled in to make can be `name`, which is normalised.
 fn is_of(template: &str, name: &str) -> bool {
     let normalized = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
-    match template.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?.1))) {
+    match template
+        .split_once('{')
+        .and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)))
+    {
         Some((before, after)) => {
             let (before, after) = (normalized(before), normalized(after));
-            name.len() > before.len() + after.len() && name.starts_with(&before) && name.ends_with(&after)
+            name.len() > before.len() + after.len()
+                && name.starts_with(&before)
+                && name.ends_with(&after)
         }
         None => template.parse::<DistName>().is_ok_and(|template| template.normalized() == name),
     }
@@ -69,8 +91,14 @@ fn is_of(template: &str, name: &str) -> bool {
 
 fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
     let of_package = rule.package.as_ref().is_none_or(|package| Some(&package.value) == owner);
-    let leads = || rule.to.as_ref().is_none_or(|glob| finding.to.as_deref().is_some_and(|to| is_in(glob, to)));
-    let within = || rule.glob.as_ref().is_none_or(|glob| finding.member.as_deref().is_some_and(|member| is_in(glob, member)));
+    let leads = || {
+        rule.to.as_ref().is_none_or(|glob| finding.to.as_deref().is_some_and(|to| is_in(glob, to)))
+    };
+    let within = || {
+        rule.glob
+            .as_ref()
+            .is_none_or(|glob| finding.member.as_deref().is_some_and(|member| is_in(glob, member)))
+    };
     rule.code.value == finding.code && of_package && within() && leads()
 }
 
@@ -81,9 +109,12 @@ fn is_in(glob: &Glob, member: &str) -> bool {
 }
 
 fn idle(rule: &IgnoreRule) -> Problem {
-    Problem::warning(Code::MatchesNothing, format!("nothing is found that `ignore \"{}\"` ignores", rule.code.value))
-        .label(&rule.code.place, "no finding of this kind is where it says")
-        .help("remove the line, or say why it can be so: optional=\"…\"")
+    Problem::warning(
+        Code::MatchesNothing,
+        format!("nothing is found that `ignore \"{}\"` ignores", rule.code.value),
+    )
+    .label(&rule.code.place, "no finding of this kind is where it says")
+    .help("remove the line, or say why it can be so: optional=\"…\"")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rockpack::plan::{Form, human_size};
-use rockpack::source::Severity;
+use rockpack::source::{Severity, plural, printable};
 use rockpack::verify::{Finding, Package};
 use serde_json::{Value, json};
 
@@ -12,17 +12,45 @@ use crate::command::{Failure, environment};
 
 /// A line for each package, and one for all.
 pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
-    let width = packages.iter().map(|package| package.file.chars().count()).max().unwrap_or_default().max(7);
-    let mut text = format!("{:width$}  {:>7}  {:>8}  {:>5}  {:>12}\n", "package", "files", "size", "ELF", "entry points");
+    let width = packages
+        .iter()
+        .map(|package| printable(&package.file).chars().count())
+        .max()
+        .unwrap_or_default()
+        .max(7);
+    let mut text = format!(
+        "{:width$}  {:>7}  {:>8}  {:>5}  {:>12}\n",
+        "package", "files", "size", "ELF", "entry points"
+    );
     for package in packages {
         let own = judged.kept.iter().filter(|finding| finding.file == package.file);
-        let counts = [grouped(package.files), human_size(package.size), dash(package.elf_files), dash(package.entry_points)];
+        let counts = [
+            grouped(package.files),
+            human_size(package.size),
+            dash(package.elf_files),
+            dash(package.entry_points),
+        ];
         let [files, size, elf, points] = counts;
-        let _ = writeln!(text, "{:width$}  {files:>7}  {size:>8}  {elf:>5}  {points:>12}  {}", package.file, verdict(own));
+        let _ = writeln!(
+            text,
+            "{:width$}  {files:>7}  {size:>8}  {elf:>5}  {points:>12}  {}",
+            printable(&package.file),
+            verdict(own)
+        );
     }
     let files = packages.iter().map(|package| package.files).sum();
-    let ignored = if judged.ignored.is_empty() { String::new() } else { format!(" ({} ignored)", grouped(judged.ignored.len())) };
-    let _ = writeln!(text, "{}, {}: {}{ignored}", counted(packages.len(), "package"), counted(files, "file"), verdict(&judged.kept));
+    let ignored = if judged.ignored.is_empty() {
+        String::new()
+    } else {
+        format!(" ({} ignored)", grouped(judged.ignored.len()))
+    };
+    let _ = writeln!(
+        text,
+        "{}, {}: {}{ignored}",
+        counted(packages.len(), "package"),
+        counted(files, "file"),
+        verdict(&judged.kept)
+    );
     text
 }
 
@@ -32,18 +60,20 @@ fn dash(count: usize) -> String {
 
 /// `fine`, or how much is wrong.
 fn verdict<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
-    let (errors, warnings): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.severity == Severity::Error);
     match (errors.len(), warnings.len()) {
         (0, 0) => "fine".to_owned(),
         (0, warnings) => format!("fine, {}", counted(warnings, "warning")),
         (errors, 0) => counted(errors, "error"),
-        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        (errors, warnings) => {
+            format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))
+        }
     }
 }
 
 fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(count))
+    format!("{} {}", grouped(count), plural(count, what))
 }
 
 /// `9416` as `9,416`.
@@ -74,7 +104,8 @@ pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure
         "findings": judged.kept,
         "ignored": ignored.collect::<Vec<_>>(),
     });
-    let text = serde_json::to_string_pretty(&document).map_err(|error| environment(format!("cannot write JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(&document)
+        .map_err(|error| environment(format!("cannot write JSON: {error}")))?;
     Ok(text + "\n")
 }
 
@@ -97,6 +128,9 @@ mod tests {
 
     #[test]
     fn thousands_are_parted() {
-        assert_eq!([0, 999, 1000, 9416, 1_234_567].map(grouped), ["0", "999", "1,000", "9,416", "1,234,567"]);
+        assert_eq!(
+            [0, 999, 1000, 9416, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "9,416", "1,234,567"]
+        );
     }
 }

@@ -25,7 +25,8 @@ pub struct Level {
 pub struct LevelError(pub String);
 
 /// The names that came before PEP 600 (PEP 513, 571 and 599).
-const LEGACY: [(&str, (u32, u32)); 3] = [("manylinux1", (2, 5)), ("manylinux2010", (2, 12)), ("manylinux2014", (2, 17))];
+const LEGACY: [(&str, (u32, u32)); 3] =
+    [("manylinux1", (2, 5)), ("manylinux2010", (2, 12)), ("manylinux2014", (2, 17))];
 
 impl FromStr for Level {
     type Err = LevelError;
@@ -34,7 +35,9 @@ impl FromStr for Level {
         if let Some((_, release)) = LEGACY.iter().find(|(name, _)| *name == text) {
             return Ok(Self { libc: Libc::Glibc, release: *release });
         }
-        let libc = [Libc::Glibc, Libc::Musl].into_iter().find(|libc| text.split('_').next() == Some(libc.prefix()));
+        let libc = [Libc::Glibc, Libc::Musl]
+            .into_iter()
+            .find(|libc| text.split('_').next() == Some(libc.prefix()));
         match (libc, release(text)) {
             (Some(libc), Some(release)) => Ok(Self { libc, release }),
             _ => Err(LevelError(text.to_owned())),

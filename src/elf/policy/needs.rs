@@ -25,7 +25,9 @@ pub struct Shipped(BTreeSet<(StubMachine, String)>);
 impl Shipped {
     /// Takes in a file, by its own name and by its SONAME.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
-        if let (Some(machine), ElfKind::SharedLibrary) = (StubMachine::of(facts.machine), facts.kind) {
+        if let (Some(machine), ElfKind::SharedLibrary) =
+            (StubMachine::of(facts.machine), facts.kind)
+        {
             self.add_name(machine, file_name);
             facts.soname.iter().for_each(|soname| self.add_name(machine, soname));
         }
@@ -78,16 +80,28 @@ impl Needs {
     ///
     /// # Errors
     /// When files are for both architectures.
-    pub fn of(subjects: &[Subject<'_>], shipped: &Shipped, hint: Option<Libc>) -> Result<Option<Self>, Mixed> {
-        let ours: Vec<(StubMachine, &Subject<'_>)> = subjects.iter().filter_map(|s| Some((judged(s.facts)?, s))).collect();
+    pub fn of(
+        subjects: &[Subject<'_>],
+        shipped: &Shipped,
+        hint: Option<Libc>,
+    ) -> Result<Option<Self>, Mixed> {
+        let ours: Vec<(StubMachine, &Subject<'_>)> =
+            subjects.iter().filter_map(|s| Some((judged(s.facts)?, s))).collect();
         let Some((machine, first)) = ours.first() else { return Ok(None) };
         if let Some((other, second)) = ours.iter().find(|(other, _)| other != machine) {
-            let named = |subject: &Subject<'_>, machine| (subject.file.to_owned(), architecture(machine));
+            let named =
+                |subject: &Subject<'_>, machine| (subject.file.to_owned(), architecture(machine));
             return Err(Mixed(named(first, *machine), named(second, *other)));
         }
         let libcs: BTreeSet<Libc> = ours.iter().filter_map(|(_, s)| libc(s.facts)).collect();
         let libc = hint.filter(|hint| libcs.contains(hint)).or(libcs.first().copied());
-        let mut needs = Self { machine: *machine, libc, file: first.file.to_owned(), other_libc: Vec::new(), things: BTreeMap::new() };
+        let mut needs = Self {
+            machine: *machine,
+            libc,
+            file: first.file.to_owned(),
+            other_libc: Vec::new(),
+            things: BTreeMap::new(),
+        };
         for (_, subject) in ours {
             needs.add(subject, shipped);
         }
@@ -111,14 +125,21 @@ impl Needs {
         for need in facts.versions.iter().filter(|need| away(&need.library)) {
             for version in &need.versions {
                 let symbol = bearer(subject.imports, version, &need.library);
-                found.insert((ObstacleKind::Version, version.clone(), Some(need.library.clone())), symbol);
+                found.insert(
+                    (ObstacleKind::Version, version.clone(), Some(need.library.clone())),
+                    symbol,
+                );
             }
         }
         if let Some(level) = facts.isa_level {
             found.insert((ObstacleKind::Processor, format!("x86-64-v{level}"), None), None);
         }
         for (thing, symbol) in found {
-            let bearers = self.things.entry(thing).or_insert_with(|| Bearers { symbol: None, file: subject.file.to_owned(), files: 0 });
+            let bearers = self.things.entry(thing).or_insert_with(|| Bearers {
+                symbol: None,
+                file: subject.file.to_owned(),
+                files: 0,
+            });
             bearers.files += 1;
             if bearers.file == subject.file {
                 bearers.symbol = bearers.symbol.take().or(symbol);
@@ -128,8 +149,11 @@ impl Needs {
 
     /// What `measure` does not promise: libraries first, then versions, the newest first.
     pub(super) fn obstacles(&self, measure: &Measure) -> Vec<Obstacle> {
-        let mut found: Vec<(&Thing, &Bearers)> = self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
-        found.sort_by_cached_key(|((kind, name, _), _)| (*kind, (*kind == ObstacleKind::Version).then(|| Reverse(numbered(name)))));
+        let mut found: Vec<(&Thing, &Bearers)> =
+            self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
+        found.sort_by_cached_key(|((kind, name, _), _)| {
+            (*kind, (*kind == ObstacleKind::Version).then(|| Reverse(numbered(name))))
+        });
         found.into_iter().map(|(thing, bearers)| obstacle(thing, bearers)).collect()
     }
 }
@@ -139,7 +163,9 @@ fn promised(measure: &Measure, (kind, name, library): &Thing) -> bool {
         ObstacleKind::Processor => false,
         ObstacleKind::Library => measure.has_library(name),
         ObstacleKind::Version => measure.has_version(name),
-        ObstacleKind::Symbol => !library.as_deref().is_some_and(|library| measure.forbids(library, name)),
+        ObstacleKind::Symbol => {
+            !library.as_deref().is_some_and(|library| measure.forbids(library, name))
+        }
     }
 }
 
@@ -162,14 +188,22 @@ fn judged(facts: &ElfFacts) -> Option<StubMachine> {
 /// The C library that a file is linked with, by what it needs and what starts it.
 fn libc(facts: &ElfFacts) -> Option<Libc> {
     let names =
-        || facts.needed.iter().map(String::as_str).chain(facts.interpreter.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path)));
-    let musl = |name: &str| name == "libc.so" || name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
+        || {
+            facts.needed.iter().map(String::as_str).chain(
+                facts.interpreter.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path)),
+            )
+        };
+    let musl = |name: &str| {
+        name == "libc.so" || name.starts_with("libc.musl-") || name.starts_with("ld-musl-")
+    };
     let glibc = |name: &str| name == "libc.so.6" || name.starts_with("ld-linux");
     if names().any(musl) { Some(Libc::Musl) } else { names().any(glibc).then_some(Libc::Glibc) }
 }
 
 /// A symbol that bears a version, the first in the table.
 fn bearer(imports: &[Import], version: &str, library: &str) -> Option<String> {
-    let bears = |import: &&Import| import.version.as_ref().is_some_and(|(v, l)| v == version && l == library);
+    let bears = |import: &&Import| {
+        import.version.as_ref().is_some_and(|(v, l)| v == version && l == library)
+    };
     imports.iter().find(bears).map(|import| import.name.clone())
 }

@@ -39,7 +39,8 @@ impl Obstacle {
     /// What is needed, in words: ``GLIBC_2.34 of libc.so.6 (`pthread_create`)``.
     pub fn what(&self) -> String {
         let of = self.library.as_ref().map(|library| format!(" of {library}")).unwrap_or_default();
-        let symbol = self.symbol.as_ref().map(|symbol| format!(" (`{symbol}`)")).unwrap_or_default();
+        let symbol =
+            self.symbol.as_ref().map(|symbol| format!(" (`{symbol}`)")).unwrap_or_default();
         let kind = match self.kind {
             ObstacleKind::Processor => "a processor of level ",
             ObstacleKind::Library => "the library ",

@@ -36,18 +36,24 @@ const TABLE: &str = include_str!("table.tsv");
 pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
     static POLICIES: OnceLock<Vec<(StubMachine, Libc, Vec<Policy>)>> = OnceLock::new();
     let all = POLICIES.get_or_init(|| {
-        let both = |machine| [Libc::Glibc, Libc::Musl].map(|libc| (machine, libc, read(machine, libc)));
+        let both =
+            |machine| [Libc::Glibc, Libc::Musl].map(|libc| (machine, libc, read(machine, libc)));
         StubMachine::ALL.into_iter().flat_map(both).collect()
     });
-    all.iter().find(|(m, l, _)| (*m, *l) == (machine, libc)).map_or(&[], |(_, _, policies)| policies)
+    all.iter()
+        .find(|(m, l, _)| (*m, *l) == (machine, libc))
+        .map_or(&[], |(_, _, policies)| policies)
 }
 
 /// Whether a policy forbids this symbol of a library that it allows.
 pub fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
     static FORBIDDEN: OnceLock<BTreeSet<(&str, &str)>> = OnceLock::new();
     let all = FORBIDDEN.get_or_init(|| {
-        let symbols = lines().filter_map(|line| Some((line.what.strip_prefix("forbid ")?, line.list)));
-        symbols.flat_map(|(library, list)| list.split(' ').map(move |symbol| (library, symbol))).collect()
+        let symbols =
+            lines().filter_map(|line| Some((line.what.strip_prefix("forbid ")?, line.list)));
+        symbols
+            .flat_map(|(library, list)| list.split(' ').map(move |symbol| (library, symbol)))
+            .collect()
     });
     all.contains(&(library, symbol))
 }
@@ -62,7 +68,12 @@ struct Line {
 fn lines() -> impl Iterator<Item = Line> {
     TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut columns = line.split('\t');
-        Some(Line { policy: columns.next()?, architectures: columns.next()?, what: columns.next()?, list: columns.next()? })
+        Some(Line {
+            policy: columns.next()?,
+            architectures: columns.next()?,
+            what: columns.next()?,
+            list: columns.next()?,
+        })
     })
 }
 
@@ -75,7 +86,13 @@ fn read(machine: StubMachine, libc: Libc) -> Vec<Policy> {
             content.add(&line, machine);
         } else if ours && let Some(release) = release(line.policy) {
             let aliases = line.list.split(' ').filter(|alias| *alias != "-").collect();
-            policies.push(Policy { name: line.policy, aliases, libc, release, content: Content::default() });
+            policies.push(Policy {
+                name: line.policy,
+                aliases,
+                libc,
+                release,
+                content: Content::default(),
+            });
         }
         if let Some(policy) = policies.last_mut().filter(|policy| policy.name == line.policy) {
             policy.content = content.clone();
@@ -104,7 +121,9 @@ impl Content {
                     symbols.remove(symbol);
                 });
             }
-            None if line.what == "library" => self.libraries.extend(list.map(|name| name.replace("{arch}", architecture(machine)))),
+            None if line.what == "library" => self
+                .libraries
+                .extend(list.map(|name| name.replace("{arch}", architecture(machine)))),
             None => self.versions.extend(list.map(|version| format!("{}_{version}", line.what))),
         }
     }

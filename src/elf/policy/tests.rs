@@ -13,7 +13,10 @@ fn library(versions: &[&str]) -> ElfFacts {
         rpath: None,
         runpath: None,
         glibc: None,
-        versions: vec![VersionNeed { library: "libc.so.6".to_owned(), versions: versions.iter().map(|v| (*v).to_owned()).collect() }],
+        versions: vec![VersionNeed {
+            library: "libc.so.6".to_owned(),
+            versions: versions.iter().map(|v| (*v).to_owned()).collect(),
+        }],
         interpreter: None,
         forbidden: Vec::new(),
         isa_level: None,
@@ -21,7 +24,11 @@ fn library(versions: &[&str]) -> ElfFacts {
 }
 
 fn needing(libraries: &[&str]) -> ElfFacts {
-    ElfFacts { needed: libraries.iter().map(|name| (*name).to_owned()).collect(), versions: Vec::new(), ..library(&[]) }
+    ElfFacts {
+        needed: libraries.iter().map(|name| (*name).to_owned()).collect(),
+        versions: Vec::new(),
+        ..library(&[])
+    }
 }
 
 fn needs_of(files: &[(&str, &ElfFacts)], hint: Option<Libc>) -> Needs {
@@ -29,7 +36,8 @@ fn needs_of(files: &[(&str, &ElfFacts)], hint: Option<Libc>) -> Needs {
     for (name, facts) in files {
         shipped.add(name, facts);
     }
-    let subjects: Vec<Subject<'_>> = files.iter().map(|(file, facts)| Subject { file, facts, imports: &[] }).collect();
+    let subjects: Vec<Subject<'_>> =
+        files.iter().map(|(file, facts)| Subject { file, facts, imports: &[] }).collect();
     Needs::of(&subjects, &shipped, hint).unwrap().unwrap()
 }
 
@@ -44,32 +52,61 @@ fn tag(facts: &ElfFacts) -> String {
 #[test]
 fn every_line_of_the_table_is_understood() {
     for machine in StubMachine::ALL {
-        for (libc, count) in [(Libc::Glibc, if machine == StubMachine::X86_64 { 16 } else { 14 }), (Libc::Musl, 2)] {
+        for (libc, count) in
+            [(Libc::Glibc, if machine == StubMachine::X86_64 { 16 } else { 14 }), (Libc::Musl, 2)]
+        {
             let all = policies(machine, libc);
             assert_eq!(all.len(), count, "{machine:?} {libc:?}");
             assert!(all.is_sorted_by_key(|policy| policy.release));
             for policy in all {
                 assert_eq!(policy.name, Level { libc, release: policy.release }.to_string());
-                assert!(policy.aliases.iter().all(|alias| alias.parse() == Ok(Level { libc, release: policy.release })));
+                assert!(
+                    policy
+                        .aliases
+                        .iter()
+                        .all(|alias| alias.parse() == Ok(Level { libc, release: policy.release }))
+                );
                 assert!(policy.has_library("libz.so.1") && !policy.has_library("libdrm.so.2"));
             }
         }
     }
     let text = include_str!("table.tsv").lines().filter(|line| !line.starts_with('#'));
-    let words = ["policy", "library", "GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC", "forbid", "permit"];
+    let words = [
+        "policy",
+        "library",
+        "GLIBC",
+        "GLIBCXX",
+        "CXXABI",
+        "GCC",
+        "ZLIB",
+        "LIBATOMIC",
+        "forbid",
+        "permit",
+    ];
     for line in text {
         let columns: Vec<&str> = line.split('\t').collect();
-        assert!(columns.len() == 4 && !columns[3].is_empty() && words.contains(&columns[2].split(' ').next().unwrap()), "{line}");
+        assert!(
+            columns.len() == 4
+                && !columns[3].is_empty()
+                && words.contains(&columns[2].split(' ').next().unwrap()),
+            "{line}"
+        );
     }
 }
 
 #[test]
 fn the_newest_version_decides_and_old_names_are_told() {
     let verdict = needs(&library(&["GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.9"])).verdict(None);
-    assert_eq!((verdict.tag.as_str(), verdict.also), ("manylinux_2_17_x86_64", vec!["manylinux2014_x86_64".to_owned()]));
+    assert_eq!(
+        (verdict.tag.as_str(), verdict.also),
+        ("manylinux_2_17_x86_64", vec!["manylinux2014_x86_64".to_owned()])
+    );
     let older = verdict.older.unwrap();
     assert_eq!(older.tag, "manylinux_2_12_x86_64");
-    assert_eq!(older.obstacles.iter().map(ToString::to_string).collect::<Vec<_>>(), ["`a.so` needs GLIBC_2.17 of libc.so.6"]);
+    assert_eq!(
+        older.obstacles.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["`a.so` needs GLIBC_2.17 of libc.so.6"]
+    );
     for (version, expected) in [
         ("GLIBC_2.5", "manylinux_2_5_x86_64"),
         ("GLIBC_2.29", "manylinux_2_31_x86_64"),
@@ -83,7 +120,10 @@ fn the_newest_version_decides_and_old_names_are_told() {
     ] {
         assert_eq!(tag(&library(&[version])), expected, "{version}");
     }
-    assert_eq!(tag(&ElfFacts { machine: Machine::Aarch64, ..library(&["GLIBC_2.17"]) }), "manylinux_2_17_aarch64");
+    assert_eq!(
+        tag(&ElfFacts { machine: Machine::Aarch64, ..library(&["GLIBC_2.17"]) }),
+        "manylinux_2_17_aarch64"
+    );
 }
 
 #[test]
@@ -92,7 +132,11 @@ fn a_library_that_nobody_ships_leaves_the_bare_tag() {
     let verdict = needs(&facts).verdict(None);
     assert_eq!(verdict.tag, "linux_x86_64");
     let older = verdict.older.unwrap();
-    assert_eq!((older.tag.as_str(), older.obstacles[0].needs.as_str()), ("manylinux_2_5_x86_64", "libdrm.so.2"), "what it could be");
+    assert_eq!(
+        (older.tag.as_str(), older.obstacles[0].needs.as_str()),
+        ("manylinux_2_5_x86_64", "libdrm.so.2"),
+        "what it could be"
+    );
     let drm = ElfFacts { soname: Some("libdrm.so.2".to_owned()), ..library(&["GLIBC_2.17"]) };
     let both = [("a.so", &facts), ("lib/libdrm-1.so", &drm)];
     assert_eq!(needs_of(&both, None).verdict(None).tag, "manylinux_2_17_x86_64");
@@ -102,20 +146,32 @@ fn a_library_that_nobody_ships_leaves_the_bare_tag() {
 #[test]
 fn versions_of_what_is_shipped_are_needed_of_no_system() {
     let facts = ElfFacts {
-        versions: vec![VersionNeed { library: "libgcc_s.so.1".to_owned(), versions: vec!["GCC_14.0.0".to_owned()] }],
+        versions: vec![VersionNeed {
+            library: "libgcc_s.so.1".to_owned(),
+            versions: vec!["GCC_14.0.0".to_owned()],
+        }],
         ..needing(&["libc.so.6", "libgcc_s.so.1"])
     };
     assert_eq!(tag(&facts), "manylinux_2_39_x86_64");
-    assert_eq!(needs_of(&[("a.so", &facts), ("libgcc_s.so.1", &library(&[]))], None).verdict(None).tag, "manylinux_2_5_x86_64");
+    assert_eq!(
+        needs_of(&[("a.so", &facts), ("libgcc_s.so.1", &library(&[]))], None).verdict(None).tag,
+        "manylinux_2_5_x86_64"
+    );
 }
 
 #[test]
 fn a_forbidden_symbol_and_a_newer_processor_count() {
-    let zlib = ElfFacts { forbidden: vec!["uncompress2".to_owned()], ..needing(&["libz.so.1", "libc.so.6"]) };
+    let zlib = ElfFacts {
+        forbidden: vec!["uncompress2".to_owned()],
+        ..needing(&["libz.so.1", "libc.so.6"])
+    };
     let verdict = needs(&zlib).verdict(None);
     assert_eq!(verdict.tag, "manylinux_2_34_x86_64");
     assert_eq!(verdict.older.unwrap().obstacles[0].what(), "the symbol uncompress2 of libz.so.1");
-    assert!(is_forbidden_somewhere("libz.so.1", "uncompress2") && !is_forbidden_somewhere("libz.so.1", "inflate"));
+    assert!(
+        is_forbidden_somewhere("libz.so.1", "uncompress2")
+            && !is_forbidden_somewhere("libz.so.1", "inflate")
+    );
     let level = ElfFacts { isa_level: Some(3), ..library(&["GLIBC_2.17"]) };
     let verdict = needs(&level).verdict(None);
     assert_eq!(
@@ -129,10 +185,17 @@ fn musl_has_tags_of_its_own() {
     let musl = needing(&["libc.musl-x86_64.so.1"]);
     assert_eq!(tag(&musl), "musllinux_1_2_x86_64");
     assert_eq!(tag(&needing(&["libc.musl-x86_64.so.1", "libstdc++.so.6"])), "linux_x86_64");
-    assert_eq!(tag(&needing(&["libc.so"])), "musllinux_1_2_x86_64", "as musl's own compiler wrapper links");
+    assert_eq!(
+        tag(&needing(&["libc.so"])),
+        "musllinux_1_2_x86_64",
+        "as musl's own compiler wrapper links"
+    );
     let both = [("m.so", &musl), ("g.so", &library(&["GLIBC_2.17"]))];
     let glibc = needs_of(&both, None);
-    assert_eq!((glibc.verdict(None).tag.as_str(), &glibc.other_libc[..]), ("manylinux_2_17_x86_64", &["m.so".to_owned()][..]));
+    assert_eq!(
+        (glibc.verdict(None).tag.as_str(), &glibc.other_libc[..]),
+        ("manylinux_2_17_x86_64", &["m.so".to_owned()][..])
+    );
     assert_eq!(needs_of(&both, Some(Libc::Musl)).verdict(None).tag, "musllinux_1_2_x86_64");
 }
 
@@ -148,12 +211,26 @@ fn a_program_without_a_c_library_runs_with_either() {
 #[test]
 fn files_for_two_architectures_have_no_tag() {
     let (one, other) = (library(&[]), ElfFacts { machine: Machine::Aarch64, ..library(&[]) });
-    let subjects = [("a.so", &one), ("b.so", &other)].map(|(file, facts)| Subject { file, facts, imports: &[] });
+    let subjects = [("a.so", &one), ("b.so", &other)].map(|(file, facts)| Subject {
+        file,
+        facts,
+        imports: &[],
+    });
     let mixed = Needs::of(&subjects, &Shipped::default(), None).unwrap_err();
-    assert_eq!(mixed.to_string(), "`a.so` is for x86_64 and `b.so` for aarch64: no platform tag is true of both");
+    assert_eq!(
+        mixed.to_string(),
+        "`a.so` is for x86_64 and `b.so` for aarch64: no platform tag is true of both"
+    );
     let object = ElfFacts { kind: ElfKind::Relocatable, ..other };
-    let subjects = [("a.so", &one), ("b.o", &object)].map(|(file, facts)| Subject { file, facts, imports: &[] });
-    assert!(Needs::of(&subjects, &Shipped::default(), None).is_ok(), "no loader loads an object file");
+    let subjects = [("a.so", &one), ("b.o", &object)].map(|(file, facts)| Subject {
+        file,
+        facts,
+        imports: &[],
+    });
+    assert!(
+        Needs::of(&subjects, &Shipped::default(), None).is_ok(),
+        "no loader loads an object file"
+    );
     assert_eq!(Needs::of(&subjects[1..], &Shipped::default(), None).unwrap(), None);
 }
 
@@ -161,30 +238,48 @@ fn files_for_two_architectures_have_no_tag() {
 fn the_first_file_bears_a_symbol() {
     let facts = library(&["GLIBC_2.34"]);
     let version = Some(("GLIBC_2.34".to_owned(), "libc.so.6".to_owned()));
-    let imports =
-        [Import { name: "malloc".to_owned(), version: None, weak: false }, Import { name: "dlopen".to_owned(), version, weak: false }];
+    let imports = [
+        Import { name: "malloc".to_owned(), version: None, weak: false },
+        Import { name: "dlopen".to_owned(), version, weak: false },
+    ];
     let subjects = ["a.so", "b.so"].map(|file| Subject { file, facts: &facts, imports: &imports });
     let needs = Needs::of(&subjects, &Shipped::default(), None).unwrap().unwrap();
     let found = needs.beyond("manylinux_2_28".parse().unwrap());
-    assert_eq!(found[0].to_string(), "`a.so` and 1 more file need GLIBC_2.34 of libc.so.6 (`dlopen`)");
+    assert_eq!(
+        found[0].to_string(),
+        "`a.so` and 1 more file need GLIBC_2.34 of libc.so.6 (`dlopen`)"
+    );
 }
 
 #[test]
 fn a_wrong_tag_is_told_why() {
     let needs = needs(&library(&["GLIBC_2.28"]));
-    for right in
-        ["linux_x86_64", "manylinux_2_28_x86_64", "manylinux_2_99_x86_64", "manylinux_2_29_x86_64", "manylinux_2_28_x86_64.linux_x86_64"]
-    {
+    for right in [
+        "linux_x86_64",
+        "manylinux_2_28_x86_64",
+        "manylinux_2_99_x86_64",
+        "manylinux_2_29_x86_64",
+        "manylinux_2_28_x86_64.linux_x86_64",
+    ] {
         assert_eq!(needs.contradiction(right), None, "{right}");
     }
     for (wrong, why) in [
-        ("manylinux2014_x86_64", "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux2014_x86_64 does not promise"),
+        (
+            "manylinux2014_x86_64",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux2014_x86_64 does not promise",
+        ),
         (
             "manylinux_2_28_x86_64.manylinux_2_27_x86_64",
             "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise",
         ),
-        ("manylinux_2_20_x86_64", "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_20_x86_64 does not promise"),
-        ("manylinux_2_28_aarch64", "`a.so` is an ELF file for x86_64, which manylinux_2_28_aarch64 is not"),
+        (
+            "manylinux_2_20_x86_64",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_20_x86_64 does not promise",
+        ),
+        (
+            "manylinux_2_28_aarch64",
+            "`a.so` is an ELF file for x86_64, which manylinux_2_28_aarch64 is not",
+        ),
         ("any", "`a.so` is an ELF file for x86_64, which any is not"),
         ("musllinux_1_2_x86_64", "`a.so` is linked with another C library than that of musllinux"),
         ("macosx_11_0_x86_64", "`a.so` is an ELF file, and macosx_11_0_x86_64 is no tag for Linux"),
@@ -199,7 +294,16 @@ fn levels_are_named_as_tags_without_an_architecture() {
         assert_eq!(text.parse::<Level>().unwrap().to_string(), text);
     }
     assert_eq!("manylinux2014".parse::<Level>().unwrap().to_string(), "manylinux_2_17");
-    for text in ["", "any", "linux", "manylinux", "manylinux_2", "manylinux_2_28_x86_64", "macosx_11_0", "manylinux_2_x"] {
+    for text in [
+        "",
+        "any",
+        "linux",
+        "manylinux",
+        "manylinux_2",
+        "manylinux_2_28_x86_64",
+        "macosx_11_0",
+        "manylinux_2_x",
+    ] {
         assert!(text.parse::<Level>().is_err(), "{text}");
     }
     let level = |text: &str| text.parse::<Level>().unwrap();
@@ -215,16 +319,27 @@ fn any_facts() -> impl Strategy<Value = ElfFacts> {
         Just("ZLIB_1.2.9".to_owned()),
         Just("QUADMATH_1.0".to_owned())
     ];
-    let needed = prop::sample::select(vec!["libm.so.6", "libz.so.1", "libexpat.so.1", "libmvec.so.1", "libX11.so.6", "libdrm.so.2"]);
-    (prop::collection::vec(version, 0..5), prop::collection::vec(needed, 0..3), prop::option::of(2_u8..4), any::<bool>()).prop_map(
-        |(versions, libraries, isa, rare)| {
+    let needed = prop::sample::select(vec![
+        "libm.so.6",
+        "libz.so.1",
+        "libexpat.so.1",
+        "libmvec.so.1",
+        "libX11.so.6",
+        "libdrm.so.2",
+    ]);
+    (
+        prop::collection::vec(version, 0..5),
+        prop::collection::vec(needed, 0..3),
+        prop::option::of(2_u8..4),
+        any::<bool>(),
+    )
+        .prop_map(|(versions, libraries, isa, rare)| {
             let mut facts = library(&versions.iter().map(String::as_str).collect::<Vec<_>>());
             facts.needed.extend(libraries.into_iter().map(str::to_owned));
             facts.forbidden.extend(rare.then(|| "uncompress2".to_owned()));
             facts.isa_level = isa.filter(|_| !rare);
             facts
-        },
-    )
+        })
 }
 
 proptest! {

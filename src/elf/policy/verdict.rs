@@ -61,7 +61,8 @@ impl Needs {
 
     /// The first policy of which only other things than symbol versions keep the files, else the last one.
     fn within_reach(&self, candidates: &'static [Policy]) -> Option<&'static Policy> {
-        let new_enough = |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
+        let new_enough =
+            |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
         candidates.iter().find(new_enough).or(candidates.last())
     }
 
@@ -87,9 +88,11 @@ impl Needs {
 
     fn also(&self, policy: &Policy) -> Vec<String> {
         let architecture = architecture(self.machine);
-        let mut also: Vec<String> = policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
+        let mut also: Vec<String> =
+            policy.aliases.iter().map(|alias| format!("{alias}_{architecture}")).collect();
         if self.libc.is_none() {
-            let other = self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
+            let other =
+                self.candidates(if policy.libc == Libc::Glibc { Libc::Musl } else { Libc::Glibc });
             also.extend(self.best(other).map(|at| other[at].tag(self.machine)));
         }
         also
@@ -112,8 +115,13 @@ impl Needs {
             return Some(format!("`{file}` is an ELF file, and {tag} is no tag for Linux"));
         };
         if self.libc.is_some_and(|libc| libc != level.libc) {
-            return Some(format!("`{file}` is linked with another C library than that of {}", level.libc.prefix()));
+            return Some(format!(
+                "`{file}` is linked with another C library than that of {}",
+                level.libc.prefix()
+            ));
         }
-        self.beyond(level).first().map(|obstacle| format!("{obstacle}, which {tag} does not promise"))
+        self.beyond(level)
+            .first()
+            .map(|obstacle| format!("{obstacle}, which {tag} does not promise"))
     }
 }

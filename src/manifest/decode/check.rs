@@ -2,11 +2,12 @@
 
 use super::Faults;
 use super::distribution::check_extra;
-use crate::manifest::{Distribution, Extra, applies};
+use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind, applies};
 use crate::names::{ArtifactName, Mode, PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned, nearest};
 
 mod circle;
+mod incomplete;
 mod names;
 mod reliance;
 
@@ -19,6 +20,11 @@ use reliance::{check_modes, check_offered, check_targets};
 #[derive(Debug)]
 pub(super) struct Outline {
     pub name: Spanned<PackageName>,
+    /// Its kind; where it says none, the one that its lines are of.
+    pub kind: Option<PackageKind>,
+    /// What it does not say of `kind`, and of the lines that every package has.
+    pub missing: Vec<&'static str>,
+    pub license: Option<String>,
     pub distributions: Vec<Distribution>,
     /// Whether there are `distribution` lines and every one was decoded.
     pub whole: bool,
@@ -29,6 +35,8 @@ pub(super) struct Outline {
     pub searched: Vec<Spanned<PackageName>>,
     pub template: Option<Spanned<RelPath>>,
     pub artifacts: Vec<ArtifactName>,
+    /// Those among them that have to be there.
+    pub needed: Vec<ArtifactName>,
     /// Whether every `artifact` line was decoded.
     pub all_artifacts: bool,
     pub artifacts_of: Vec<Spanned<PackageName>>,
@@ -45,19 +53,28 @@ impl Outline {
     }
 }
 
-/// Checks packages against each other, and against the templates where those are known.
-pub(super) fn packages(faults: &Faults, outlines: &[Outline], templates: Option<&[&str]>) {
+/// Checks packages against each other, and against licences and templates where those are known.
+pub(super) fn packages(
+    faults: &Faults,
+    outlines: &[Outline],
+    licenses: Option<&[LicenseOf]>,
+    templates: Option<&[&str]>,
+) {
     let find = |name: &PackageName| outlines.iter().find(|o| o.name.value == *name);
     for outline in outlines {
         for extra in &outline.extras {
-            find(&extra.package.value).inspect(|target| check_extra(faults, extra, &target.distributions));
-            find(&extra.package.value).inspect(|target| check_offered(faults, outline, extra, target));
+            find(&extra.package.value)
+                .inspect(|target| check_extra(faults, extra, &target.distributions));
+            find(&extra.package.value)
+                .inspect(|target| check_offered(faults, outline, extra, target));
         }
         for required in &outline.requires {
-            find(&required.value).inspect(|target| check_required(faults, outline, required, target));
+            find(&required.value)
+                .inspect(|target| check_required(faults, outline, required, target));
         }
         for searched in first_each(&outline.searched) {
-            find(&searched.value).inspect(|target| check_searched(faults, outline, searched, target));
+            find(&searched.value)
+                .inspect(|target| check_searched(faults, outline, searched, target));
         }
         if let Some(overlay) = &outline.overlay {
             find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
@@ -65,53 +82,100 @@ pub(super) fn packages(faults: &Faults, outlines: &[Outline], templates: Option<
         check_left_out(faults, outline, outlines);
         templates.inspect(|templates| check_template(faults, outline, templates));
     }
+    incomplete::check(faults, outlines, licenses, templates);
     circle::check(faults, outlines);
 }
 
 /// Where each package is named first: what is wrong with it need not be said for every line.
 fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<PackageName>> {
-    names.iter().enumerate().filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value)).map(|(_, name)| name)
+    names
+        .iter()
+        .enumerate()
+        .filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value))
+        .map(|(_, name)| name)
 }
 
-fn check_required(faults: &Faults, outline: &Outline, required: &Spanned<PackageName>, target: &Outline) {
+fn check_required(
+    faults: &Faults,
+    outline: &Outline,
+    required: &Spanned<PackageName>,
+    target: &Outline,
+) {
     if outline.name.value == target.name.value {
-        let problem = Problem::error(Code::RequiresCycle, format!("package `{}` requires itself", outline.name.value));
-        faults.report(problem.label(&required.place, "name another package here, or take the line away"));
+        let problem = Problem::error(
+            Code::RequiresCycle,
+            format!("package `{}` requires itself", outline.name.value),
+        );
+        faults.report(
+            problem.label(&required.place, "name another package here, or take the line away"),
+        );
     } else if !check_modes(faults, outline, "requires", &required.place, target) {
         check_targets(faults, outline, "requires", &required.place, target);
     }
 }
 
 /// Files go into the platform directory of the overlaid package, so that has to have one of its own.
-fn check_overlay(faults: &Faults, outline: &Outline, overlay: &Spanned<PackageName>, target: &Outline) {
+fn check_overlay(
+    faults: &Faults,
+    outline: &Outline,
+    overlay: &Spanned<PackageName>,
+    target: &Outline,
+) {
     let (name, under) = (&outline.name.value, &target.name.value);
     if name == under {
-        let problem = Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
-        faults.report(problem.label(&overlay.place, "name the package whose platform directory the files go into"));
+        let problem =
+            Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
+        faults.report(
+            problem.label(
+                &overlay.place,
+                "name the package whose platform directory the files go into",
+            ),
+        );
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
         // Both packages come by here; the first says it for both.
         if overlay.place.line() <= further.place.line() {
-            let problem = Problem::error(Code::ImpossibleOverlay, format!("packages `{name}` and `{under}` overlay each other"));
-            let problem = problem.label(&overlay.place, "this way").label(&further.place, "and back");
-            faults.report(problem.help("one of them has to have a platform directory: take its `overlay` away"));
+            let problem = Problem::error(
+                Code::ImpossibleOverlay,
+                format!("packages `{name}` and `{under}` overlay each other"),
+            );
+            let problem =
+                problem.label(&overlay.place, "this way").label(&further.place, "and back");
+            faults.report(
+                problem
+                    .help("one of them has to have a platform directory: take its `overlay` away"),
+            );
         }
     } else if let Some(further) = &target.overlay {
-        let problem = Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays `{under}`, which is an overlay itself"));
-        let problem = problem.label(&overlay.place, "this package has no platform directory").label(&further.place, "because of this line");
+        let problem = Problem::error(
+            Code::ImpossibleOverlay,
+            format!("package `{name}` overlays `{under}`, which is an overlay itself"),
+        );
+        let problem = problem
+            .label(&overlay.place, "this package has no platform directory")
+            .label(&further.place, "because of this line");
         faults.report(problem.help(format!("overlay `{}` instead", further.value)));
     } else {
         check_modes(faults, outline, "overlays", &overlay.place, target);
     }
 }
 
-fn check_searched(faults: &Faults, outline: &Outline, searched: &Spanned<PackageName>, target: &Outline) {
+fn check_searched(
+    faults: &Faults,
+    outline: &Outline,
+    searched: &Spanned<PackageName>,
+    target: &Outline,
+) {
     if outline.name.value == target.name.value && target.overlay.is_none() {
         return;
     }
     if let Some(overlay) = &target.overlay {
-        let problem =
-            Problem::error(Code::NoPlatformDirectory, format!("package `{}` has no platform directory of its own", searched.value));
-        let problem = problem.label(&searched.place, "nothing can be found there").label(&overlay.place, "its files go there");
+        let problem = Problem::error(
+            Code::NoPlatformDirectory,
+            format!("package `{}` has no platform directory of its own", searched.value),
+        );
+        let problem = problem
+            .label(&searched.place, "nothing can be found there")
+            .label(&overlay.place, "its files go there");
         faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
     } else if !check_modes(faults, outline, "searches", &searched.place, target) {
         check_targets(faults, outline, "searches", &searched.place, target);
@@ -120,27 +184,46 @@ fn check_searched(faults: &Faults, outline: &Outline, searched: &Spanned<Package
 
 /// What is left out has to be among what is taken, in whatever mode.
 fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
-    let inherited = outline.artifacts_of.iter().filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
+    let inherited = outline
+        .artifacts_of
+        .iter()
+        .filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
     let sources: Vec<&Outline> = inherited.chain([outline]).collect();
-    let unknown = sources.len() <= outline.artifacts_of.len() || sources.iter().any(|source| !source.all_artifacts);
+    let unknown = sources.len() <= outline.artifacts_of.len()
+        || sources.iter().any(|source| !source.all_artifacts);
     let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
-    for name in outline.without_artifacts.iter().filter(|name| !unknown && !taken.contains(&&name.value)) {
-        let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str())).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+    for name in
+        outline.without_artifacts.iter().filter(|name| !unknown && !taken.contains(&&name.value))
+    {
+        let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
+            .map(|n| format!("; did you mean `{n}`?"))
+            .unwrap_or_default();
         let problem = Problem::error(
             Code::LeavesOutNothing,
-            format!("package `{}` does not take artifact `{}` anyway", outline.name.value, name.value),
+            format!(
+                "package `{}` does not take artifact `{}` anyway",
+                outline.name.value, name.value
+            ),
         );
-        faults.report(problem.label(&name.place, format!("leaves out nothing{hint}")).help("correct the name, or remove the line"));
+        faults.report(
+            problem
+                .label(&name.place, format!("leaves out nothing{hint}"))
+                .help("correct the name, or remove the line"),
+        );
     }
 }
 
 fn check_template(faults: &Faults, outline: &Outline, templates: &[&str]) {
-    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str())) else { return };
+    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str()))
+    else {
+        return;
+    };
     let label = match nearest(template.as_str(), templates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "nothing is called so".to_owned(),
     };
     let known = super::super::reader::listed(templates.iter().copied());
-    let problem = Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", template.value));
+    let problem =
+        Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", template.value));
     faults.report(problem.label(&template.place, label).help(format!("templates are {known}")));
 }

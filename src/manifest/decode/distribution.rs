@@ -20,11 +20,14 @@ pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Op
     }
     if let Some(name) = &name {
         check_name::<DistName>(context, name, "a distribution name");
-        context.give("distribution", &normalized(name), mode.map(Mode::as_str), &name.place);
     }
     if let Some(module) = &module {
         check_name::<ModuleName>(context, module, "a Python module name");
-        context.give("module", module.as_str(), mode.map(Mode::as_str), &module.place);
+    }
+    if node.is_sound() {
+        let mode = mode.map(Mode::as_str);
+        name.as_ref().map(|n| context.give("distribution", &normalized(n), mode, &n.place));
+        module.as_ref().map(|m| context.give("module", m.as_str(), mode, &m.place));
     }
     Some(Distribution { name: name?, module: module?.value, split: split?.value, mode })
 }
@@ -39,7 +42,12 @@ fn placeholder(split: Split) -> Option<&'static str> {
 }
 
 /// Distributions of one split must not share a name, and a name must not promise a target that it has not.
-fn check_placeholders(context: &Context<'_>, template: &Spanned<Template>, split: &Spanned<Split>, kind: Option<PackageKind>) {
+fn check_placeholders(
+    context: &Context<'_>,
+    template: &Spanned<Template>,
+    split: &Spanned<Split>,
+    kind: Option<PackageKind>,
+) {
     let fills = placeholder(split.value);
     let word = split.value.word();
     if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
@@ -51,23 +59,41 @@ fn check_placeholders(context: &Context<'_>, template: &Spanned<Template>, split
             None => format!("take the placeholder away, or write split=\"{extra}\""),
             Some(filled) => format!("write `{{{filled}}}`, or split=\"{extra}\""),
         };
-        context.faults.report(problem.label(&template.place, "this placeholder").label(&split.place, "this split").help(help));
+        context.faults.report(
+            problem
+                .label(&template.place, "this placeholder")
+                .label(&split.place, "this split")
+                .help(help),
+        );
     }
-    let needed = split.value == Split::Isa || (split.value == Split::Family && kind == Some(PackageKind::Runtime));
+    let needed = split.value == Split::Isa
+        || (split.value == Split::Family && kind == Some(PackageKind::Runtime));
     if let (true, Some(fills), false) = (needed, fills, template.has_placeholder()) {
         let problem = Problem::error(
             Code::PlaceholderMissing,
-            format!("`{}` lacks `{{{fills}}}`, so that all its distributions would share one name", template.value),
+            format!(
+                "`{}` lacks `{{{fills}}}`, so that all its distributions would share one name",
+                template.value
+            ),
         );
         let label = format!("`{{{fills}}}` has to be in here");
-        context.faults.report(problem.label(&template.place, label).label(&split.place, format!("split=\"{word}\" makes several")));
+        context.faults.report(
+            problem
+                .label(&template.place, label)
+                .label(&split.place, format!("split=\"{word}\" makes several")),
+        );
     }
 }
 
 /// Checks the name as it is with a target filled in; any will do.
-fn check_name<T: FromStr<Err = NameError>>(context: &Context<'_>, template: &Spanned<Template>, kind: &str) {
+fn check_name<T: FromStr<Err = NameError>>(
+    context: &Context<'_>,
+    template: &Spanned<Template>,
+    kind: &str,
+) {
     if let Err(error) = filled(template).parse::<T>() {
-        let problem = Problem::error(Code::InvalidText, format!("`{}` is not {kind}", template.value));
+        let problem =
+            Problem::error(Code::InvalidText, format!("`{}` is not {kind}", template.value));
         context.faults.report(problem.label(&template.place, error.reason));
     }
 }
@@ -79,7 +105,10 @@ fn filled(template: &Template) -> String {
 /// The name as indexes compare it, placeholders kept.
 fn normalized(template: &Template) -> String {
     let plain = template.as_str().parse::<DistName>();
-    plain.map_or_else(|_| template.as_str().replace(['_', '.'], "-").to_ascii_lowercase(), |name| name.normalized())
+    plain.map_or_else(
+        |_| template.as_str().replace(['_', '.'], "-").to_ascii_lowercase(),
+        |name| name.normalized(),
+    )
 }
 
 pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Extra> {
@@ -93,11 +122,19 @@ pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Ex
         context.resolve(package, None);
     }
     if let Some(name) = &name {
-        scope.give("extra", &normalized(name), mode.map(Mode::as_str), &name.place);
+        if node.is_sound() {
+            scope.give("extra", &normalized(name), mode.map(Mode::as_str), &name.place);
+        }
         check_name::<DistName>(context, name, "an extra's name");
         check_pick(context, name, pick.as_ref());
     }
-    Some(Extra { name: name?, package: package?, pick: pick.map_or(Pick::Only, |p| p.value), at_least, mode })
+    Some(Extra {
+        name: name?,
+        package: package?,
+        pick: pick.map_or(Pick::Only, |p| p.value),
+        at_least,
+        mode,
+    })
 }
 
 /// Only `pick="each"` makes several extras, and only several need a placeholder.
@@ -107,7 +144,10 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
         Some(each) if !name.has_placeholder() => context.faults.report(
             Problem::error(
                 Code::PlaceholderMissing,
-                format!("extra `{}` lacks a placeholder, so that all it makes would share one name", name.value),
+                format!(
+                    "extra `{}` lacks a placeholder, so that all it makes would share one name",
+                    name.value
+                ),
             )
             .label(&name.place, "`{isa}` or `{family}` has to be in here")
             .label(&each.place, "makes an extra for each distribution"),
@@ -115,7 +155,10 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
         None if name.has_placeholder() => context.faults.report(
             Problem::error(
                 Code::PlaceholderNotFilled,
-                format!("extra `{}` has a placeholder, but there is only one such extra", name.value),
+                format!(
+                    "extra `{}` has a placeholder, but there is only one such extra",
+                    name.value
+                ),
             )
             .label(&name.place, "nothing fills the placeholder")
             .help("write pick=\"each\" to make an extra for each distribution"),
@@ -126,23 +169,42 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
 
 /// A package is one distribution (of a split) in each mode.
 pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution]) {
-    let meets = |a: &Distribution, b: &Distribution| Mode::ALL.into_iter().find(|m| applies(a.mode, *m) && applies(b.mode, *m));
+    let meets = |a: &Distribution, b: &Distribution| {
+        Mode::ALL.into_iter().find(|m| applies(a.mode, *m) && applies(b.mode, *m))
+    };
     for (index, again) in distributions.iter().enumerate() {
-        let Some((first, mode)) = distributions[..index].iter().find_map(|d| Some((d, meets(d, again)?))) else { continue };
-        let problem = Problem::error(Code::TwoDistributions, format!("the package has two distributions in mode {mode}"));
-        let problem = problem.label(&again.name.place, "a second one").label(&first.name.place, "the first one");
+        let Some((first, mode)) =
+            distributions[..index].iter().find_map(|d| Some((d, meets(d, again)?)))
+        else {
+            continue;
+        };
+        let problem = Problem::error(
+            Code::TwoDistributions,
+            format!("the package has two distributions in mode {mode}"),
+        );
+        let problem = problem
+            .label(&again.name.place, "a second one")
+            .label(&first.name.place, "the first one");
         context.faults.report(problem.help("give each a mode=\"…\" of its own, or keep one"));
     }
 }
 
 /// A summary may name the target only where every distribution has one.
-pub(super) fn check_summary(context: &Context<'_>, summary: &Spanned<Template>, distributions: &[Distribution]) {
+pub(super) fn check_summary(
+    context: &Context<'_>,
+    summary: &Spanned<Template>,
+    distributions: &[Distribution],
+) {
     for named in summary.placeholders() {
         if let Some(other) = distributions.iter().find(|d| placeholder(d.split) != Some(named)) {
-            let problem =
-                Problem::error(Code::PlaceholderNotFilled, format!("the summary has `{{{named}}}`, which not every distribution fills"));
+            let problem = Problem::error(
+                Code::PlaceholderNotFilled,
+                format!("the summary has `{{{named}}}`, which not every distribution fills"),
+            );
             let label = format!("split=\"{}\" does not fill it", other.split.word());
-            context.faults.report(problem.label(&summary.place, "this placeholder").label(&other.name.place, label));
+            context.faults.report(
+                problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
+            );
             return;
         }
     }
@@ -153,17 +215,23 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
     if extra.pick != Pick::Each {
         return;
     }
-    let in_mode = |d: &&Distribution| Mode::ALL.into_iter().any(|m| applies(extra.mode, m) && applies(d.mode, m));
+    let in_mode = |d: &&Distribution| {
+        Mode::ALL.into_iter().any(|m| applies(extra.mode, m) && applies(d.mode, m))
+    };
     for distribution in distributions.iter().filter(in_mode) {
         let fills = placeholder(distribution.split);
         if extra.name.placeholders().any(|p| Some(p) != fills) {
             let split = distribution.split.word();
             let problem = Problem::error(
                 Code::PlaceholderNotFilled,
-                format!("extra `{}` has a placeholder that its package does not fill", extra.name.value),
+                format!(
+                    "extra `{}` has a placeholder that its package does not fill",
+                    extra.name.value
+                ),
             );
-            let labelled =
-                problem.label(&extra.name.place, "this placeholder").label(&distribution.name.place, format!("split=\"{split}\" here"));
+            let labelled = problem
+                .label(&extra.name.place, "this placeholder")
+                .label(&distribution.name.place, format!("split=\"{split}\" here"));
             faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
         }
     }

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::{Block, Faults, FromText, Node, Once, vocabulary};
+use crate::kdl;
 use crate::manifest::{Families, IsaFacts};
 use crate::names::{Family, Isa};
 use crate::source::{Code, Place, Problem, Spanned};
@@ -14,14 +15,13 @@ struct Line {
     families: Vec<Spanned<Family>>,
 }
 
-pub(super) fn file(faults: &Faults) -> Option<Families> {
-    let document = faults.document()?;
-    let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, document.nodes());
+pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
+    let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
     let once = Once::default();
     let lines = nodes.at_least_once("isa", |node| isa(node, faults, &once));
     nodes.finish();
     refuse_taken_names(faults, &lines);
-    Some(Families { isas: lines.into_iter().map(|line| (line.isa.value, line.facts)).collect() })
+    Families { isas: lines.into_iter().map(|line| (line.isa.value, line.facts)).collect() }
 }
 
 fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
@@ -44,7 +44,12 @@ fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
     Some(Line { isa, facts, families })
 }
 
-fn names<T: FromText + ToString>(lines: &mut Block<'_>, faults: &Faults, word: &'static str, what: &'static str) -> Vec<Spanned<T>> {
+fn names<T: FromText + ToString>(
+    lines: &mut Block<'_>,
+    faults: &Faults,
+    word: &'static str,
+    what: &'static str,
+) -> Vec<Spanned<T>> {
     let once = Once::default();
     let read = |node: &mut Node<'_>| {
         let names = node.at_least_one::<T>(what);
@@ -58,17 +63,29 @@ fn names<T: FromText + ToString>(lines: &mut Block<'_>, faults: &Faults, word: &
 
 /// A name on the command line stands for a family or for an ISA, never for both.
 fn refuse_taken_names(faults: &Faults, lines: &[Line]) {
-    let isas: IndexMap<&str, &Place> = lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
+    let isas: IndexMap<&str, &Place> =
+        lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
     for family in lines.iter().flat_map(|line| &line.families) {
         if family.is_generic() {
-            let problem =
-                Problem::error(Code::FamilyName, format!("`{}` is the family of all that is made for no particular ISA", family.value));
+            let problem = Problem::error(
+                Code::FamilyName,
+                format!(
+                    "`{}` is the family of all that is made for no particular ISA",
+                    family.value
+                ),
+            );
             faults.report(problem.label(&family.place, "another name has to stand here"));
         }
         if let Some(place) = isas.get(family.as_str()) {
-            let problem = Problem::error(Code::FamilyName, format!("`{}` is the name of a family and of an ISA", family.value));
+            let problem = Problem::error(
+                Code::FamilyName,
+                format!("`{}` is the name of a family and of an ISA", family.value),
+            );
             let problem = problem.label(&family.place, "a family here").label(place, "an ISA here");
-            faults.report(problem.help("every ISA is also a family of its own: it needs no `family` for that"));
+            faults.report(
+                problem
+                    .help("every ISA is also a family of its own: it needs no `family` for that"),
+            );
         }
     }
 }

@@ -4,10 +4,12 @@ use super::text::FindingName;
 use super::{Context, Node};
 use crate::manifest::{Glob, IgnoreRule};
 use crate::names::PackageName;
-use crate::source::Spanned;
+use crate::source::{Code, Problem, Spanned};
 
 pub(super) fn rule(node: &mut Node<'_>, context: &Context<'_>) -> Option<IgnoreRule> {
-    let code = node.argument::<FindingName>("what is found").map(|name| Spanned::new(name.value.0, name.place));
+    let code = node
+        .argument::<FindingName>("what is found")
+        .map(|name| Spanned::new(name.value.0, name.place));
     let package = node.property::<PackageName>("package");
     let glob = node.property::<Glob>("in");
     let to = node.property::<Glob>("to");
@@ -15,6 +17,15 @@ pub(super) fn rule(node: &mut Node<'_>, context: &Context<'_>) -> Option<IgnoreR
     let optional = node.property::<String>("optional");
     if let Some(package) = &package {
         context.resolve(package, None);
+    }
+    if let (Some(code), Some(to)) = (&code, &to)
+        && Code::OF_PLANS.contains(&code.value)
+    {
+        let problem = Problem::error(
+            Code::UnknownProperty,
+            format!("`to` means nothing for `{}`", code.value),
+        );
+        context.faults.report(problem.label(&to.place, "a plan's warning has no rpath to compare"));
     }
     let code = code?;
     let of = |text: Option<&str>| text.map(|text| format!(" {text}")).unwrap_or_default();

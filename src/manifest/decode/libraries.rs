@@ -5,7 +5,10 @@ use crate::manifest::{LibraryName, LibraryRule};
 use crate::source::{Code, Problem, Spanned};
 
 /// The libraries of the system, and those that may be missing.
-pub(super) fn libraries(nodes: &mut Block<'_>, context: &Context<'_>) -> (Vec<LibraryRule>, Vec<LibraryRule>) {
+pub(super) fn libraries(
+    nodes: &mut Block<'_>,
+    context: &Context<'_>,
+) -> (Vec<LibraryRule>, Vec<LibraryRule>) {
     let system = nodes.every("system-library", |node| {
         let names = node.at_least_one("a library");
         let reason = node.property::<String>("reason").map(|r| r.value);
@@ -33,9 +36,18 @@ fn rules(names: Vec<Spanned<LibraryName>>, reason: Option<&String>) -> Vec<Libra
 /// A library that every system has is never missing.
 fn refuse_both(context: &Context<'_>, system: &[LibraryRule], missing: &[LibraryRule]) {
     for rule in missing {
-        let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else { continue };
-        let problem = Problem::error(Code::GivenTwice, format!("`{}` is a system library and a missing one", rule.name.as_str()));
-        let problem = problem.label(&rule.name.place, "here it may be missing").label(&other.name.place, "here every system has it");
-        context.faults.report(problem.help("keep one of them: what the system has is never missed"));
+        let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
+            continue;
+        };
+        let problem = Problem::error(
+            Code::GivenTwice,
+            format!("`{}` is a system library and a missing one", rule.name.as_str()),
+        );
+        let problem = problem
+            .label(&rule.name.place, "here it may be missing")
+            .label(&other.name.place, "here every system has it");
+        context
+            .faults
+            .report(problem.help("keep one of them: what the system has is never missed"));
     }
 }

@@ -2,16 +2,12 @@
 
 use super::check::Outline;
 use super::{Block, Context, Faults, Node};
-use crate::manifest::{LicenseError, LicenseExpression, LicenseOf, PackageKind, reader::Reason};
+use crate::manifest::{LicenseError, LicenseExpression, LicenseOf, reader::Reason};
 use crate::names::ArtifactName;
 use crate::source::{Code, Problem, Spanned, nearest};
 
-/// Reads the licence of a package. A selector ships nothing that it could be composed of.
-pub(super) fn of_package(lines: &mut Block<'_>, kind: Option<PackageKind>) -> Option<Spanned<LicenseExpression>> {
-    let needed = kind == Some(PackageKind::Selector) && lines.count("license") == 0;
-    if needed {
-        lines.lack("license", "it ships no artifact whose terms it could have");
-    }
+/// Reads the licence of a package. Whether it needs one, its artifacts say.
+pub(super) fn of_package(lines: &mut Block<'_>) -> Option<Spanned<LicenseExpression>> {
     lines.at_most_once("license", |n| n.argument::<LicenseExpression>("an SPDX expression"))
 }
 
@@ -30,12 +26,21 @@ pub(super) fn check(faults: &Faults, licenses: &[LicenseOf], outlines: &[Outline
         return;
     }
     let taken = || outlines.iter().flat_map(|outline| &outline.artifacts);
-    for license in licenses.iter().filter(|license| !taken().any(|name| *name == license.artifact.value)) {
+    for license in
+        licenses.iter().filter(|license| !taken().any(|name| *name == license.artifact.value))
+    {
         let name = &license.artifact;
-        let hint = nearest(name.as_str(), taken().map(ArtifactName::as_str)).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-        let problem = Problem::error(Code::IdleLicense, format!("no package takes artifact `{}`", name.value));
+        let hint = nearest(name.as_str(), taken().map(ArtifactName::as_str))
+            .map(|n| format!("; did you mean `{n}`?"))
+            .unwrap_or_default();
+        let problem = Problem::error(
+            Code::IdleLicense,
+            format!("no package takes artifact `{}`", name.value),
+        );
         faults.report(
-            problem.label(&name.place, format!("its terms say nothing of any package{hint}")).help("correct the name, or remove the line"),
+            problem
+                .label(&name.place, format!("its terms say nothing of any package{hint}"))
+                .help("correct the name, or remove the line"),
         );
     }
 }

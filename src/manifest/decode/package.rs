@@ -20,12 +20,23 @@ pub(super) struct Scope<'c, 'a> {
 
 impl Scope<'_, '_> {
     /// Notes what may be given once in the package.
-    pub fn give(&self, what: &'static str, name: &str, limit: Option<&'static str>, place: &Place) -> bool {
+    pub fn give(
+        &self,
+        what: &'static str,
+        name: &str,
+        limit: Option<&'static str>,
+        place: &Place,
+    ) -> bool {
         self.once.give(self.context.faults, (what, name), limit, place)
     }
 
     /// Reads one argument that may be given once in the package.
-    pub fn name_once<T: FromText + ToString>(&self, node: &mut Node<'_>, line: &'static str, what: &str) -> Option<Spanned<T>> {
+    pub fn name_once<T: FromText + ToString>(
+        &self,
+        node: &mut Node<'_>,
+        line: &'static str,
+        what: &str,
+    ) -> Option<Spanned<T>> {
         let name = node.argument::<T>(what)?;
         self.give(line, &name.value.to_string(), None, &name.place);
         Some(name)
@@ -35,16 +46,23 @@ impl Scope<'_, '_> {
 /// Reads one `package`. Every line is read before any of them can fail, so that all mistakes show.
 pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Package> {
     let name = node.argument::<PackageName>("a name");
-    let kind = node.required::<PackageKind>("kind").map(|k| k.value);
-    let scope = Scope { context, kind, once: Once::default() };
+    let missing = name.as_ref().map(|_| missing(node)).unwrap_or_default();
+    let no_kind = missing.contains(&"kind");
+    let kind = if no_kind { node.property("kind") } else { node.required("kind") };
+    let kind = kind.map(|k: Spanned<PackageKind>| k.value);
     let mut lines = node.block();
+    let likely = kind.or_else(|| no_kind.then(|| likely(&lines)));
+    let scope = Scope { context, kind: likely, once: Once::default() };
+    if name.is_some() {
+        lines.excuse(&["distribution", "summary", "template"]);
+    }
     if let Some(kind) = kind {
         refuse_misplaced(&mut lines, kind);
     }
     let told = lines.count("distribution");
     let distributions = lines.at_least_once("distribution", |n| distribution(n, &scope));
     let summary = lines.once("summary", |n| n.argument::<Template>("a text"));
-    let license = license::of_package(&mut lines, kind);
+    let license = license::of_package(&mut lines);
     let template = lines.once("template", |n| n.argument::<RelPath>("a directory"));
     let overlay = lines.at_most_once("overlay", |n| context.package(n, Some(PackageKind::Runtime)));
     let requires = lines.every("requires", |n| scope.required(n));
@@ -52,7 +70,8 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
     let told_artifacts = lines.count("artifact");
     let artifacts = lines.every("artifact", |n| rules::artifact(n, &scope));
-    let without_artifacts = lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
+    let without_artifacts =
+        lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
     let includes = lines.every("include", |n| rules::path(n, &scope, "include"));
     let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
@@ -67,19 +86,29 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     if let Some(summary) = &summary {
         check_summary(context, summary, &distributions);
     }
-    context.outlines.borrow_mut().extend(name.clone().map(|name| Outline {
-        name,
-        whole: told > 0 && distributions.len() == told,
-        distributions: distributions.clone(),
-        overlay: overlay.clone(),
-        requires: requires.clone(),
-        extras: extras.clone(),
-        searched: searched(&rpaths, &environment),
-        template: template.clone(),
-        artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
-        all_artifacts: artifacts.len() == told_artifacts,
-        artifacts_of: artifacts_of.clone().unwrap_or_default(),
-        without_artifacts: without_artifacts.clone(),
+    context.outlines.borrow_mut().extend(name.clone().map(|name| {
+        Outline {
+            name,
+            kind: likely,
+            missing,
+            license: license.as_ref().map(|license| license.value.to_string()),
+            whole: told > 0 && distributions.len() == told,
+            distributions: distributions.clone(),
+            overlay: overlay.clone(),
+            requires: requires.clone(),
+            extras: extras.clone(),
+            searched: searched(&rpaths, &environment),
+            template: template.clone(),
+            artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
+            needed: artifacts
+                .iter()
+                .filter(|rule| rule.optional.is_none())
+                .map(|rule| rule.name.value.clone())
+                .collect(),
+            all_artifacts: artifacts.len() == told_artifacts,
+            artifacts_of: artifacts_of.clone().unwrap_or_default(),
+            without_artifacts: without_artifacts.clone(),
+        }
     }));
     shadow::includes(context.faults, &includes, &excludes);
     Some(Package {
@@ -107,9 +136,34 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     })
 }
 
+/// What is not there of what has to be; all of it is reported at once, with what to write.
+fn missing(node: &mut Node<'_>) -> Vec<&'static str> {
+    let lines = node.block();
+    // Another word can have been written for the kind, which is reported there.
+    let kind = !node.has("kind") && node.unknown_properties() == 0;
+    let words = ["distribution", "summary", "license", "template"];
+    let lacks = words.into_iter().filter(|word| lines.count(word) == 0);
+    kind.then_some("kind").into_iter().chain(lacks).collect()
+}
+
+/// The kind that a package most likely is, by what it says.
+fn likely(lines: &Block<'_>) -> PackageKind {
+    let has = |word| lines.count(word) > 0;
+    match (has("extra"), has("artifacts-of") || has("keep-link")) {
+        (true, _) => PackageKind::Selector,
+        (false, true) => PackageKind::Devel,
+        (false, false) => PackageKind::Runtime,
+    }
+}
+
 impl Scope<'_, '_> {
     /// Resolves packages that a line names, each of which may be given once.
-    fn resolve_once(&self, names: &[Spanned<PackageName>], line: &'static str, kind: Option<PackageKind>) {
+    fn resolve_once(
+        &self,
+        names: &[Spanned<PackageName>],
+        line: &'static str,
+        kind: Option<PackageKind>,
+    ) {
         for name in names {
             self.context.resolve(name, kind);
             self.give(line, name.as_str(), None, &name.place);
@@ -134,13 +188,23 @@ fn searched(rpaths: &[RpathRule], environment: &[Environment]) -> Vec<Spanned<Pa
     rpaths.iter().chain(directories).map(|rule| rule.package.clone()).collect()
 }
 
+/// What else says what a misplaced line was meant to say.
+fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
+    (name == "exclude" && kind == PackageKind::Devel).then_some(
+        "; to leave files out of every package, write `drop \"GLOB\" everywhere=#true \
+         reason=\"WHY\"` at the top of the file",
+    )
+}
+
 /// Reports the lines that mean nothing in a package of this kind.
 fn refuse_misplaced(lines: &mut Block<'_>, kind: PackageKind) {
     for word in vocabulary::PACKAGE {
         if !word.kinds.contains(&kind) {
             let homes = either(word.kinds.iter().map(|k| k.word()));
             let message = format!("means nothing in a {} package", kind.word());
-            lines.refuse(word.name, &message, &format!("`{}` belongs in a package of kind {homes}", word.name));
+            let help = format!("`{}` belongs in a package of kind {homes}", word.name);
+            let help = help + instead(word.name, kind).unwrap_or_default();
+            lines.refuse(word.name, &message, &help);
         }
     }
 }

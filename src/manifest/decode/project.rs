@@ -10,7 +10,8 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let mut lines = node.block();
     let author = lines.once("author", |n| n.argument::<String>("a name"));
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
-    let requires_python = lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
+    let requires_python =
+        lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag = lines.at_most_once("platform-tag", |n| Some(platform_tag(n)));
     let license_texts = lines.every("license-text", license_text);
     let compression = lines.every("compression", compression).into_iter().flatten().collect();
@@ -32,7 +33,10 @@ fn platform_tag(node: &mut Node<'_>) -> PlatformTag {
     node.optional_argument::<TagSource>();
     let env = node.property::<Variable>("env");
     let at_most = node.property::<TagLevel>("at-most");
-    PlatformTag { env: env.map(|variable| variable.value.0), at_most: at_most.map(|level| Spanned::new(level.value.0, level.place)) }
+    PlatformTag {
+        env: env.map(|variable| variable.value.0),
+        at_most: at_most.map(|level| Spanned::new(level.value.0, level.place)),
+    }
 }
 
 fn license_text(node: &mut Node<'_>) -> Option<LicenseText> {
@@ -46,7 +50,12 @@ fn compression(node: &mut Node<'_>) -> Option<Vec<CompressionRule>> {
     let globs = node.at_least_one::<Glob>("a glob");
     let optional = node.property::<String>("optional").map(|o| o.value);
     let level = level?.value;
-    Some(globs.into_iter().map(|glob| CompressionRule { level, glob, optional: optional.clone() }).collect())
+    Some(
+        globs
+            .into_iter()
+            .map(|glob| CompressionRule { level, glob, optional: optional.clone() })
+            .collect(),
+    )
 }
 
 pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
@@ -54,10 +63,12 @@ pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
     let artifact = node.property("artifact");
     let component = node.property("component");
     let mode = node.property("mode");
+    let everywhere = node.flag("everywhere");
     let reason = node.required::<String>("reason");
     let optional = node.property::<String>("optional");
     Some(DropRule {
         glob: glob?,
+        everywhere,
         artifact: artifact.map(|a| a.value),
         component: component.map(|c| c.value),
         mode: mode.map(|m| m.value),

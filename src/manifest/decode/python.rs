@@ -2,7 +2,10 @@
 
 use super::text::{LibrarySelection, Variable};
 use super::{Context, Node, Once};
-use crate::manifest::python::{Libraries, PythonProject, ReadyWheel, Requirement, RequirementError, Setting, SettingError, WheelSource};
+use crate::manifest::python::{
+    Libraries, PythonProject, ReadyWheel, Requirement, RequirementError, Setting, SettingError,
+    WheelSource,
+};
 use crate::manifest::reader::Reason;
 use crate::manifest::{Filling, Glob, Pin};
 use crate::names::{PackageName, RelPath};
@@ -14,9 +17,14 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let optional = node.property::<String>("optional").map(|o| o.value);
     let (mut lines, once) = (node.block(), Once::default());
     let source = lines.once("source", source);
-    let after = lines.every("after", |n| Some(n.at_least_one::<PackageName>("a project or a wheel"))).concat();
-    let run = lines.every("run", |n| Some(n.at_least_one::<Setting>("a program").into_iter().map(|s| s.value).collect()));
-    let build_requires = lines.every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")));
+    let after = lines
+        .every("after", |n| Some(n.at_least_one::<PackageName>("a project or a wheel")))
+        .concat();
+    let run = lines.every("run", |n| {
+        Some(n.at_least_one::<Setting>("a program").into_iter().map(|s| s.value).collect())
+    });
+    let build_requires =
+        lines.every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")));
     let environment = lines.every("environment", |n| pair::<Variable>(n, "a variable"));
     let libraries = lines.at_most_once("libraries", libraries);
     let pass = lines.every("pass", |n| Some(n.at_least_one::<Variable>("a variable")));
@@ -24,9 +32,17 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));
     let isolated = lines.at_most_once("no-isolation", |_| Some(())).is_none();
     lines.finish();
-    let environment: Vec<_> = environment.into_iter().map(|(key, value)| (Spanned::new(key.value.0, key.place), value)).collect();
-    let variables = environment.iter().map(|(key, _)| key).chain(libraries.as_ref().map(|l: &Libraries| &l.variable));
-    let variables = variables.map(|v| (v.as_str(), &v.place)).chain(pass.iter().map(|v| (v.0.as_str(), &v.place)));
+    let environment: Vec<_> = environment
+        .into_iter()
+        .map(|(key, value)| (Spanned::new(key.value.0, key.place), value))
+        .collect();
+    let variables = environment
+        .iter()
+        .map(|(key, _)| key)
+        .chain(libraries.as_ref().map(|l: &Libraries| &l.variable));
+    let variables = variables
+        .map(|v| (v.as_str(), &v.place))
+        .chain(pass.iter().map(|v| (v.0.as_str(), &v.place)));
     for (name, place) in variables {
         once.give(context.faults, ("environment variable", name), None, place);
     }
@@ -66,9 +82,12 @@ fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
     let names = node.at_least_one::<LibrarySelection>("a library");
     let variable = node.required::<Variable>("env")?;
     if let Some(late) = names.iter().skip(1).find(|name| name.value.0.starts_with('^')) {
-        let problem = Problem::error(Code::InvalidText, "`^` in the middle of a selection of libraries");
+        let problem =
+            Problem::error(Code::InvalidText, "`^` in the middle of a selection of libraries");
         node.report(
-            problem.label(&late.place, "it can stand before the first only").help("with `^` before the first, all but these are meant"),
+            problem
+                .label(&late.place, "it can stand before the first only")
+                .help("with `^` before the first, all but these are meant"),
         );
     }
     let value = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
@@ -94,31 +113,52 @@ pub(super) fn wheel(node: &mut Node<'_>) -> Option<ReadyWheel> {
     if let Some(index) = &index {
         check_pin(node, &name, index);
     }
-    let from = path.map(|glob| WheelSource::Files(Box::new(glob))).or(index.map(WheelSource::Index))?;
+    let from =
+        path.map(|glob| WheelSource::Files(Box::new(glob))).or(index.map(WheelSource::Index))?;
     Some(ReadyWheel { name, from, optional })
 }
 
 fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>) {
     let pinned = index.name().parse::<crate::names::DistName>().map(|name| name.normalized());
     if pinned.is_ok_and(|pinned| pinned != name.as_str()) {
-        let problem =
-            Problem::error(Code::InvalidText, format!("wheel `{}` is to be of another distribution, `{}`", name.value, index.name()));
-        node.report(problem.label(&index.place, "names another").label(&name.place, "this is its name").help("write the same name twice"));
+        let problem = Problem::error(
+            Code::InvalidText,
+            format!("wheel `{}` is to be of another distribution, `{}`", name.value, index.name()),
+        );
+        node.report(
+            problem
+                .label(&index.place, "names another")
+                .label(&name.place, "this is its name")
+                .help("write the same name twice"),
+        );
     }
 }
 
 /// What only the declarations together can get wrong. `packages` are the names that packages have.
-pub(super) fn check(context: &Context<'_>, projects: &[PythonProject], wheels: &[ReadyWheel], declared: &[(String, Place)]) {
+pub(super) fn check(
+    context: &Context<'_>,
+    projects: &[PythonProject],
+    wheels: &[ReadyWheel],
+    declared: &[(String, Place)],
+) {
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
     let mut named: Vec<&Spanned<PackageName>> = Vec::new();
-    let mut places: Vec<&Spanned<PackageName>> = projects.iter().map(|p| &p.name).chain(wheels.iter().map(|w| &w.name)).collect();
+    let mut places: Vec<&Spanned<PackageName>> =
+        projects.iter().map(|p| &p.name).chain(wheels.iter().map(|w| &w.name)).collect();
     places.sort_by_key(|name| name.place.line());
     for name in places {
         let first = packages().find(|(other, _)| *other == name.as_str()).map(|(_, place)| place);
-        let first = first.or_else(|| named.iter().find(|other| other.value == name.value).map(|other| &other.place));
+        let first = first.or_else(|| {
+            named.iter().find(|other| other.value == name.value).map(|other| &other.place)
+        });
         if let Some(first) = first {
-            let problem = Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
-            context.faults.report(problem.label(&name.place, "declared again here").label(first, "first declared here"));
+            let problem =
+                Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
+            context.faults.report(
+                problem
+                    .label(&name.place, "declared again here")
+                    .label(first, "first declared here"),
+            );
         }
         named.push(name);
     }
@@ -133,17 +173,27 @@ fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[
     }
     let names = || declared.iter().map(|(name, _)| name.as_str());
     if let Some(package) = context.declared.get(after.as_str()) {
-        let problem = Problem::error(Code::WrongKind, format!("`{}` is a package of artifacts", after.value));
-        let problem = problem.label(&after.place, "a project or a wheel has to stand here").label(&package.place, "declared here");
-        return context.faults.report(problem.help("take the name away: packages of artifacts are built before all projects"));
+        let problem =
+            Problem::error(Code::WrongKind, format!("`{}` is a package of artifacts", after.value));
+        let problem = problem
+            .label(&after.place, "a project or a wheel has to stand here")
+            .label(&package.place, "declared here");
+        return context.faults.report(
+            problem.help("take the name away: packages of artifacts are built before all projects"),
+        );
     }
-    let problem = Problem::error(Code::UnknownPackage, format!("there is no project or wheel `{}`", after.value));
+    let problem = Problem::error(
+        Code::UnknownPackage,
+        format!("there is no project or wheel `{}`", after.value),
+    );
     let label = match nearest(after.as_str(), names()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "nothing in this file has this name".to_owned(),
     };
     let known = crate::manifest::reader::listed(names());
-    context.faults.report(problem.label(&after.place, label).help(format!("projects and wheels here are {known}")));
+    context.faults.report(
+        problem.label(&after.place, label).help(format!("projects and wheels here are {known}")),
+    );
 }
 
 impl Reason for SettingError {
@@ -160,7 +210,10 @@ impl Reason for SettingError {
 
     fn help(&self) -> Option<String> {
         let words = Filling::ALL.map(|f| format!("{{{}}}", f.word()));
-        Some(format!("placeholders are {}", crate::manifest::reader::listed(words.iter().map(String::as_str))))
+        Some(format!(
+            "placeholders are {}",
+            crate::manifest::reader::listed(words.iter().map(String::as_str))
+        ))
     }
 }
 

@@ -4,7 +4,8 @@ use super::Node;
 use super::package::Scope;
 use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
 use crate::manifest::{
-    AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule, RpathRule, Script, ScriptTarget,
+    AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule,
+    RpathRule, Script, ScriptTarget,
 };
 use crate::names::{ArtifactName, Component, Mode, RelPath, System};
 use crate::source::{Code, Place, Problem, Spanned};
@@ -12,19 +13,41 @@ use crate::source::{Code, Place, Problem, Spanned};
 pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<ArtifactRule> {
     let name = node.argument::<ArtifactName>("an artifact");
     let components = match scope.kind {
-        Some(PackageKind::Runtime) => node.at_least_one::<Component>("a component"),
+        Some(PackageKind::Runtime) => {
+            let line = format!("{} \"lib\"", node.title());
+            node.at_least_one_as::<Component>("a component", &line)
+        }
         _ => node.arguments(),
     };
-    let optional = node.property::<String>("optional");
+    // A devel package has links to what others ship, or the files that none does.
+    let why = |node: &mut Node<'a>, word| match scope.kind {
+        Some(PackageKind::Devel) => None,
+        _ => node.property::<String>(word).map(|why| why.value),
+    };
+    let (repeats, apart) = (why(node, "repeats"), why(node, "apart"));
+    let optional = node.property::<String>("optional").map(|o| o.value);
     let mode = node.property::<Mode>("mode").map(|m| m.value);
     let name = name?;
-    give_components(scope, &name, &components, mode);
-    Some(ArtifactRule { name, components, optional: optional.map(|o| o.value), mode })
+    if node.is_sound() {
+        give_components(scope, &name, &components, mode);
+    }
+    Some(ArtifactRule { name, components, repeats, apart, optional, mode })
 }
 
-fn give_components(scope: &Scope<'_, '_>, name: &Spanned<ArtifactName>, components: &[Spanned<Component>], mode: Option<Mode>) {
-    let give =
-        |component: Component, place: &Place| scope.give("artifact", &format!("{} {component}", name.value), mode.map(Mode::as_str), place);
+fn give_components(
+    scope: &Scope<'_, '_>,
+    name: &Spanned<ArtifactName>,
+    components: &[Spanned<Component>],
+    mode: Option<Mode>,
+) {
+    let give = |component: Component, place: &Place| {
+        scope.give(
+            "artifact",
+            &format!("{} {component}", name.value),
+            mode.map(Mode::as_str),
+            place,
+        )
+    };
     // In a runtime package none is a mistake that has been reported, not a wish for all.
     if components.is_empty() && scope.kind == Some(PackageKind::Devel) {
         // All of them at once: the first that was given before says enough.
@@ -39,16 +62,20 @@ pub(super) fn component(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Co
     let component = node.argument::<Component>("a component");
     let optional = node.property::<String>("optional").map(|o| o.value);
     let mode = node.property::<Mode>("mode").map(|m| m.value);
-    let component = component?;
+    let component = component.filter(|_| node.is_sound())?;
     scope.give("without-component", component.as_str(), mode.map(Mode::as_str), &component.place);
     Some(ComponentRule { component, optional, mode })
 }
 
-pub(super) fn path(node: &mut Node<'_>, scope: &Scope<'_, '_>, line: &'static str) -> Option<PathRule> {
+pub(super) fn path(
+    node: &mut Node<'_>,
+    scope: &Scope<'_, '_>,
+    line: &'static str,
+) -> Option<PathRule> {
     let glob = node.argument::<Glob>("a glob");
     let optional = node.property::<String>("optional");
     let mode = node.property::<Mode>("mode").map(|m| m.value);
-    let glob = glob?;
+    let glob = glob.filter(|_| node.is_sound())?;
     scope.give(line, glob.as_str(), mode.map(Mode::as_str), &glob.place);
     Some(PathRule { glob, optional: optional.map(|o| o.value), mode })
 }
@@ -79,14 +106,22 @@ pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Al
 pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Library> {
     let name = node.argument::<ShortName>("a short name");
     if !node.has("so") && !node.has("dll") {
-        node.fault(format!("`{}` does not say where it is", node.title()), "`so=…` or `dll=…` has to follow");
+        node.fault(
+            format!("`{}` does not say where it is", node.title()),
+            "`so=…` or `dll=…` has to follow",
+        );
     }
     let so = node.property::<LibraryPath>("so");
     let dll = node.property::<LibraryPath>("dll");
     let optional = node.property::<String>("optional");
     let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
     scope.context.give("library", &name, None, &name.place);
-    Some(Library { name, so: so.map(|p| p.value.0), dll: dll.map(|p| p.value.0), optional: optional.map(|o| o.value) })
+    Some(Library {
+        name,
+        so: so.map(|p| p.value.0),
+        dll: dll.map(|p| p.value.0),
+        optional: optional.map(|o| o.value),
+    })
 }
 
 pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Script> {
@@ -94,28 +129,45 @@ pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<S
     let target = script_target(node, scope);
     let expand_devel = node.flag("expand-devel");
     let on = node.property::<System>("on").map(|s| s.value);
-    let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
+    let optional = node.property::<String>("optional").map(|o| o.value);
+    let name = name.map(|n| Spanned::new(n.value.0, n.place)).filter(|_| node.is_sound())?;
     scope.context.give("script", &name, on.map(System::as_str), &name.place);
-    Some(Script { name, target: target?, expand_devel, on })
+    Some(Script { name, target: target?, expand_devel, on, optional })
 }
 
-fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ScriptTarget> {
+fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<ScriptTarget>> {
     let told = [node.has("program"), node.has("function")];
     let program = node.property::<RelPath>("program");
     let function = node.property::<Function>("function");
     if told == [false, false] {
-        node.fault(format!("`{}` starts nothing", node.title()), "`program=…` or `function=…` has to follow");
+        node.fault(
+            format!("`{}` starts nothing", node.title()),
+            "`program=…` or `function=…` has to follow",
+        );
     }
     if let (Some(program), Some(function)) = (&program, &function) {
-        let problem = Problem::error(Code::ScriptTarget, format!("`{}` has a program and a function", node.title()));
-        let problem = problem.label(&program.place, "a program").label(&function.place, "a function");
+        let problem = Problem::error(
+            Code::ScriptTarget,
+            format!("`{}` has a program and a function", node.title()),
+        );
+        let problem =
+            problem.label(&program.place, "a program").label(&function.place, "a function");
         scope.context.faults.report(problem.help("a script starts one thing: keep one of them"));
     }
     if let (Some(program), Some(PackageKind::Selector)) = (&program, scope.kind) {
-        let problem = Problem::error(Code::ScriptTarget, format!("`{}` names a program, but a selector ships none", node.title()));
-        scope.context.faults.report(problem.label(&program.place, "no such file can be there").help("write function=\"MODULE:FUNCTION\""));
+        let problem = Problem::error(
+            Code::ScriptTarget,
+            format!("`{}` names a program, but a selector ships none", node.title()),
+        );
+        scope.context.faults.report(
+            problem
+                .label(&program.place, "no such file can be there")
+                .help("write function=\"MODULE:FUNCTION\""),
+        );
     }
-    program.map(|p| ScriptTarget::Program(p.value)).or(function.map(|f| f.value.0))
+    program
+        .map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place))
+        .or(function.map(|f| Spanned::new(f.value.0, f.place)))
 }
 
 pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Environment> {

@@ -8,12 +8,17 @@ use crate::source::{Code, Problem};
 /// Include rules of which an exclude rule, which wins, leaves nothing.
 pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &[PathRule]) {
     for include in includes {
-        let swallows = |exclude: &&PathRule| counts_where(exclude.mode, include.mode) && exclude.glob.covers(&include.glob);
+        let swallows = |exclude: &&PathRule| {
+            counts_where(exclude.mode, include.mode) && exclude.glob.covers(&include.glob)
+        };
         let Some(exclude) = excludes.iter().find(swallows) else { continue };
         let (kept, out) = (include.glob.as_str(), exclude.glob.as_str());
-        let problem = Problem::error(Code::SwallowedInclude, format!("nothing of `{kept}` is taken: `{out}` is excluded"))
-            .label(&include.glob.place, "takes what the other rule keeps out")
-            .label(&exclude.glob.place, "excludes win over includes");
+        let problem = Problem::error(
+            Code::SwallowedInclude,
+            format!("nothing of `{kept}` is taken: `{out}` is excluded"),
+        )
+        .label(&include.glob.place, "takes what the other rule keeps out")
+        .label(&exclude.glob.place, "excludes win over includes");
         faults.report(problem.help("narrow the exclude rule, or remove one of the two lines"));
     }
 }
@@ -21,7 +26,15 @@ pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &[PathR
 /// Drop rules after one that drops all that they can.
 pub(super) fn drops(faults: &Faults, drops: &[DropRule]) {
     for (index, rule) in drops.iter().enumerate() {
-        let Some(earlier) = drops[..index].iter().find(|earlier| drops_all_of(earlier, rule)) else { continue };
+        // Those that count everywhere are asked before all others.
+        let before = drops.iter().enumerate().filter(|(at, other)| {
+            other.everywhere && !rule.everywhere
+                || other.everywhere == rule.everywhere && *at < index
+        });
+        let Some((_, earlier)) = before.into_iter().find(|(_, other)| drops_all_of(other, rule))
+        else {
+            continue;
+        };
         let problem = Problem::error(Code::ShadowedDrop, "nothing is left for this drop rule")
             .label(&rule.glob.place, "all that it could drop is dropped already")
             .label(&earlier.glob.place, "by this rule");
@@ -32,7 +45,10 @@ pub(super) fn drops(faults: &Faults, drops: &[DropRule]) {
 fn drops_all_of(earlier: &DropRule, rule: &DropRule) -> bool {
     let artifact = earlier.artifact.is_none() || earlier.artifact == rule.artifact;
     let component = earlier.component.is_none() || earlier.component == rule.component;
-    artifact && component && counts_where(earlier.mode, rule.mode) && earlier.glob.covers(&rule.glob)
+    artifact
+        && component
+        && counts_where(earlier.mode, rule.mode)
+        && earlier.glob.covers(&rule.glob)
 }
 
 /// Whether a rule counts in every mode that the other counts in.

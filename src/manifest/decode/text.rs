@@ -89,6 +89,10 @@ choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 /// The name of something that the check of packages finds.
 pub(super) struct FindingName(pub Code);
 
+fn known_findings() -> impl Iterator<Item = &'static Code> {
+    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
+}
+
 /// A text that is no such name.
 #[derive(Debug)]
 pub(super) struct FindingNameError(String);
@@ -97,25 +101,28 @@ impl FromStr for FindingName {
     type Err = FindingNameError;
 
     fn from_str(text: &str) -> Result<Self, FindingNameError> {
-        let known = Code::OF_PACKAGES.iter().find(|code| code.as_str() == text);
+        let known = known_findings().find(|code| code.as_str() == text);
         known.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
     }
 }
 
 impl Reason for FindingNameError {
     fn message(&self) -> String {
-        format!("`{}` is nothing that `rockpack verify` finds", self.0)
+        format!("`{}` is not the code of a finding that can be ignored", self.0)
     }
 
     fn label(&self) -> String {
-        match nearest(&self.0, Code::OF_PACKAGES.iter().map(|code| code.as_str())) {
+        match nearest(&self.0, known_findings().map(|code| code.as_str())) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "the code of a finding has to stand here".to_owned(),
         }
     }
 
     fn help(&self) -> Option<String> {
-        Some("each message of `rockpack verify` shows its code".to_owned())
+        let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
+        Some(format!(
+            "messages of `rockpack verify` show their codes; of a plan's warnings, write {plans}"
+        ))
     }
 }
 
@@ -202,8 +209,16 @@ impl FromStr for Specifier {
         }
         let message = format!("`{text}` is not a version specifier (PEP 440)");
         let bare = pep440_rs::Version::from_str(text).is_ok();
-        let label = if bare { "a comparison has to stand before the version" } else { "not a comparison and a version" };
-        Err(TextError { message, label, help: Some("write something like \">=3.10\" or \">=3.10, <3.14\"") })
+        let label = if bare {
+            "a comparison has to stand before the version"
+        } else {
+            "not a comparison and a version"
+        };
+        Err(TextError {
+            message,
+            label,
+            help: Some("write something like \">=3.10\" or \">=3.10, <3.14\""),
+        })
     }
 }
 
@@ -218,7 +233,10 @@ impl FromStr for WebAddress {
         if host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace)) {
             return Ok(Self(text.to_owned()));
         }
-        refuse(format!("`{text}` is not a web address"), "it has to start with https:// or http://, without spaces")
+        refuse(
+            format!("`{text}` is not a web address"),
+            "it has to start with https:// or http://, without spaces",
+        )
     }
 }
 
@@ -232,7 +250,10 @@ impl FromStr for Variable {
         if text.parse::<ModuleName>().is_ok() {
             return Ok(Self(text.to_owned()));
         }
-        refuse(format!("`{text}` is not the name of an environment variable"), "use letters, digits and `_`, not a digit first")
+        refuse(
+            format!("`{text}` is not the name of an environment variable"),
+            "use letters, digits and `_`, not a digit first",
+        )
     }
 }
 
@@ -243,7 +264,9 @@ impl FromStr for TagLevel {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let number = |text: &str| !text.is_empty() && text.len() < 5 && text.bytes().all(|b| b.is_ascii_digit());
+        let number = |text: &str| {
+            !text.is_empty() && text.len() < 5 && text.bytes().all(|b| b.is_ascii_digit())
+        };
         let words: Vec<&str> = text.split('_').collect();
         let known = match words[..] {
             ["manylinux" | "musllinux", major, minor] => number(major) && number(minor),
@@ -253,7 +276,11 @@ impl FromStr for TagLevel {
             return Ok(Self(text.to_owned()));
         }
         let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));
-        let label = if architecture { "leave the architecture out" } else { "write something like `manylinux_2_28`" };
+        let label = if architecture {
+            "leave the architecture out"
+        } else {
+            "write something like `manylinux_2_28`"
+        };
         refuse(format!("`{text}` says of no system how old it may be"), label)
     }
 }
@@ -269,7 +296,10 @@ impl FromStr for LibrarySelection {
         if text == "*" || name.parse::<ShortName>().is_ok() {
             return Ok(Self(text.to_owned()));
         }
-        refuse(format!("`{text}` is not the name of a library"), "write one name, or `^` and a name, or `*`; several are several arguments")
+        refuse(
+            format!("`{text}` is not the name of a library"),
+            "write one name, or `^` and a name, or `*`; several are several arguments",
+        )
     }
 }
 
@@ -281,10 +311,15 @@ impl FromStr for ShortName {
 
     fn from_str(text: &str) -> Result<Self, TextError> {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-        if text.chars().all(fine) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+        if text.chars().all(fine)
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        {
             return Ok(Self(text.to_owned()));
         }
-        refuse(format!("`{text}` is not a name"), "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first")
+        refuse(
+            format!("`{text}` is not a name"),
+            "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first",
+        )
     }
 }
 
@@ -299,7 +334,10 @@ impl FromStr for Function {
         if text.split_once(':').is_some_and(|(module, object)| dotted(module) && dotted(object)) {
             return Ok(Self(ScriptTarget::Function(text.to_owned())));
         }
-        refuse(format!("`{text}` is not a function of the import package"), "write `MODULE:FUNCTION`")
+        refuse(
+            format!("`{text}` is not a function of the import package"),
+            "write `MODULE:FUNCTION`",
+        )
     }
 }
 
@@ -312,7 +350,10 @@ impl FromStr for AliasPath {
     fn from_str(text: &str) -> Result<Self, TextError> {
         let message = || format!("`{text}` is not a place for an alias");
         let Ok(path) = text.parse::<RelPath>() else {
-            return refuse(message(), "write a path below the installation, with `/`, without `..`");
+            return refuse(
+                message(),
+                "write a path below the installation, with `/`, without `..`",
+            );
         };
         let stem = path.file_name().strip_suffix(".so").and_then(|name| name.strip_prefix("lib"));
         if path.depth() == 0 {
@@ -334,7 +375,10 @@ impl FromStr for LibraryPath {
     fn from_str(text: &str) -> Result<Self, TextError> {
         let message = || format!("`{text}` is not the path of a library");
         let Ok(path) = text.parse::<RelPath>() else {
-            return refuse(message(), "write a path below the platform directory, with `/`, without `..`");
+            return refuse(
+                message(),
+                "write a path below the platform directory, with `/`, without `..`",
+            );
         };
         if path.parent().is_some_and(|p| p.as_str().contains('*')) {
             return refuse(message(), "`*` can stand in the last segment only");

@@ -16,8 +16,16 @@ pub(super) use package::PACKAGE;
 
 /// Both files.
 pub const VOCABULARY: [KdlFile; 2] = [
-    KdlFile { name: "packages.kdl", does: "Says which packages there are and which files each of them ships.", nodes: FILE },
-    KdlFile { name: "families.kdl", does: "Lists the ISAs there are and the families they are in.", nodes: FAMILIES },
+    KdlFile {
+        name: "packages.kdl",
+        does: "Says which packages there are and which files each of them ships.",
+        nodes: FILE,
+    },
+    KdlFile {
+        name: "families.kdl",
+        does: "Lists the ISAs there are and the families they are in.",
+        nodes: FAMILIES,
+    },
 ];
 
 const fn part(takes: Takes, name: &'static str, says: &'static str) -> Part {
@@ -40,7 +48,8 @@ const fn optional(name: &'static str, says: &'static str) -> Part {
 }
 
 /// What rules have that may match nothing.
-const WHY: Part = optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
+const WHY: Part =
+    optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
 
 /// What many rules have: they count in one mode only.
 const MODE: Part = optional("mode", "Counts in this mode only: kpack or legacy.");
@@ -84,30 +93,50 @@ pub(super) const FILE: &[Word] = &[
     Word::new(
         "drop",
         Times::Any,
-        r#"drop "GLOB" component="…" artifact="…" mode="…" reason="WHY" optional="WHY""#,
-        "Says that files are in no package on purpose, so that the plan doesn't list them as unowned.",
+        r#"drop "GLOB" component="…" artifact="…" mode="…" everywhere=#true reason="WHY" optional="WHY""#,
+        "Says that files are in no package on purpose: those that no package takes, which the plan lists as unowned otherwise; with \
+         `everywhere`, also those that packages take.",
     )
     .with(&[
-        argument("GLOB", "Installed paths; `*` stays in one directory, `**` spans them."),
+        argument(
+            "GLOB",
+            "Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`.",
+        ),
         optional("component", "Of this component only: lib, run, dev, dbg, doc or test."),
         optional("artifact", "Of this artifact only."),
         MODE,
+        part(
+            Takes::Flag,
+            "everywhere",
+            "Leave them out of every package, devel packages included, whatever those take. It is the one way to ship a file nowhere that an \
+             `artifact` line takes.",
+        ),
         required("reason", "Why they are shipped nowhere."),
         WHY,
     ])
-    .example(r#"drop "**" component="test" reason="test programs are not shipped""#),
+    .example(
+        r#"drop "share/doc/blas/html/**" everywhere=#true reason="the documentation is on the web""#,
+    ),
     python::PROJECT,
     python::WHEEL,
     Word::new(
         "ignore",
         Times::Any,
         r#"ignore "CODE" package="PACKAGE" in="GLOB" to="GLOB" reason="WHY" optional="WHY""#,
-        "Says that what `rockpack verify` finds is meant; it is counted, and shown with `--verbose`.",
+        "Says that a finding of `rockpack verify` or a warning of a plan is expected; it is counted, and shown with `--verbose`.",
     )
     .with(&[
-        argument("CODE", "The name of the finding, as messages show it."),
-        optional("package", "In wheels and sdists of this package only."),
-        optional("in", "In these members only: paths in the wheel, or below its platform directory."),
+        argument(
+            "CODE",
+            "The name of the finding, as messages show it; of a plan's warnings: unresolved-library, library-by-luck, library-twice \
+             or missing-library.",
+        ),
+        optional("package", "Of this package only."),
+        optional(
+            "in",
+            "In these files only: paths in the wheel, or below its platform directory; of a library that the runtime finds by name, \
+             its pattern.",
+        ),
         optional("to", "Of rpaths, those that lead to these directories only, named from site-packages."),
         required("reason", "Why it is meant."),
         optional("optional", "Why it is no mistake when nothing is found; without it, that is a warning."),
@@ -223,7 +252,11 @@ const ENVIRONMENT: &[Word] = &[Word::new(
     r#"directory "PACKAGE" "DIRECTORY" optional="WHY""#,
     "Adds a directory to the search path.",
 )
-.with(&[argument("PACKAGE", "The runtime package whose platform directory has it."), argument("DIRECTORY", "The directory in it."), WHY])
+.with(&[
+    argument("PACKAGE", "The runtime package whose platform directory has it."),
+    argument("DIRECTORY", "The directory in it."),
+    WHY,
+])
 .example(r#"directory "core" "lib""#)];
 
 /// At the top of the families' file.
@@ -255,7 +288,16 @@ const ISA: &[Word] = &[
     )
     .with(&[part(Takes::OneOrMore, "NAME", "A family. The ISA's own name needs no mention.")])
     .example(r#"family "gpu9-all" "server-all""#),
-    Word::new("without", Times::AtMostOnce, r#"without "PROJECT" "PROJECT""#, "Notes the projects that a build leaves out for this ISA.")
-        .with(&[part(Takes::OneOrMore, "PROJECT", "A project, in its own spelling. It is for readers: plans don't depend on it.")])
-        .example(r#"without "sparse""#),
+    Word::new(
+        "without",
+        Times::AtMostOnce,
+        r#"without "PROJECT" "PROJECT""#,
+        "Notes the projects that a build leaves out for this ISA.",
+    )
+    .with(&[part(
+        Takes::OneOrMore,
+        "PROJECT",
+        "A project, in its own spelling. It is for readers: plans don't depend on it.",
+    )])
+    .example(r#"without "sparse""#),
 ];

@@ -1,8 +1,8 @@
 //! The nodes of a block or a file, taken by name.
 
-use kdl::KdlNode;
-
 use super::{Asked, Faults, Node, Times, Word, title};
+use crate::kdl;
+use crate::manifest::decode::VOCABULARY;
 use crate::source::{Code, Place, Problem, nearest};
 
 /// The nodes inside one node, or of a whole file, partly taken.
@@ -12,42 +12,67 @@ pub(in super::super) struct Block<'a> {
     owner: String,
     place: Place,
     words: &'static [Word],
-    nodes: Vec<&'a KdlNode>,
+    nodes: Vec<&'a kdl::Node>,
+    /// Nodes whose absence somebody else reports.
+    excused: &'static [&'static str],
 }
 
 impl<'a> Block<'a> {
     /// The nodes of `owner`, whose name stands at `place`, which knows `words`.
-    pub fn new(faults: &'a Faults, owner: String, place: Place, words: &'static [Word], nodes: &'a [KdlNode]) -> Self {
-        Self { faults, owner, place, words, nodes: nodes.iter().collect() }
+    pub fn new(
+        faults: &'a Faults,
+        owner: String,
+        place: Place,
+        words: &'static [Word],
+        nodes: &'a [kdl::Node],
+    ) -> Self {
+        Self { faults, owner, place, words, nodes: nodes.iter().collect(), excused: &[] }
     }
 
     /// The nodes of the file itself.
-    pub fn of_file(faults: &'a Faults, words: &'static [Word], nodes: &'a [KdlNode]) -> Self {
+    pub fn of_file(faults: &'a Faults, words: &'static [Word], nodes: &'a [kdl::Node]) -> Self {
         Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
     }
 
     /// Reads every node called `name`.
-    pub fn every<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+    pub fn every<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
         self.note(name, Times::Any);
         self.take(name, read)
     }
 
-    fn take<T>(&mut self, name: &'static str, mut read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
-        let (named, rest) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
+    fn take<T>(
+        &mut self,
+        name: &'static str,
+        mut read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
+        let (named, rest) =
+            std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
         self.nodes = rest;
-        let named: Vec<&KdlNode> = named;
+        let named: Vec<&kdl::Node> = named;
         named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
     }
 
     /// Reads the node called `name`, if there is one.
-    pub fn at_most_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+    pub fn at_most_once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
         self.note(name, Times::AtMostOnce);
         self.refuse_repeated(name);
         self.take(name, read).into_iter().next()
     }
 
     /// Reads the node called `name`, which has to be there.
-    pub fn once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
+    pub fn once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
         self.note(name, Times::Once);
         self.expect(name);
         self.refuse_repeated(name);
@@ -55,7 +80,11 @@ impl<'a> Block<'a> {
     }
 
     /// Reads every node called `name`, of which there has to be one.
-    pub fn at_least_once<T>(&mut self, name: &'static str, read: impl FnMut(&mut Node<'a>) -> Option<T>) -> Vec<T> {
+    pub fn at_least_once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
         self.note(name, Times::AtLeastOnce);
         self.expect(name);
         self.take(name, read)
@@ -63,63 +92,83 @@ impl<'a> Block<'a> {
 
     /// How many nodes called `name` were not taken yet.
     pub fn count(&self, name: &str) -> usize {
-        self.nodes.iter().filter(|n| n.name().value() == name).count()
+        self.nodes.iter().filter(|n| n.name.text == name).count()
     }
 
     /// Reports every node called `name` as out of place, and reads nothing of it.
     pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
-        let (named, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name().value() == name);
+        let (named, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
         self.nodes = rest;
         for kdl in named {
-            let problem = Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
-            self.faults.report(problem.label(&self.faults.at(kdl.name().span()), "out of place").help(help));
+            let problem =
+                Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
+            self.faults
+                .report(problem.label(&self.faults.at(&kdl.name.span), "out of place").help(help));
         }
     }
 
     /// Reports all nodes that were not taken.
     pub fn finish(self) {
         for kdl in &self.nodes {
-            let name = kdl.name();
+            let name = &kdl.name;
             let known = || self.words.iter().map(|w| w.name);
-            let problem = Problem::error(Code::UnknownNode, format!("unknown node `{}` in {}", name.value(), self.owner));
-            let (label, help) = match nearest(name.value(), known()) {
-                Some(near) => (format!("did you mean `{near}`?"), self.usage_help(near)),
-                None => ("nothing reads this".to_owned(), format!("{} takes {}", self.owner, listed(known()))),
+            let problem = Problem::error(
+                Code::UnknownNode,
+                format!("unknown node `{}` in {}", name.text, self.owner),
+            );
+            let (label, help) = match (home(&name.text), nearest(&name.text, known())) {
+                (Some((place, word)), _) => (
+                    format!("`{}` belongs {place}", word.name),
+                    format!("write it there, as `{}`", word.usage),
+                ),
+                (None, Some(near)) => (format!("did you mean `{near}`?"), self.usage_help(near)),
+                (None, None) => (
+                    "nothing reads this".to_owned(),
+                    format!("{} takes {}", self.owner, listed(known())),
+                ),
             };
-            self.faults.report(problem.label(&self.faults.at(name.span()), label).help(help));
+            self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
         }
     }
 
-    fn read<T>(&self, kdl: &'a KdlNode, read: &mut impl FnMut(&mut Node<'a>) -> Option<T>) -> Option<T> {
-        let mut node = Node::open(self.faults, kdl, self.word(kdl.name().value()));
-        let value = read(&mut node);
+    fn read<T>(
+        &self,
+        kdl: &'a kdl::Node,
+        read: &mut impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let mut node = Node::open(self.faults, kdl, self.word(&kdl.name.text));
+        let value = read(&mut node).filter(|_| node.is_sound());
         node.finish();
         value
     }
 
+    /// Leaves it to the caller to report that these nodes are missing.
+    pub fn excuse(&mut self, names: &'static [&'static str]) {
+        self.excused = names;
+    }
+
     fn expect(&self, name: &str) {
-        if self.count(name) == 0 {
-            let problem = Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
+        if self.count(name) == 0 && !self.excused.contains(&name) {
+            let problem =
+                Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(
-                problem.label(&self.place, format!("`{name}` is missing here")).help(format!("add the line `{}`", self.usage(name))),
+                problem
+                    .label(&self.place, format!("`{name}` is missing here"))
+                    .help(format!("add the line `{}`", self.usage(name))),
             );
         }
     }
 
-    /// Reports that there is no node called `name`, and why there has to be one.
-    pub fn lack(&self, name: &str, why: &str) {
-        let problem = Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
-        self.faults.report(problem.label(&self.place, why).help(format!("add the line `{}`", self.usage(name))));
-    }
-
     fn refuse_repeated(&mut self, name: &str) {
-        let mut named = self.nodes.iter().filter(|n| n.name().value() == name);
+        let mut named = self.nodes.iter().filter(|n| n.name.text == name);
         let Some(first) = named.next() else { return };
         for again in named {
-            let problem = Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
-                .label(&self.faults.at(again.name().span()), "given again here")
-                .label(&self.faults.at(first.name().span()), "first given here")
-                .help("keep one of them");
+            let problem =
+                Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
+                    .label(&self.faults.at(&again.name.span), "given again here")
+                    .label(&self.faults.at(&first.name.span), "first given here")
+                    .help("keep one of them");
             self.faults.report(problem);
         }
     }
@@ -139,6 +188,16 @@ impl<'a> Block<'a> {
     fn usage_help(&self, name: &str) -> String {
         format!("write it as `{}`", self.usage(name))
     }
+}
+
+/// Where a node of this name can stand, if there is such a node at all.
+fn home(name: &str) -> Option<(String, &'static Word)> {
+    let all = VOCABULARY.iter().flat_map(|file| {
+        file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
+    });
+    let mut homes = all.filter(|(_, _, word)| word.name == name);
+    let (file, owner, word) = homes.next()?;
+    Some((owner.map_or_else(|| format!("at the top of {file}"), |o| format!("in `{o}`")), word))
 }
 
 /// `a`, `b` and `c`, for people.

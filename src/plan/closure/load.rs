@@ -48,11 +48,19 @@ impl Loads {
     }
 
     /// Goes through loads that may come by a need, the nearest first, until one fails.
-    fn ask(&mut self, closure: &Closure<'_>, pending: &Needs, loaded_by: &LoadedBy, need: (usize, usize)) {
+    fn ask(
+        &mut self,
+        closure: &Closure<'_>,
+        pending: &Needs,
+        loaded_by: &LoadedBy,
+        need: (usize, usize),
+    ) {
         let mut known = HashSet::from([need.0]);
         let mut open = VecDeque::from([need.0]);
         while let Some(at) = open.pop_front() {
-            for &root in loaded_by.get(&at).into_iter().flatten().filter(|loader| known.insert(**loader)) {
+            for &root in
+                loaded_by.get(&at).into_iter().flatten().filter(|loader| known.insert(**loader))
+            {
                 if self.outcomes.get(&need).is_some_and(|outcome| outcome.failed) {
                     return;
                 }
@@ -109,7 +117,13 @@ struct Load<'c, 'a> {
 
 impl<'c, 'a> Load<'c, 'a> {
     fn new(closure: &'c Closure<'a>, root: usize) -> Self {
-        let mut load = Self { closure, root, queue: VecDeque::new(), loaders: HashMap::new(), known: HashMap::new() };
+        let mut load = Self {
+            closure,
+            root,
+            queue: VecDeque::new(),
+            loaders: HashMap::new(),
+            known: HashMap::new(),
+        };
         load.enter(root, None);
         load
     }
@@ -143,7 +157,8 @@ impl<'c, 'a> Load<'c, 'a> {
         }
         self.loaders.insert(file, loader);
         self.queue.push_back(file);
-        let soname = self.closure.tree.files[file].soname.and_then(|soname| self.closure.tree.name(soname));
+        let soname =
+            self.closure.tree.files[file].soname.and_then(|soname| self.closure.tree.name(soname));
         self.known.extend(soname.map(|name| (name, file)));
     }
 
@@ -154,9 +169,13 @@ impl<'c, 'a> Load<'c, 'a> {
         }
         let files = &self.closure.tree.files;
         let installed = files[self.root].distribution;
-        let above = std::iter::successors(self.loaders.get(&file).copied().flatten(), |at| self.loaders.get(at).copied().flatten());
+        let above = std::iter::successors(self.loaders.get(&file).copied().flatten(), |at| {
+            self.loaders.get(at).copied().flatten()
+        });
         // A file with DT_RUNPATH searches that alone, and lends it to nobody.
         let lenders = above.filter(|at| files[*at].inherited && files[file].inherited);
-        std::iter::once(file).chain(lenders).find_map(|at| self.closure.look(at, name, installed).found)
+        std::iter::once(file)
+            .chain(lenders)
+            .find_map(|at| self.closure.look(at, name, installed).found)
     }
 }

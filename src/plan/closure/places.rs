@@ -19,7 +19,9 @@ impl<'a> Places<'a> {
             let includes = package.includes.iter().map(|rule| &rule.glob.place);
             let aliases = package.aliases.iter().map(|rule| &rule.path.place);
             let inherited = package.artifacts_of.iter().map(|name| &name.place);
-            for place in artifacts.chain(includes).chain(aliases).chain(inherited).chain(distributions) {
+            for place in
+                artifacts.chain(includes).chain(aliases).chain(inherited).chain(distributions)
+            {
                 places.entry(place.to_string()).or_insert(place);
             }
         }
@@ -33,9 +35,16 @@ impl<'a> Places<'a> {
 
     /// Points at the line that placed the first of these files; what other lines placed is named there too.
     pub fn label(&self, problem: Problem, found: &[Found<'a>]) -> Problem {
-        let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else { return problem };
-        let (here, elsewhere): (Vec<Found<'a>>, Vec<Found<'a>>) = found.iter().partition(|one| one.member.rule == first.member.rule);
-        let others = if elsewhere.is_empty() { String::new() } else { format!("; other lines take {}", files(&elsewhere)) };
+        let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
+            return problem;
+        };
+        let (here, elsewhere): (Vec<Found<'a>>, Vec<Found<'a>>) =
+            found.iter().partition(|one| one.member.rule == first.member.rule);
+        let others = if elsewhere.is_empty() {
+            String::new()
+        } else {
+            format!("; other lines take {}", files(&elsewhere))
+        };
         problem.label(place, format!("takes {}{others}", files(&here)))
     }
 }

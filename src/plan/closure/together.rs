@@ -14,7 +14,8 @@ pub(super) struct Together {
 
 impl Together {
     pub fn new(manifest: &Manifest, distributions: &[&Distribution]) -> Self {
-        let direct: Vec<Vec<usize>> = distributions.iter().map(|d| direct(manifest, distributions, d)).collect();
+        let direct: Vec<Vec<usize>> =
+            distributions.iter().map(|d| direct(manifest, distributions, d)).collect();
         Self { with: (0..distributions.len()).map(|from| reached(&direct, from)).collect() }
     }
 
@@ -34,21 +35,48 @@ fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
 
 /// What a distribution brings along of its own: what its package requires, the owner of the directory
 /// that it overlays, what a devel tree links into, and what its selectors install in any case.
-fn direct(manifest: &Manifest, distributions: &[&Distribution], distribution: &Distribution) -> Vec<usize> {
+fn direct(
+    manifest: &Manifest,
+    distributions: &[&Distribution],
+    distribution: &Distribution,
+) -> Vec<usize> {
     let Some(package) = manifest.packages.get(&distribution.package) else { return Vec::new() };
-    let own = package.requires.iter().chain(&package.overlay).chain(&package.artifacts_of).map(|p| &p.value);
-    let named: BTreeSet<&PackageName> = own.chain(selected(manifest, distributions, package)).collect();
-    let fits = |other: &Distribution| other.variant.is_none() || other.variant == distribution.variant;
-    distributions.iter().enumerate().filter(|(_, d)| named.contains(&d.package) && fits(d)).map(|(index, _)| index).collect()
+    let own = package
+        .requires
+        .iter()
+        .chain(&package.overlay)
+        .chain(&package.artifacts_of)
+        .map(|p| &p.value);
+    let named: BTreeSet<&PackageName> =
+        own.chain(selected(manifest, distributions, package)).collect();
+    let fits =
+        |other: &Distribution| other.variant.is_none() || other.variant == distribution.variant;
+    distributions
+        .iter()
+        .enumerate()
+        .filter(|(_, d)| named.contains(&d.package) && fits(d))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// The packages that every selector offering `package` requires: nobody is offered it without them.
-fn selected<'m>(manifest: &'m Manifest, distributions: &[&Distribution], package: &Package) -> BTreeSet<&'m PackageName> {
-    let built = |p: &&Package| p.kind == PackageKind::Selector && distributions.iter().any(|d| d.package == p.name.value);
+fn selected<'m>(
+    manifest: &'m Manifest,
+    distributions: &[&Distribution],
+    package: &Package,
+) -> BTreeSet<&'m PackageName> {
+    let built = |p: &&Package| {
+        p.kind == PackageKind::Selector && distributions.iter().any(|d| d.package == p.name.value)
+    };
     let offers = |p: &&Package| {
         let extras = p.extras.iter().map(|e| &e.package.value);
         p.requires.iter().map(|r| &r.value).chain(extras).any(|name| *name == package.name.value)
     };
-    let required = manifest.packages.values().filter(built).filter(offers).map(|p| p.requires.iter().map(|r| &r.value).collect());
+    let required = manifest
+        .packages
+        .values()
+        .filter(built)
+        .filter(offers)
+        .map(|p| p.requires.iter().map(|r| &r.value).collect());
     required.reduce(|one: BTreeSet<_>, other| &one & &other).unwrap_or_default()
 }

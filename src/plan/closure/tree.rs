@@ -67,7 +67,11 @@ pub(super) struct Tree<'a> {
 type Links<'a> = HashMap<&'a str, &'a str>;
 
 impl<'a> Tree<'a> {
-    pub fn new(catalog: &'a Catalog, sources: &Sources<'a>, distributions: &[&'a Distribution]) -> Self {
+    pub fn new(
+        catalog: &'a Catalog,
+        sources: &Sources<'a>,
+        distributions: &[&'a Distribution],
+    ) -> Self {
         let mut tree = Self::default();
         let links: Vec<Links<'a>> = distributions.iter().map(|d| links(d)).collect();
         tree.names_needed(catalog, distributions);
@@ -101,10 +105,11 @@ impl<'a> Tree<'a> {
 
     fn names_needed(&mut self, catalog: &'a Catalog, distributions: &[&'a Distribution]) {
         let facts = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(|e| e.elf());
-        let forwarded = distributions.iter().flat_map(|d| &d.members).filter_map(|m| match &m.step {
-            Step::Alias { needed, .. } => Some(needed),
-            _ => None,
-        });
+        let forwarded =
+            distributions.iter().flat_map(|d| &d.members).filter_map(|m| match &m.step {
+                Step::Alias { needed, .. } => Some(needed),
+                _ => None,
+            });
         for name in facts.flat_map(|f| &f.needed).chain(forwarded) {
             self.numbers.entry(name).or_insert_with(|| {
                 self.names.push(name);
@@ -114,13 +119,24 @@ impl<'a> Tree<'a> {
     }
 
     /// Takes in a member: as an ELF file, and as what bears a name that is needed.
-    fn add(&mut self, number: usize, member: &'a Member, sources: &Sources<'a>, searches: &mut Searches<'a>, named: &mut Vec<Named<'a>>) {
+    fn add(
+        &mut self,
+        number: usize,
+        member: &'a Member,
+        sources: &Sources<'a>,
+        searches: &mut Searches<'a>,
+        named: &mut Vec<Named<'a>>,
+    ) {
         let standing = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => match sources.facts(source) {
                 Some(facts) if rpath::editable(facts) => {
                     let file = self.add_file(number, member, facts, searches);
                     // A program is started, never loaded as a library (glibc since 2.30).
-                    if facts.kind == ElfKind::SharedLibrary { Standing::File(file) } else { Standing::NoLibrary }
+                    if facts.kind == ElfKind::SharedLibrary {
+                        Standing::File(file)
+                    } else {
+                        Standing::NoLibrary
+                    }
                 }
                 Some(ElfFacts { machine: Machine::Other { .. }, .. }) => Standing::OtherMachine,
                 Some(_) | None => Standing::NoLibrary,
@@ -146,11 +162,20 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn add_file(&mut self, distribution: usize, member: &'a Member, facts: &'a ElfFacts, searches: &mut Searches<'a>) -> usize {
+    fn add_file(
+        &mut self,
+        distribution: usize,
+        member: &'a Member,
+        facts: &'a ElfFacts,
+        searches: &mut Searches<'a>,
+    ) -> usize {
         // With both tags the loader reads DT_RUNPATH only; an edit leaves DT_RPATH alone.
         let (text, inherited) = match &member.step {
             Step::Relink { rpath, .. } => (rpath.as_str(), true),
-            _ => (facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default(), facts.runpath.is_none()),
+            _ => (
+                facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default(),
+                facts.runpath.is_none(),
+            ),
         };
         self.push(File {
             distribution,
@@ -178,10 +203,12 @@ impl<'a> Tree<'a> {
         }
         for one in named {
             let standing = match &one.member.step {
-                Step::Link { target } => match self.followed(one, target, &links[one.distribution], &by_path) {
-                    Some(standing) => standing,
-                    None => continue,
-                },
+                Step::Link { target } => {
+                    match self.followed(one, target, &links[one.distribution], &by_path) {
+                        Some(standing) => standing,
+                        None => continue,
+                    }
+                }
                 _ => one.standing,
             };
             let number = self.directories.len();
@@ -190,12 +217,22 @@ impl<'a> Tree<'a> {
             if candidates.is_empty() {
                 self.places.entry(one.name).or_default().push(directory);
             }
-            candidates.push(Candidate { distribution: one.distribution, member: one.member, standing });
+            candidates.push(Candidate {
+                distribution: one.distribution,
+                member: one.member,
+                standing,
+            });
         }
     }
 
     /// The ELF file that a link leads to; `None` where there is none, so that the loader goes on.
-    fn followed(&self, one: &Named<'a>, target: &str, links: &Links<'a>, by_path: &HashMap<&str, Vec<usize>>) -> Option<Standing> {
+    fn followed(
+        &self,
+        one: &Named<'a>,
+        target: &str,
+        links: &Links<'a>,
+        by_path: &HashMap<&str, Vec<usize>>,
+    ) -> Option<Standing> {
         let path = walk(one.directory, target, links)?;
         let there = by_path.get(path.as_str())?;
         // Devel trees of several families have the same paths: the link's own tree counts.
@@ -302,11 +339,21 @@ mod tests {
 
     #[test]
     fn a_way_goes_through_links_and_not_out_of_the_tree() {
-        let links = Links::from([("d/llvm", "lib/llvm"), ("d/lib/llvm/up", ".."), ("d/a", "b"), ("d/b", "a"), ("d/abs", "/lib")]);
+        let links = Links::from([
+            ("d/llvm", "lib/llvm"),
+            ("d/lib/llvm/up", ".."),
+            ("d/a", "b"),
+            ("d/b", "a"),
+            ("d/abs", "/lib"),
+        ]);
         let walk = |from: &str, text: &str| walk(from, text, &links);
         assert_eq!(walk("d/bin", "/../lib").as_deref(), Some("d/lib"));
         assert_eq!(walk("d/bin", "../llvm/lib").as_deref(), Some("d/lib/llvm/lib"));
-        assert_eq!(walk("d", "llvm/../x").as_deref(), Some("d/lib/x"), "`..` is of where the link leads to");
+        assert_eq!(
+            walk("d", "llvm/../x").as_deref(),
+            Some("d/lib/x"),
+            "`..` is of where the link leads to"
+        );
         assert_eq!(walk("d", "llvm/up/y").as_deref(), Some("d/lib/y"));
         assert_eq!(walk("d", "../c/./lib").as_deref(), Some("c/lib"));
         assert_eq!(walk("d", "../.."), None);

@@ -70,7 +70,11 @@ impl Subject {
             (0 | 1, 0 | 1) => first,
             (0 | 1, wheels) => format!("{first} (alike in {})", counted(wheels - 1, "more wheel")),
             (paths, 0 | 1) => format!("{first} and {}", counted(paths - 1, "more file")),
-            (paths, wheels) => format!("{first} and {} in {}", counted(paths - 1, "more file"), counted(wheels, "wheel")),
+            (paths, wheels) => format!(
+                "{first} and {} in {}",
+                counted(paths - 1, "more file"),
+                counted(wheels, "wheel")
+            ),
         };
         Self { text, one: paths.len() <= 1 }
     }
@@ -88,7 +92,8 @@ impl Subject {
 
 /// Libraries, the first few by name.
 fn names(libraries: &BTreeSet<&str>) -> String {
-    let first: Vec<String> = libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
+    let first: Vec<String> =
+        libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
     match libraries.len().saturating_sub(LIBRARIES_SHOWN) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
@@ -97,16 +102,24 @@ fn names(libraries: &BTreeSet<&str>) -> String {
 
 /// Libraries that are not found.
 pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
-    let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else { return None };
+    let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
+        return None;
+    };
     let (who, library) = (Subject::new(&group.files), group.need.library);
     let needs = who.with("need");
     let problem = if library.contains('/') {
-        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, a path of the machine that built it"))
-            .help("link by the library's SONAME in the build: packages are installed elsewhere")
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, a path of the machine that built it"),
+        )
+        .help("link by the library's SONAME in the build: packages are installed elsewhere")
     } else if let Some(other) = in_the_way {
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{needs} `{library}`, and the first file of that name, {}, is no library", file(other)),
+            format!(
+                "{needs} `{library}`, and the first file of that name, {}, is no library",
+                file(other)
+            ),
         )
         .help("the loader gives up there: exclude that file, or mend the build")
     } else if let Some(other) = shipped.first() {
@@ -114,19 +127,28 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
         let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{find} not find {}, which {} has{place}", names(&group.libraries), other.distribution.name),
+            format!(
+                "{find} not find {}, which {} has{place}",
+                names(&group.libraries),
+                other.distribution.name
+            ),
         )
         .help(search_there(manifest, &group.files, other))
     } else if let Some(other) = artifacts.first() {
-        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which no package ships; {}", having(artifacts)))
-            .help(take_it(&group.files, other))
-    } else {
-        Problem::error(Code::UnresolvedLibrary, format!("{needs} `{library}`, which is in no artifact and no library of the system")).help(
-            format!(
-                "add it to the build; where every system has it, write system-library \"{library}\"; \
-             where some builds leave it out, missing-library \"{library}\" reason=\"…\""
-            ),
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, which no package ships; {}", having(artifacts)),
         )
+        .help(take_it(&group.files, other))
+    } else {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, which is in no artifact and no library of the system"),
+        )
+        .help(format!(
+            "add it to the build; where every system has it, write system-library \"{library}\"; \
+             where some builds leave it out, missing-library \"{library}\" reason=\"…\""
+        ))
     };
     Some(problem)
 }
@@ -135,11 +157,14 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
 fn having(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
     let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
-    let names: Vec<String> = meant.map(|a| format!("`{}`", a.artifact)).collect::<BTreeSet<_>>().into_iter().collect();
+    let names: Vec<String> =
+        meant.map(|a| format!("`{}`", a.artifact)).collect::<BTreeSet<_>>().into_iter().collect();
     let has = match names.len() {
         1 => format!("artifact {} has it", names[0]),
         2..=SHOWN => format!("artifacts {} have it", names.join(" and ")),
-        many => format!("artifacts {} and {} more have it", names[..SHOWN].join(", "), many - SHOWN),
+        many => {
+            format!("artifacts {} and {} more have it", names[..SHOWN].join(", "), many - SHOWN)
+        }
     };
     if elsewhere { format!("{has} for another target") } else { has }
 }
@@ -171,7 +196,10 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
 fn search_there(manifest: &Manifest, all: &[Found<'_>], library: &Found<'_>) -> String {
     let directory = directory(library);
     let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
-    format!("let package `{package}` search there: rpath \"{}\" \"{directory}\"", owner(manifest, library.distribution))
+    format!(
+        "let package `{package}` search there: rpath \"{}\" \"{directory}\"",
+        owner(manifest, library.distribution)
+    )
 }
 
 /// The package whose platform directory a distribution's files are in.
@@ -181,37 +209,79 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
 }
 
 /// Libraries that are found by luck. `everywhere` says that each wheel of the package that has them has them.
-pub(super) fn luck(manifest: &Manifest, group: &Group<'_>, library: &Found<'_>, everywhere: bool) -> Option<Problem> {
+pub(super) fn luck(
+    manifest: &Manifest,
+    group: &Group<'_>,
+    library: &Found<'_>,
+    everywhere: bool,
+) -> Option<Problem> {
     let all = &group.files;
     let package = all.first().and_then(|f| manifest.packages.get(&f.distribution.package))?;
-    let other = if everywhere { format!("a wheel of `{}`", library.distribution.package) } else { library.distribution.name.to_string() };
-    let message = format!("{} {} only where {other} is installed too", Subject::new(all).with("find"), names(&group.libraries));
+    let other = if everywhere {
+        format!("a wheel of `{}`", library.distribution.package)
+    } else {
+        library.distribution.name.to_string()
+    };
+    let message = format!(
+        "{} {} only where {other} is installed too",
+        Subject::new(all).with("find"),
+        names(&group.libraries)
+    );
     // Who wrote an rpath or alias line counts on the other package; who did not cannot know of it.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
-    let meant = everywhere || rpath || all.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
-    let problem = if meant { Problem::warning(Code::LibraryByLuck, message) } else { Problem::error(Code::LibraryByLuck, message) };
+    let meant = everywhere
+        || rpath
+        || all.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
+    let problem = if meant {
+        Problem::warning(Code::LibraryByLuck, message)
+    } else {
+        Problem::error(Code::LibraryByLuck, message)
+    };
     Some(problem.help(installed_with(manifest, package, library)))
 }
 
 /// What to write so that a library is there for sure.
 fn installed_with(manifest: &Manifest, package: &Package, library: &Found<'_>) -> String {
     let (name, other) = (&package.name.value, &library.distribution.package);
-    let overlays = manifest.packages.get(other).and_then(|p| p.overlay.as_ref()).is_some_and(|o| o.value == *name);
+    let overlays = manifest
+        .packages
+        .get(other)
+        .and_then(|p| p.overlay.as_ref())
+        .is_some_and(|o| o.value == *name);
     if other == name {
-        return format!("that wheel is for another target: let the artifacts of each target have `{}`", path(library));
+        return format!(
+            "that wheel is for another target: let the artifacts of each target have `{}`",
+            path(library)
+        );
     }
     if overlays {
-        return format!("`{name}` can be installed without `{other}`: ship `{}` in `{name}`", path(library));
+        return format!(
+            "`{name}` can be installed without `{other}`: ship `{}` in `{name}`",
+            path(library)
+        );
     }
-    format!("nothing installs `{other}` with `{name}`: let it, with requires \"{other}\" in package `{name}`")
+    format!(
+        "nothing installs `{other}` with `{name}`: let it, with requires \"{other}\" in package `{name}`"
+    )
 }
 
 /// A library that only other files lead to.
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
     let (all, library) = (&group.files, group.need.library);
-    let message = format!("{} `{library}` only when {} loads it, and cannot be opened alone", Subject::new(all).with("find"), file(loader));
-    let devel = all.first().and_then(|f| manifest.packages.get(&f.distribution.package)).is_some_and(|p| p.kind == PackageKind::Devel);
-    let help = if devel { "set its rpath in the build".to_owned() } else { search_there(manifest, all, found) };
+    let message = format!(
+        "{} `{library}` only when {} loads it, and cannot be opened alone",
+        Subject::new(all).with("find"),
+        file(loader)
+    );
+    let devel = all
+        .first()
+        .and_then(|f| manifest.packages.get(&f.distribution.package))
+        .is_some_and(|p| p.kind == PackageKind::Devel);
+    let help = if devel {
+        "set its rpath in the build".to_owned()
+    } else {
+        search_there(manifest, all, found)
+    };
     Some(Problem::warning(Code::LibraryByLuck, message).help(help))
 }

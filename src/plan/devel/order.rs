@@ -6,7 +6,8 @@ use super::{Member, Step};
 
 /// Directories and files first, by path; then links, those that others need before them.
 pub(super) fn links_last(members: Vec<Member>) -> Vec<Member> {
-    let (mut links, mut ordered): (Vec<Member>, Vec<Member>) = members.into_iter().partition(|m| text(m).is_some());
+    let (mut links, mut ordered): (Vec<Member>, Vec<Member>) =
+        members.into_iter().partition(|m| text(m).is_some());
     links.sort_by(|a, b| a.path.cmp(&b.path));
     let order = Ordering::new(&links).run();
     let mut links: Vec<Option<Member>> = links.into_iter().map(Some).collect();
@@ -32,7 +33,8 @@ struct Ordering<'l> {
 
 impl<'l> Ordering<'l> {
     fn new(links: &'l [Member]) -> Self {
-        let links: Vec<_> = links.iter().filter_map(|m| Some((m.path.as_str(), text(m)?))).collect();
+        let links: Vec<_> =
+            links.iter().filter_map(|m| Some((m.path.as_str(), text(m)?))).collect();
         let by_path = links.iter().enumerate().map(|(index, (path, _))| (*path, index)).collect();
         Self { waiting: vec![true; links.len()], links, by_path }
     }
@@ -103,7 +105,13 @@ mod tests {
 
     fn link(path: &str, target: &str) -> Member {
         let step = Step::Link { target: target.to_owned() };
-        Member { path: path.parse().unwrap(), step, executable: false, size: 0, rule: Arc::default() }
+        Member {
+            path: path.parse().unwrap(),
+            step,
+            executable: false,
+            size: 0,
+            rule: Arc::default(),
+        }
     }
 
     fn order(members: Vec<Member>) -> Vec<String> {
@@ -113,13 +121,25 @@ mod tests {
     #[test]
     fn no_link_comes_before_what_it_leads_to() {
         let file = Member { step: Step::Render { text: String::new() }, ..link("d/z", "") };
-        let links = vec![link("d/a", "b"), link("d/b", "c"), link("d/c", "../d/z"), link("d/loop", "loop"), file];
+        let links = vec![
+            link("d/a", "b"),
+            link("d/b", "c"),
+            link("d/c", "../d/z"),
+            link("d/loop", "loop"),
+            file,
+        ];
         assert_eq!(order(links), ["d/z", "d/c", "d/b", "d/a", "d/loop"]);
     }
 
     #[test]
     fn no_link_comes_before_what_it_leads_through() {
-        let links = vec![link("a", "dir/file"), link("dir", "real"), link("real/file", "other"), link("x", "y"), link("y", "x")];
+        let links = vec![
+            link("a", "dir/file"),
+            link("dir", "real"),
+            link("real/file", "other"),
+            link("x", "y"),
+            link("y", "x"),
+        ];
         assert_eq!(order(links), ["dir", "real/file", "a", "y", "x"]);
     }
 }

@@ -45,10 +45,18 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
 /// Paths that are left out on one side alone, or for other reasons, by pairs of packages. What is
 /// a file on the other side is told with that file; what another package leaves out now for the
 /// same reason went there, and is no news.
-pub(super) fn changes(old: &Contents<'_>, new: &Contents<'_>, pairs: &Pairs) -> Vec<(usize, What, String)> {
+pub(super) fn changes(
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs,
+) -> Vec<(usize, What, String)> {
     let mut found: Vec<(usize, What, String)> = Vec::new();
     for (was, is) in pairs.both() {
-        found.extend(of_package(&old.packages[was], &new.packages[is]).into_iter().map(|(what, path)| (is, what, path)));
+        found.extend(
+            of_package(&old.packages[was], &new.packages[is])
+                .into_iter()
+                .map(|(what, path)| (is, what, path)),
+        );
     }
     let elsewhere = |now: bool| -> HashSet<(String, String)> {
         let reason = |(_, what, path): &(usize, What, String)| match what {
@@ -76,7 +84,9 @@ fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
     for (path, new) in &is {
         match was.get(path) {
             None => found.push((What::LeftOut { reason: told(new) }, *path)),
-            Some(old) if old != new => found.push((What::LeftOutOtherwise { old: told(old), new: told(new) }, *path)),
+            Some(old) if old != new => {
+                found.push((What::LeftOutOtherwise { old: told(old), new: told(new) }, *path));
+            }
             Some(_) => {}
         }
     }
@@ -118,7 +128,10 @@ pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);
     }
-    let parts = text.split('`').enumerate().map(|(index, part)| if index % 2 == 0 { lineless(part) } else { part.to_owned() });
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(index, part)| if index % 2 == 0 { lineless(part) } else { part.to_owned() });
     Cow::Owned(parts.collect::<Vec<_>>().join("`"))
 }
 
@@ -128,7 +141,8 @@ fn lineless(text: &str) -> String {
     while let Some(at) = rest.find(':') {
         let after = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = after.len() < rest.len() - at - 1;
-        let word = rest[..at].ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+        let word = rest[..at].ends_with(char::is_alphanumeric)
+            && !after.starts_with(char::is_alphanumeric);
         out.push_str(&rest[..at]);
         if digits && word {
             rest = after;
@@ -152,7 +166,10 @@ mod tests {
     #[test]
     fn lines_and_names_do_not_count() {
         assert_eq!(without_lines("excluded by packages.kdl:91"), "excluded by packages.kdl");
-        assert_eq!(without_lines("dangles: no artifact has `a:1`"), "dangles: no artifact has `a:1`");
+        assert_eq!(
+            without_lines("dangles: no artifact has `a:1`"),
+            "dangles: no artifact has `a:1`"
+        );
         assert_eq!(
             without_lines("`b` is missing: why (packages.kdl:3); `c`, 1:2x, 7: 8"),
             "`b` is missing: why (packages.kdl); `c`, 1:2x, 7: 8"

@@ -1,6 +1,6 @@
 //! The steps from two sides to their difference, in order.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 
@@ -12,8 +12,8 @@ use super::pair::{self, Pairs};
 use super::places::FileChange;
 use super::translate::Translation;
 use super::what::What;
-use super::{Diff, Extent, FORMAT, FieldChange, NoteChange, PackageChange, Renamed, Side};
-use super::{facts, fields, group, moved, unowned};
+use super::{Diff, Extent, FORMAT, FieldChange, PackageChange, Renamed, Side};
+use super::{facts, fields, group, moved, remarks, unowned};
 use crate::plan::Step;
 
 pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
@@ -21,7 +21,8 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let same: Vec<_> = pairs.both().map(|(i, j)| (&old.packages[i], &new.packages[j])).collect();
     let translation = Translation::new(same.iter().copied());
     let words = (&translation, &translation.inverse());
-    let mut found = Sides { old, new, pairs: &pairs, words, found: vec![Found::default(); pairs.slots()] };
+    let mut found =
+        Sides { old, new, pairs: &pairs, words, found: vec![Found::default(); pairs.slots()] };
     let mut left = found.compare();
     let moves = left.moves(old, new);
     let absences = Absences::new(old, new, &pairs);
@@ -29,7 +30,8 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     found.left_over(&left, &moves, &absences);
     found.left_out();
     let (old_total, new_total) = found.totals();
-    let packages: Vec<PackageChange> = (0..pairs.slots()).filter_map(|slot| found.package(slot)).collect();
+    let packages: Vec<PackageChange> =
+        (0..pairs.slots()).filter_map(|slot| found.package(slot)).collect();
     Diff {
         format: FORMAT,
         old: side(old, new),
@@ -41,7 +43,8 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
         old_total,
         new_total,
         unowned: unowned::changes(old, new),
-        notes: notes(old, new),
+        warnings: remarks::warnings(old, new, &same),
+        notes: remarks::notes(old, new, &same),
     }
 }
 
@@ -71,7 +74,9 @@ impl<'a> Sides<'_, 'a> {
     /// Compares packages that are one, and gathers what has no counterpart.
     fn compare(&mut self) -> Left {
         let mut left = Left::default();
-        let all = |packages: &[Package<'_>], package: usize| (0..packages[package].files.len()).map(move |file| At { package, file });
+        let all = |packages: &[Package<'_>], package: usize| {
+            (0..packages[package].files.len()).map(move |file| At { package, file })
+        };
         for (index, was) in self.pairs.old_of.iter().enumerate() {
             match was {
                 Some(was) => self.pair(*was, index, &mut left),
@@ -89,10 +94,14 @@ impl<'a> Sides<'_, 'a> {
         self.found[is].fields = fields::differences((self.old, old), (self.new, new), self.words.0);
         let mut comparison = Comparison::new(old, new, self.words);
         let mut before: HashMap<_, usize> = HashMap::with_capacity(old.files.len());
-        before.extend(old.files.iter().enumerate().map(|(index, file)| ((file.area, file.path), index)));
+        before.extend(
+            old.files.iter().enumerate().map(|(index, file)| ((file.area, file.path), index)),
+        );
         let mut paired = vec![false; old.files.len()];
         for (file, now) in new.files.iter().enumerate() {
-            let Some(index) = before.get(&(now.area, now.path)).copied().filter(|index| !paired[*index]) else {
+            let Some(index) =
+                before.get(&(now.area, now.path)).copied().filter(|index| !paired[*index])
+            else {
                 left.come.push(At { package: is, file });
                 continue;
             };
@@ -112,10 +121,20 @@ impl<'a> Sides<'_, 'a> {
         left.gone.extend(gone.map(|(file, _)| At { package: was, file }));
     }
 
-    fn changed(&mut self, comparison: &mut Comparison<'_, 'a>, slot: usize, then: &File<'a>, now: &File<'a>) {
+    fn changed(
+        &mut self,
+        comparison: &mut Comparison<'_, 'a>,
+        slot: usize,
+        then: &File<'a>,
+        now: &File<'a>,
+    ) {
         self.found[slot].edits += match (then.content, now.content) {
-            (Content::Planned(Step::Relink { .. }), Content::Built(_)) => now.size.cast_signed() - then.size.cast_signed(),
-            (Content::Built(_), Content::Planned(Step::Relink { .. })) => then.size.cast_signed() - now.size.cast_signed(),
+            (Content::Planned(Step::Relink { .. }), Content::Built(_)) => {
+                now.size.cast_signed() - then.size.cast_signed()
+            }
+            (Content::Built(_), Content::Planned(Step::Relink { .. })) => {
+                then.size.cast_signed() - now.size.cast_signed()
+            }
             _ => 0,
         };
         for what in comparison.files(then, now) {
@@ -141,7 +160,11 @@ impl<'a> Sides<'_, 'a> {
         for at in left.gone.iter().filter(|at| !dead.gone.contains(at)) {
             let (package, slot) = (&self.old.packages[at.package], self.pairs.slot(at.package));
             let file = &package.files[at.file];
-            let unowned = || file.origin().filter(|o| unowned.contains(o)).map(|_| "now in no package".to_owned());
+            let unowned = || {
+                file.origin()
+                    .filter(|o| unowned.contains(o))
+                    .map(|_| "now in no package".to_owned())
+            };
             let now = absences.why_gone(at.package, file).or_else(unowned);
             self.add(slot, What::Vanished { now }, change(package, Some(file), None));
         }
@@ -152,16 +175,34 @@ impl<'a> Sides<'_, 'a> {
             self.add(at.package, What::Appeared { was }, change(package, None, Some(file)));
         }
         for (from, to) in left.filled.iter().chain(&left.emptied) {
-            let (then, now) = (&self.old.packages[from.package].files[from.file], &self.new.packages[to.package].files[to.file]);
+            let (then, now) = (
+                &self.old.packages[from.package].files[from.file],
+                &self.new.packages[to.package].files[to.file],
+            );
             let what = What::Step { old: then.kind(), new: now.kind() };
-            self.add(to.package, what, change(&self.new.packages[to.package], Some(then), Some(now)));
+            self.add(
+                to.package,
+                what,
+                change(&self.new.packages[to.package], Some(then), Some(now)),
+            );
         }
     }
 
     /// What is left out of packages on one side, and no file says so already.
     fn left_out(&mut self) {
         for (slot, what, path) in absent::changes(self.old, self.new, self.pairs) {
-            self.add(slot, what, FileChange { path, was: None, old_size: None, new_size: None, rule: None, also: Vec::new() });
+            self.add(
+                slot,
+                what,
+                FileChange {
+                    path,
+                    was: None,
+                    old_size: None,
+                    new_size: None,
+                    rule: None,
+                    also: Vec::new(),
+                },
+            );
         }
     }
 
@@ -174,9 +215,13 @@ impl<'a> Sides<'_, 'a> {
         let mut totals = (Extent::default(), Extent::default());
         for (slot, found) in self.found.iter().enumerate() {
             let (was, is) = self.pairs.of_slot(slot);
-            let sides = [(&mut totals.0, was.map(|i| &self.old.packages[i])), (&mut totals.1, is.map(|i| &self.new.packages[i]))];
+            let sides = [
+                (&mut totals.0, was.map(|i| &self.old.packages[i])),
+                (&mut totals.1, is.map(|i| &self.new.packages[i])),
+            ];
             for (total, package) in sides {
-                let Extent { files, size } = package.map(|p| extent(p, found.edits)).unwrap_or_default();
+                let Extent { files, size } =
+                    package.map(|p| extent(p, found.edits)).unwrap_or_default();
                 *total = Extent { files: total.files + files, size: total.size + size };
             }
         }
@@ -196,7 +241,9 @@ impl<'a> Sides<'_, 'a> {
             return None;
         }
         let either = new.or(old)?;
-        let known = |pick: fn(&Package<'_>) -> Option<String>| new.and_then(pick).or_else(|| old.and_then(pick));
+        let known = |pick: fn(&Package<'_>) -> Option<String>| {
+            new.and_then(pick).or_else(|| old.and_then(pick))
+        };
         Some(PackageChange {
             title: either.title(),
             was: before.filter(|_| renamed),
@@ -218,7 +265,11 @@ fn extent(package: &Package<'_>, edits: i64) -> Extent {
 }
 
 /// What a difference says of a file.
-pub(super) fn change(package: &Package<'_>, old: Option<&File<'_>>, new: Option<&File<'_>>) -> FileChange {
+pub(super) fn change(
+    package: &Package<'_>,
+    old: Option<&File<'_>>,
+    new: Option<&File<'_>>,
+) -> FileChange {
     let path = new.or(old).map(|file| package.shown(file).into_owned()).unwrap_or_default();
     let rule = new.and_then(|file| file.rule).filter(|rule| rule.contains(':'));
     FileChange {
@@ -232,12 +283,19 @@ pub(super) fn change(package: &Package<'_>, old: Option<&File<'_>>, new: Option<
 }
 
 /// What two data files of a package say differently.
-fn data(then: &File<'_>, now: &File<'_>, comparison: &Comparison<'_, '_>) -> Option<Vec<FieldChange>> {
+fn data(
+    then: &File<'_>,
+    now: &File<'_>,
+    comparison: &Comparison<'_, '_>,
+) -> Option<Vec<FieldChange>> {
     if now.path.rsplit('/').next() != Some(facts::FILE) {
         return None;
     }
     let (then, now) = (text(then)?, text(now)?);
-    facts::difference(&comparison.words.0.text(then, comparison.old.version, comparison.new.version), now)
+    facts::difference(
+        &comparison.words.0.text(then, comparison.old.version, comparison.new.version),
+        now,
+    )
 }
 
 fn text<'a>(file: &File<'a>) -> Option<&'a str> {
@@ -251,7 +309,11 @@ fn text<'a>(file: &File<'a>) -> Option<&'a str> {
 /// Adds fields, those of one name together.
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     for field in more {
-        if !fields.iter().any(|known| known.field == field.field && known.added == field.added && known.removed == field.removed) {
+        if !fields.iter().any(|known| {
+            known.field == field.field
+                && known.added == field.added
+                && known.removed == field.removed
+        }) {
             fields.push(field);
         }
     }
@@ -268,19 +330,13 @@ fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
 }
 
 fn directories(same: &[(&Package<'_>, &Package<'_>)]) -> Vec<Renamed> {
-    let pairs = same.iter().filter_map(|(old, new)| old.platform_dir.zip(new.platform_dir)).filter(|(old, new)| old != new);
+    let pairs = same
+        .iter()
+        .filter_map(|(old, new)| old.platform_dir.zip(new.platform_dir))
+        .filter(|(old, new)| old != new);
     let renamed: BTreeMap<&str, &str> = pairs.collect();
-    renamed.into_iter().map(|(old, new)| Renamed { old: old.to_owned(), new: new.to_owned() }).collect()
-}
-
-fn notes(old: &Contents<'_>, new: &Contents<'_>) -> Vec<NoteChange> {
-    let (Some(old), Some(new)) = (old.notes, new.notes) else { return Vec::new() };
-    let said = |notes: &[String]| notes.iter().map(|note| absent::without_lines(note).into_owned()).collect::<BTreeSet<String>>();
-    let (was, is) = (said(old), said(new));
-    let only = |notes: &[String], other: &BTreeSet<String>, now: bool| {
-        let alone = notes.iter().filter(|note| !other.contains(&*absent::without_lines(note)));
-        alone.map(|note| NoteChange { note: note.clone(), now }).collect::<Vec<_>>()
-    };
-    let (gone, come) = (only(old, &is, false), only(new, &was, true));
-    [gone, come].concat()
+    renamed
+        .into_iter()
+        .map(|(old, new)| Renamed { old: old.to_owned(), new: new.to_owned() })
+        .collect()
 }

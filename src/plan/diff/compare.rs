@@ -21,7 +21,11 @@ pub(super) struct Comparison<'c, 'a> {
 }
 
 impl<'c, 'a> Comparison<'c, 'a> {
-    pub fn new(old: &'c Package<'a>, new: &'c Package<'a>, words: (&'c Translation<'a>, &'c Translation<'a>)) -> Self {
+    pub fn new(
+        old: &'c Package<'a>,
+        new: &'c Package<'a>,
+        words: (&'c Translation<'a>, &'c Translation<'a>),
+    ) -> Self {
         Self { old, new, words, rpaths: HashMap::new() }
     }
 
@@ -29,15 +33,26 @@ impl<'c, 'a> Comparison<'c, 'a> {
     pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
         let mut found = match (old.content, new.content) {
             (Content::Directory, Content::Directory) => return Vec::new(),
-            (Content::Link(a), Content::Link(b)) => return self.target(old, a, new, b).into_iter().collect(),
+            (Content::Link(a), Content::Link(b)) => {
+                return self.target(old, a, new, b).into_iter().collect();
+            }
             (Content::Planned(a), Content::Planned(b)) => self.steps(old, a, new, b),
-            (Content::Planned(step), Content::Built(bytes)) => self.kept(old, step, new, bytes, Side::Old),
-            (Content::Built(bytes), Content::Planned(step)) => self.kept(new, step, old, bytes, Side::New),
+            (Content::Planned(step), Content::Built(bytes)) => {
+                self.kept(old, step, new, bytes, Side::Old)
+            }
+            (Content::Built(bytes), Content::Planned(step)) => {
+                self.kept(new, step, old, bytes, Side::New)
+            }
             (Content::Built(a), Content::Built(b)) => self.built(old, a, new, b),
-            (Content::Planned(_) | Content::Built(_) | Content::Link(_) | Content::Directory, _) => return vec![other_kind(old, new)],
+            (
+                Content::Planned(_) | Content::Built(_) | Content::Link(_) | Content::Directory,
+                _,
+            ) => return vec![other_kind(old, new)],
         };
         // Another step says itself whether its file can be executed.
-        if old.executable != new.executable && !found.iter().any(|what| matches!(what, What::Step { .. })) {
+        if old.executable != new.executable
+            && !found.iter().any(|what| matches!(what, What::Step { .. }))
+        {
             found.push(What::Executable { now: new.executable });
         }
         found
@@ -46,7 +61,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
     fn steps(&mut self, old: &File<'a>, a: &'a Step, new: &File<'a>, b: &'a Step) -> Vec<What> {
         let mut found = Vec::new();
         match (a, b) {
-            (Step::Copy { source: from }, Step::Copy { source: to }) => found.extend(sources(old, from, new, to)),
+            (Step::Copy { source: from }, Step::Copy { source: to }) => {
+                found.extend(sources(old, from, new, to));
+            }
             (Step::Relink { source: from, rpath: was }, Step::Relink { source: to, rpath: is }) => {
                 found.extend(sources(old, from, new, to));
                 found.extend(self.rpath(old, was, new, is));
@@ -57,12 +74,21 @@ impl<'c, 'a> Comparison<'c, 'a> {
             }
             (
                 Step::Alias { soname, needed, rpath, machine: from },
-                Step::Alias { soname: new_soname, needed: new_needed, rpath: new_rpath, machine: to },
+                Step::Alias {
+                    soname: new_soname,
+                    needed: new_needed,
+                    rpath: new_rpath,
+                    machine: to,
+                },
             ) => {
-                found.extend(self.alias((soname, needed, rpath), (new_soname, new_needed, new_rpath)));
+                found.extend(
+                    self.alias((soname, needed, rpath), (new_soname, new_needed, new_rpath)),
+                );
                 found.extend((from != to).then(|| machines(*from, *to)));
             }
-            (Step::Render { text: was }, Step::Render { text: is }) => found.extend(self.text(was, is)),
+            (Step::Render { text: was }, Step::Render { text: is }) => {
+                found.extend(self.text(was, is));
+            }
             // Links and directories are told apart before.
             (
                 Step::Copy { .. }
@@ -79,7 +105,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     fn rpath(&mut self, old: &File<'a>, was: &'a str, new: &File<'a>, is: &'a str) -> Option<What> {
-        let (directory, same_place) = (parent(new.path), old.path == new.path && old.area == new.area);
+        let (directory, same_place) =
+            (parent(new.path), old.path == new.path && old.area == new.area);
         if was == is && same_place && self.words.0.is_identity() {
             return None;
         }
@@ -90,7 +117,11 @@ impl<'c, 'a> Comparison<'c, 'a> {
             return known.clone();
         }
         let (from, to) = (self.old.installed(old), self.new.installed(new));
-        let found = rpath::difference(&Searched { rpath: was, at: &from }, &Searched { rpath: is, at: &to }, self.words.0);
+        let found = rpath::difference(
+            &Searched { rpath: was, at: &from },
+            &Searched { rpath: is, at: &to },
+            self.words.0,
+        );
         if same_place && new.area == Area::Platform {
             self.rpaths.insert((was, is, directory), found.clone());
         }
@@ -116,7 +147,11 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 
     /// How two forwarding libraries differ in their names, or in where the other library is.
-    fn alias(&self, (soname, needed, rpath): (&str, &str, &str), (new_soname, new_needed, new_rpath): (&str, &str, &str)) -> Option<What> {
+    fn alias(
+        &self,
+        (soname, needed, rpath): (&str, &str, &str),
+        (new_soname, new_needed, new_rpath): (&str, &str, &str),
+    ) -> Option<What> {
         let from = self.words.0.path(rpath);
         if (soname, needed, &*from) == (new_soname, new_needed, new_rpath) {
             return None;
@@ -125,15 +160,26 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let place = if from == new_rpath { String::new() } else { format!(" in {place}") };
             format!("{soname} for {needed}{place}")
         };
-        Some(What::Alias { old: said(soname, needed, &from), new: said(new_soname, new_needed, new_rpath) })
+        Some(What::Alias {
+            old: said(soname, needed, &from),
+            new: said(new_soname, new_needed, new_rpath),
+        })
     }
 
     fn text(&self, was: &str, is: &str) -> Option<What> {
-        (was != is && self.words.0.text(was, self.old.version, self.new.version) != is).then_some(What::Text)
+        (was != is && self.words.0.text(was, self.old.version, self.new.version) != is)
+            .then_some(What::Text)
     }
 
     /// Whether what was built is what the plan promised.
-    fn kept(&mut self, promise: &File<'a>, step: &'a Step, built: &File<'a>, bytes: &'a Bytes, side: Side) -> Vec<What> {
+    fn kept(
+        &mut self,
+        promise: &File<'a>,
+        step: &'a Step,
+        built: &File<'a>,
+        bytes: &'a Bytes,
+        side: Side,
+    ) -> Vec<What> {
         match step {
             Step::Copy { .. } if promise.size != built.size => vec![What::Size],
             Step::Relink { rpath, .. } => self.searched(promise, rpath, built, bytes, side),
@@ -148,7 +194,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
         }
     }
 
-    fn searched(&mut self, promise: &File<'a>, rpath: &'a str, built: &File<'a>, bytes: &'a Bytes, side: Side) -> Vec<What> {
+    fn searched(
+        &mut self,
+        promise: &File<'a>,
+        rpath: &'a str,
+        built: &File<'a>,
+        bytes: &'a Bytes,
+        side: Side,
+    ) -> Vec<What> {
         let Some(search) = &bytes.search else { return vec![What::Content] };
         let found = match side {
             Side::Old => self.rpath(promise, rpath, built, search.effective()),
@@ -180,10 +233,15 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let (Some(was), Some(is)) = (&a.search, &b.search) else {
             return vec![if old.size == new.size { What::Content } else { What::Size }];
         };
-        let mut found: Vec<What> = self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
+        let mut found: Vec<What> =
+            self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
         // Where names of directories differ, so do the bytes, and their number by a little.
         let renamed = found.is_empty() && was != is;
-        let explained = if renamed { was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED } else { 0 };
+        let explained = if renamed {
+            was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED
+        } else {
+            0
+        };
         if old.size.abs_diff(new.size) > explained {
             found.push(What::Size);
         } else if found.is_empty() && !renamed {

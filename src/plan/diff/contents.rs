@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::super::{Absent, Distribution, Form, Member, Metadata, Plan, Step, Unowned};
+use super::super::{
+    Absent, Distribution, Form, Member, Metadata, Note, Plan, Step, Unowned, Warning,
+};
 use crate::catalog::Origin;
 use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use crate::version::Version;
@@ -24,7 +26,9 @@ pub struct Contents<'a> {
     /// Files that no package takes; `None` where nobody can know.
     pub unowned: Option<&'a [Unowned]>,
     /// What a plan says beside; `None` where there is no plan.
-    pub notes: Option<&'a [String]>,
+    pub notes: Option<&'a [Note]>,
+    /// What a plan warns of; `None` where there is no plan.
+    pub warnings: Option<&'a [Warning]>,
 }
 
 /// One wheel or sdist of a side.
@@ -147,6 +151,7 @@ impl<'a> Contents<'a> {
             packages: plan.distributions.iter().map(|d| Package::of_plan(plan, d)).collect(),
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
+            warnings: Some(&plan.warnings),
         }
     }
 }
@@ -178,7 +183,9 @@ impl<'a> Package<'a> {
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
-            Area::Module => Cow::Owned(format!("{}/{}", self.module.unwrap_or_default(), file.path)),
+            Area::Module => {
+                Cow::Owned(format!("{}/{}", self.module.unwrap_or_default(), file.path))
+            }
             Area::License if self.form == Form::Sdist => Cow::Borrowed(file.path),
             Area::License => Cow::Owned(format!("*.dist-info/licenses/{}", file.path)),
         }
@@ -201,7 +208,12 @@ impl<'a> Package<'a> {
 
     /// The directory below `dist` and the name, as tables have them.
     pub fn title(&self) -> String {
-        let family = self.directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+        let family = self
+            .directory
+            .as_str()
+            .strip_prefix("dist/")
+            .map(|f| format!("{f}/"))
+            .unwrap_or_default();
         let form = if self.form == Form::Sdist { " (sdist)" } else { "" };
         format!("{family}{}{form}", self.name)
     }
@@ -209,7 +221,11 @@ impl<'a> Package<'a> {
 
 impl<'a> File<'a> {
     /// A file at `path` below site-packages (or an sdist's top directory), in the tree that it belongs to.
-    pub fn placed(path: &'a str, module: Option<&str>, platform_dir: Option<&str>) -> (Area, &'a str) {
+    pub fn placed(
+        path: &'a str,
+        module: Option<&str>,
+        platform_dir: Option<&str>,
+    ) -> (Area, &'a str) {
         let below = |root: Option<&str>| path.strip_prefix(root?)?.strip_prefix('/');
         match (below(platform_dir), below(module)) {
             (Some(rest), _) => (Area::Platform, rest),
@@ -256,9 +272,18 @@ fn planned<'a>(area: Area, path: &'a str, member: &'a Member) -> File<'a> {
     let content = match &member.step {
         Step::Link { target } => Content::Link(target),
         Step::Directory => Content::Directory,
-        step @ (Step::Copy { .. } | Step::Relink { .. } | Step::Stub { .. } | Step::Alias { .. } | Step::Render { .. }) => {
-            Content::Planned(step)
-        }
+        step @ (Step::Copy { .. }
+        | Step::Relink { .. }
+        | Step::Stub { .. }
+        | Step::Alias { .. }
+        | Step::Render { .. }) => Content::Planned(step),
     };
-    File { area, path, content, size: member.size, executable: member.executable, rule: Some(&member.rule) }
+    File {
+        area,
+        path,
+        content,
+        size: member.size,
+        executable: member.executable,
+        rule: Some(&member.rule),
+    }
 }

@@ -63,7 +63,9 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let changes = keys.into_iter().filter_map(|key| {
         let (mut before, mut after) = (Said::of(old.get(key)), Said::of(new.get(key)));
         before.split_where_shared(&mut after);
-        let only = |one: &Said, other: &Said| one.values.difference(&other.values).cloned().collect::<Vec<_>>();
+        let only = |one: &Said, other: &Said| {
+            one.values.difference(&other.values).cloned().collect::<Vec<_>>()
+        };
         let (removed, added) = (only(&before, &after), only(&after, &before));
         (removed != added).then(|| FieldChange { field: key.replace('_', " "), removed, added })
     });
@@ -90,10 +92,20 @@ impl Said {
 
     fn collect(&mut self, path: &str, value: &Value) {
         match value {
-            Value::Object(map) if !path.is_empty() && map.values().all(|v| !v.is_object() && !v.is_array()) => {
-                self.records.insert(path.to_owned(), map.iter().map(|(key, value)| (key.clone(), word(value))).collect());
+            Value::Object(map)
+                if !path.is_empty() && map.values().all(|v| !v.is_object() && !v.is_array()) =>
+            {
+                self.records.insert(
+                    path.to_owned(),
+                    map.iter()
+                        .filter(|(_, value)| !value.is_null())
+                        .map(|(key, value)| (key.clone(), word(value)))
+                        .collect(),
+                );
             }
-            Value::Object(map) => map.iter().for_each(|(key, value)| self.collect(&below(path, key), value)),
+            Value::Object(map) => {
+                map.iter().for_each(|(key, value)| self.collect(&below(path, key), value));
+            }
             Value::Array(items) => items.iter().for_each(|item| self.collect(path, item)),
             Value::Null => {}
             Value::String(_) | Value::Bool(_) | Value::Number(_) => self.say(path, &word(value)),
@@ -101,20 +113,34 @@ impl Said {
     }
 
     fn say(&mut self, path: &str, what: &str) {
-        self.values.insert(if path.is_empty() { what.to_owned() } else { format!("{path}: {what}") });
+        self.values.insert(if path.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{path}: {what}")
+        });
     }
 
     /// Tells records word by word where both sides have them, else whole.
     fn split_where_shared(&mut self, other: &mut Self) {
-        let (mine, theirs) = (std::mem::take(&mut self.records), std::mem::take(&mut other.records));
-        let tell = |said: &mut Self, own: &BTreeMap<String, BTreeMap<String, String>>, shared: &BTreeMap<_, _>| {
+        let (mine, theirs) =
+            (std::mem::take(&mut self.records), std::mem::take(&mut other.records));
+        let tell = |said: &mut Self,
+                    own: &BTreeMap<String, BTreeMap<String, String>>,
+                    shared: &BTreeMap<_, _>| {
             for (path, record) in own {
                 if shared.contains_key(path) {
                     for (key, word) in record {
                         said.say(&below(path, key), word);
                     }
                 } else {
-                    said.say(path, &record.iter().map(|(key, word)| format!("{key} {word}")).collect::<Vec<_>>().join(", "));
+                    said.say(
+                        path,
+                        &record
+                            .iter()
+                            .map(|(key, word)| format!("{key} {word}"))
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    );
                 }
             }
         };
@@ -124,11 +150,15 @@ impl Said {
 }
 
 fn below(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() { key.to_owned() } else { format!("{path} {key}") }
 }
 
 fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        _ => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +179,8 @@ mod tests {
     #[test]
     fn differences_are_told_by_key() {
         let text = |value: Value| python::module("", "DIST", &value);
-        let old = text(json!({"extras": {"a": ["x==1", "y==1"], "b": ["z==1"]}, "same": 1, "on": true}));
+        let old =
+            text(json!({"extras": {"a": ["x==1", "y==1"], "b": ["z==1"]}, "same": 1, "on": true}));
         let new = text(json!({"extras": {"a": ["x==1"], "c": ["z==1"]}, "same": 1, "on": false}));
         let strings = |all: &[&str]| all.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
         let change = |field: &str, removed: &[&str], added: &[&str]| FieldChange {
@@ -159,10 +190,15 @@ mod tests {
         };
         assert_eq!(
             difference(&old, &new).unwrap(),
-            [change("extras", &["a: y==1", "b: z==1"], &["c: z==1"]), change("on", &["true"], &["false"])]
+            [
+                change("extras", &["a: y==1", "b: z==1"], &["c: z==1"]),
+                change("on", &["yes"], &["no"])
+            ]
         );
         assert_eq!(difference(&old, &old), None);
-        let new = text(json!({"extras": {"a": ["x==1", "y==1"], "b": ["z==1"]}, "same": {"s": {"p": "c", "n": null}}, "on": true}));
-        assert_eq!(difference(&old, &new).unwrap(), [change("same", &["1"], &["s: n null, p c"])]);
+        let new = text(
+            json!({"extras": {"a": ["x==1", "y==1"], "b": ["z==1"]}, "same": {"s": {"p": "c", "n": null}}, "on": true}),
+        );
+        assert_eq!(difference(&old, &new).unwrap(), [change("same", &["1"], &["s: p c"])]);
     }
 }

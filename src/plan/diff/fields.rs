@@ -26,7 +26,9 @@ pub(super) fn differences(
     }
     let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
     let both = values(old).into_iter().zip(values(new));
-    found.extend(both.filter_map(|((field, was), (_, is))| many(field, was.iter().map(|v| said(v)).collect(), &is)));
+    found.extend(both.filter_map(|((field, was), (_, is))| {
+        many(field, was.iter().map(|v| said(v)).collect(), &is)
+    }));
     found
 }
 
@@ -36,7 +38,8 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     let one = |text: &'p str| vec![Cow::Borrowed(text)];
     let flag = |set: bool, text: &'static str| if set { one(text) } else { Vec::new() };
     let all = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
-    let scripts = package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
+    let scripts =
+        package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
     vec![
         ("comes as", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
         ("directory", one(package.directory.as_str())),
@@ -49,18 +52,37 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
         ("extras", all(package.extras)),
         ("requirements", flag(metadata.computed, "computed when it is installed")),
         ("entry points", scripts.collect()),
-        ("members", if package.form == Form::Wheel { one(if package.compressed { "deflated" } else { "stored" }) } else { Vec::new() }),
+        (
+            "members",
+            if package.form == Form::Wheel {
+                one(if package.compressed { "deflated" } else { "stored" })
+            } else {
+                Vec::new()
+            },
+        ),
         ("archive", package.archive.map(|path| one(path.file_name())).unwrap_or_default()),
     ]
 }
 
 fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
-    (old != new).then(|| FieldChange { field: field.to_owned(), removed: vec![old.to_owned()], added: vec![new.to_owned()] })
+    (old != new).then(|| FieldChange {
+        field: field.to_owned(),
+        removed: vec![old.to_owned()],
+        added: vec![new.to_owned()],
+    })
 }
 
 /// What is in one list and not in the other, in the order of each.
 fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
-    let added: Vec<String> = new.iter().filter(|v| !old.iter().any(|o| o == *v)).map(|v| v.clone().into_owned()).collect();
+    let added: Vec<String> = new
+        .iter()
+        .filter(|v| !old.iter().any(|o| o == *v))
+        .map(|v| v.clone().into_owned())
+        .collect();
     let removed: Vec<String> = old.into_iter().filter(|o| !new.iter().any(|v| v == o)).collect();
-    (!removed.is_empty() || !added.is_empty()).then(|| FieldChange { field: field.to_owned(), removed, added })
+    (!removed.is_empty() || !added.is_empty()).then(|| FieldChange {
+        field: field.to_owned(),
+        removed,
+        added,
+    })
 }

@@ -12,9 +12,14 @@ use super::what::What;
 use crate::plan::Step;
 
 /// The changes of a package, in the order in which people want to know them.
-pub(super) fn changes(old: Option<&Package<'_>>, new: Option<&Package<'_>>, found: IndexMap<What, Vec<FileChange>>) -> Vec<Change> {
+pub(super) fn changes(
+    old: Option<&Package<'_>>,
+    new: Option<&Package<'_>>,
+    found: IndexMap<What, Vec<FileChange>>,
+) -> Vec<Change> {
     let universes = Universes::new(old, new);
-    let mut changes: Vec<Change> = found.into_iter().map(|(what, files)| change(&universes, what, files)).collect();
+    let mut changes: Vec<Change> =
+        found.into_iter().map(|(what, files)| change(&universes, what, files)).collect();
     // The sort is stable: equals stay in the order of the first file of each.
     changes.sort_by_key(|c| (rank(&c.what), std::cmp::Reverse(c.files.len())));
     changes
@@ -30,7 +35,11 @@ fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>)
 fn most_places(what: &What) -> usize {
     match what {
         What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
-        What::Rpath { .. } | What::Target { .. } | What::Alias { .. } | What::Machine { .. } | What::Executable { .. } => 1,
+        What::Rpath { .. }
+        | What::Target { .. }
+        | What::Alias { .. }
+        | What::Machine { .. }
+        | What::Executable { .. } => 1,
         What::Step { .. }
         | What::Source { .. }
         | What::Text
@@ -82,7 +91,9 @@ impl<'p, 'a> Universes<'p, 'a> {
             What::Vanished { .. } => self.gone.get_or_init(|| of_package(self.old, |_| true)),
             What::Rpath { .. } => self.searching.get_or_init(|| of_package(self.new, searches)),
             What::Target { .. } | What::Alias { .. } | What::Machine { .. } => {
-                self.leading.get_or_init(|| of_package(self.new, |f| matches!(f.kind(), "link" | "stub" | "alias")))
+                self.leading.get_or_init(|| {
+                    of_package(self.new, |f| matches!(f.kind(), "link" | "stub" | "alias"))
+                })
             }
             What::LeftOut { .. } | What::LeftOutOtherwise { .. } | What::NotLeftOut { .. } => {
                 self.left_out.get_or_init(|| self.also_left_out())
@@ -99,9 +110,11 @@ impl<'p, 'a> Universes<'p, 'a> {
 
     /// Every path that either side has or leaves out.
     fn also_left_out(&self) -> Universe<'a> {
-        let absent = [self.old, self.new].into_iter().flatten().flat_map(|p| p.absent.into_iter().flatten());
+        let absent =
+            [self.old, self.new].into_iter().flatten().flat_map(|p| p.absent.into_iter().flatten());
         let files = [self.old, self.new].into_iter().flatten().flat_map(shown);
-        let mut paths: Vec<Cow<'a, str>> = files.chain(absent.map(|a| Cow::Borrowed(a.path.as_str()))).collect();
+        let mut paths: Vec<Cow<'a, str>> =
+            files.chain(absent.map(|a| Cow::Borrowed(a.path.as_str()))).collect();
         paths.sort_unstable();
         paths.dedup();
         Universe::new(paths.into_iter())
@@ -117,8 +130,13 @@ fn searches(file: &File<'_>) -> bool {
     }
 }
 
-pub(super) fn of_package<'a>(package: Option<&Package<'a>>, meant: impl Fn(&File<'a>) -> bool) -> Universe<'a> {
-    let files = package.into_iter().flat_map(|p| p.files.iter().filter(|f| !f.is_directory() && meant(f)).map(|f| p.shown(f)));
+pub(super) fn of_package<'a>(
+    package: Option<&Package<'a>>,
+    meant: impl Fn(&File<'a>) -> bool,
+) -> Universe<'a> {
+    let files = package
+        .into_iter()
+        .flat_map(|p| p.files.iter().filter(|f| !f.is_directory() && meant(f)).map(|f| p.shown(f)));
     Universe::new(files)
 }
 

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{Also, Change, Diff, Extent, FieldChange, Moved, PackageChange, Place, Side, UnownedChange, What};
+use super::{Also, Change, Diff, Extent, Moved, PackageChange, Place, Side, UnownedChange, What};
 use crate::plan::text::{counted, human_size};
 
 mod detail;
 mod merge;
+mod remarks;
+mod values;
 
 pub(super) use detail::shortened;
 
@@ -57,13 +59,31 @@ pub(super) struct Line {
 
 impl Line {
     fn field(mark: char, field: &str, detail: String) -> Self {
-        Self { mark, place: field.to_owned(), count: None, old: 0, new: 0, signed: true, detail, field: true }
+        Self {
+            mark,
+            place: field.to_owned(),
+            count: None,
+            old: 0,
+            new: 0,
+            signed: true,
+            detail,
+            field: true,
+        }
     }
 
     fn files(mark: char, place: &Place, signed: bool, detail: String) -> Self {
         let pattern = place.pattern.ends_with("**") || place.pattern.ends_with('…');
         let count = pattern.then_some((place.files, place.of));
-        Self { mark, place: place.pattern.clone(), count, old: place.old_size, new: place.new_size, signed, detail, field: false }
+        Self {
+            mark,
+            place: place.pattern.clone(),
+            count,
+            old: place.old_size,
+            new: place.new_size,
+            signed,
+            detail,
+            field: false,
+        }
     }
 
     /// How many files, as text.
@@ -77,7 +97,11 @@ impl Line {
 
     /// The bytes, as text; nothing where there is no difference.
     pub fn sized(&self) -> String {
-        if self.signed { size_change(self.old, self.new) } else { human_size(self.old.max(self.new)) }
+        if self.signed {
+            size_change(self.old, self.new)
+        } else {
+            human_size(self.old.max(self.new))
+        }
     }
 }
 
@@ -104,7 +128,11 @@ impl Report {
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);
-            merge::Shown { row: row(package), section: (!section.lines.is_empty()).then_some(section), package }
+            merge::Shown {
+                row: row(package),
+                section: (!section.lines.is_empty()).then_some(section),
+                package,
+            }
         });
         let (rows, sections) = if files { apart(shown) } else { merge::packages(shown.collect()) };
         let lines = moves(diff, files);
@@ -113,7 +141,8 @@ impl Report {
         let mut all = vec![moved];
         all.extend(sections);
         all.push(unowned(&diff.unowned, files));
-        all.push(notes(diff));
+        all.push(remarks::warnings(diff));
+        all.push(remarks::notes(diff));
         all.retain(|section| !section.lines.is_empty());
         Self { head: head(diff), rows: rows_with_sum(rows, diff), sections: all }
     }
@@ -160,26 +189,46 @@ fn row(package: &PackageChange) -> Row {
 }
 
 fn heading(package: &PackageChange) -> String {
-    package.was.as_ref().map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
+    package
+        .was
+        .as_ref()
+        .map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
 }
 
 /// The rows, and what they and the packages without a difference come to.
 fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     let sum = |pick: fn(&PackageChange) -> Option<Extent>| {
         let each = diff.packages.iter().filter_map(pick);
-        each.fold(Extent::default(), |all, e| Extent { files: all.files + e.files, size: all.size + e.size })
+        each.fold(Extent::default(), |all, e| Extent {
+            files: all.files + e.files,
+            size: all.size + e.size,
+        })
     };
     if diff.same > 0 {
         let changed = sum(|p| p.new);
-        let rest = Extent { files: diff.new_total.files - changed.files, size: diff.new_total.size - changed.size };
-        rows.push(Row { mark: '=', title: counted(diff.same, "package"), old: Some(rest), new: Some(rest) });
+        let rest = Extent {
+            files: diff.new_total.files - changed.files,
+            size: diff.new_total.size - changed.size,
+        };
+        rows.push(Row {
+            mark: '=',
+            title: counted(diff.same, "package"),
+            old: Some(rest),
+            new: Some(rest),
+        });
     }
-    rows.push(Row { mark: ' ', title: "all".to_owned(), old: Some(diff.old_total), new: Some(diff.new_total) });
+    rows.push(Row {
+        mark: ' ',
+        title: "all".to_owned(),
+        old: Some(diff.old_total),
+        new: Some(diff.new_total),
+    });
     rows
 }
 
 pub(super) fn package(package: &PackageChange, files: bool) -> Section {
-    let mut lines: Vec<Line> = package.fields.iter().flat_map(|f| field(f, files)).collect();
+    let mut lines: Vec<Line> =
+        package.fields.iter().flat_map(|f| values::field(f, files)).collect();
     let mut told: Vec<(std::mem::Discriminant<What>, usize)> = Vec::new();
     for change in &package.changes {
         let kind = std::mem::discriminant(&change.what);
@@ -192,54 +241,28 @@ pub(super) fn package(package: &PackageChange, files: bool) -> Section {
             lines.extend(change_lines(change, files));
         }
     }
-    for (kind, count) in told.into_iter().filter(|(_, count)| !files && *count > detail::MOST_GROUPS) {
-        let rest = package.changes.iter().filter(|c| std::mem::discriminant(&c.what) == kind).skip(detail::MOST_GROUPS);
+    for (kind, count) in
+        told.into_iter().filter(|(_, count)| !files && *count > detail::MOST_GROUPS)
+    {
+        let rest = package
+            .changes
+            .iter()
+            .filter(|c| std::mem::discriminant(&c.what) == kind)
+            .skip(detail::MOST_GROUPS);
         let more = rest.map(|c| c.files.len()).sum::<usize>();
         let what = format!("{} more differences of this kind", count - detail::MOST_GROUPS);
-        let place = Place { pattern: "…".to_owned(), files: more, of: more, old_size: 0, new_size: 0, rule: None, also: Vec::new() };
+        let place = Place {
+            pattern: "…".to_owned(),
+            files: more,
+            of: more,
+            old_size: 0,
+            new_size: 0,
+            rule: None,
+            also: Vec::new(),
+        };
         lines.push(Line::files('~', &place, true, what));
     }
     Section { title: heading(package), lines }
-}
-
-fn field(change: &FieldChange, files: bool) -> Vec<Line> {
-    let (pairs, removed, added) = paired(change);
-    let each = |mark: char, values: &[String]| {
-        let most = if files { usize::MAX } else { detail::MOST_VALUES };
-        let mut lines: Vec<Line> = values.iter().take(most).map(|v| Line::field(mark, &change.field, v.clone())).collect();
-        let more = values.len().saturating_sub(most);
-        lines.extend((more > 0).then(|| Line::field(mark, &change.field, format!("… and {more} more"))));
-        lines
-    };
-    let changed: Vec<Line> = pairs.into_iter().map(|text| Line::field('~', &change.field, text)).collect();
-    [changed, each('-', &removed), each('+', &added)].concat()
-}
-
-/// Values that changed rather than came and went: the only one that was and the only one that is,
-/// or those of one key on both sides. Then the others of both sides.
-fn paired(change: &FieldChange) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let (mut removed, mut added, mut pairs) = (change.removed.clone(), change.added.clone(), Vec::new());
-    let alone = removed.len() == 1 && added.len() == 1;
-    removed.retain(|old| {
-        let same_key = |text: &&String| key(old).is_some() && key(text) == key(old);
-        let olds = change.removed.iter().filter(same_key).count();
-        let news: Vec<&String> = change.added.iter().filter(same_key).collect();
-        let new = match news[..] {
-            [new] if olds == 1 => new[key(old).map_or(0, str::len)..].to_owned(),
-            _ if alone => change.added[0].clone(),
-            _ => return true,
-        };
-        added.retain(|text| !(alone || same_key(&text)));
-        pairs.push(format!("{old} → {new}"));
-        false
-    });
-    (pairs, removed, added)
-}
-
-/// What a value is said of: `a: ` of `a: 1`, `a = ` of `a = m:f`.
-fn key(text: &str) -> Option<&str> {
-    let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
-    ends.min().map(|end| &text[..end])
 }
 
 fn change_lines(change: &Change, files: bool) -> Vec<Line> {
@@ -248,13 +271,20 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
         What::Vanished { .. } => ('-', false),
         _ => ('~', true),
     };
-    let mut places = if files { change.files.iter().map(alone).collect() } else { change.places.clone() };
+    let mut places =
+        if files { change.files.iter().map(alone).collect() } else { change.places.clone() };
     if change.what == What::Size {
         places.sort_by_key(|p| std::cmp::Reverse(p.new_size.abs_diff(p.old_size)));
     }
     let of_bytes = matches!(
         change.what,
-        What::Appeared { .. } | What::Vanished { .. } | What::Step { .. } | What::Source { .. } | What::Size | What::Text | What::Content
+        What::Appeared { .. }
+            | What::Vanished { .. }
+            | What::Step { .. }
+            | What::Source { .. }
+            | What::Size
+            | What::Text
+            | What::Content
     );
     let line = |place: &Place| {
         let line = Line::files(mark, place, signed, detail::of(&change.what, place));
@@ -265,7 +295,8 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
 
 /// A file as a place of its own.
 fn alone(file: &super::FileChange) -> Place {
-    let (old_size, new_size) = (file.old_size.unwrap_or_default(), file.new_size.unwrap_or_default());
+    let (old_size, new_size) =
+        (file.old_size.unwrap_or_default(), file.new_size.unwrap_or_default());
     Place {
         pattern: file.path.clone(),
         files: 1,
@@ -287,10 +318,17 @@ fn moves(diff: &Diff, files: bool) -> Vec<Line> {
     };
     let lines = diff.moved.iter().flat_map(|moved| {
         if !files {
-            return moved.places.iter().map(|place| one(moved, place, moved.pattern.as_ref())).collect::<Vec<_>>();
+            return moved
+                .places
+                .iter()
+                .map(|place| one(moved, place, moved.pattern.as_ref()))
+                .collect::<Vec<_>>();
         }
         let each = moved.files.iter().map(|file| {
-            let place = Place { pattern: file.was.clone().unwrap_or_else(|| file.path.clone()), ..alone(file) };
+            let place = Place {
+                pattern: file.was.clone().unwrap_or_else(|| file.path.clone()),
+                ..alone(file)
+            };
             one(moved, &place, file.was.as_ref().map(|_| &file.path))
         });
         each.collect()
@@ -300,15 +338,16 @@ fn moves(diff: &Diff, files: bool) -> Vec<Line> {
 
 fn unowned(changes: &[UnownedChange], files: bool) -> Section {
     let lines = changes.iter().flat_map(|change| {
-        let places = if files { change.files.iter().map(alone).collect() } else { change.places.clone() };
+        let places =
+            if files { change.files.iter().map(alone).collect() } else { change.places.clone() };
         let mark = if change.now { '+' } else { '-' };
-        places.into_iter().map(move |place| Line::files(mark, &place, false, change.artifact.clone()))
+        places
+            .into_iter()
+            .map(move |place| Line::files(mark, &place, false, change.artifact.clone()))
     });
     let lines = lines.collect();
-    Section { title: "in no package".to_owned(), lines: if files { lines } else { merge::unowned(lines) } }
-}
-
-fn notes(diff: &Diff) -> Section {
-    let lines = diff.notes.iter().map(|n| Line::field(if n.now { '+' } else { '-' }, "note", n.note.clone()));
-    Section { title: "notes of the plans".to_owned(), lines: lines.collect() }
+    Section {
+        title: "in no package".to_owned(),
+        lines: if files { lines } else { merge::unowned(lines) },
+    }
 }

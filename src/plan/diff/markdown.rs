@@ -6,6 +6,7 @@ use super::lines::{Report, Row, count_change, size_change};
 use super::text::{NOTHING, Widths, narrowed};
 use super::{Diff, Extent};
 use crate::plan::text::human_size;
+use crate::source::printable;
 
 /// No comment is longer, in bytes: GitHub takes 65,536 characters.
 const LONGEST: usize = 64_000;
@@ -71,7 +72,7 @@ fn table(rows: &[Row], page: &mut Page) {
         page.line(&format!(
             "| {} | {} | {} | {} | {} | {} |",
             row.mark,
-            row.title.replace('*', "\\*"),
+            printable(&row.title).replace('*', "\\*").replace('|', "\\|"),
             now(|e| e.files.to_string()),
             count_change(old.files, new.files),
             now(|e| human_size(e.size)),
@@ -87,7 +88,7 @@ fn lines(report: &Report, page: &mut Page) {
             page.line("");
         }
         // `@@` is what the block's own headings start with.
-        page.line(&format!("@@ {} @@", section.title));
+        page.line(&format!("@@ {} @@", printable(&section.title)));
         for line in &section.lines {
             page.line(&narrowed(&widths.line(line)));
         }
@@ -96,7 +97,10 @@ fn lines(report: &Report, page: &mut Page) {
 
 /// A fence longer than any run of backticks within.
 fn fence(report: &Report) -> String {
-    let lines = report.sections.iter().flat_map(|s| s.lines.iter().flat_map(|l| [l.place.as_str(), l.detail.as_str()]));
+    let lines = report
+        .sections
+        .iter()
+        .flat_map(|s| s.lines.iter().flat_map(|l| [l.place.as_str(), l.detail.as_str()]));
     let longest = lines.map(longest_run).max().unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
 }
@@ -109,5 +113,8 @@ fn longest_run(text: &str) -> usize {
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{space}{}{space}{fence}", super::lines::shortened(&text.replace(['\n', '\r'], " "), 200))
+    format!(
+        "{fence}{space}{}{space}{fence}",
+        super::lines::shortened(&text.replace(['\n', '\r'], " "), 200)
+    )
 }

@@ -39,19 +39,32 @@ pub(super) fn grouped<'a>(
     for (was, is) in moves {
         let (from, to) = (&old.packages[was.package], &new.packages[is.package]);
         let (then, now) = (&from.files[was.file], &to.files[is.file]);
-        let comparison = comparisons.entry((was.package, is.package)).or_insert_with(|| Comparison::new(from, to, words));
+        let comparison = comparisons
+            .entry((was.package, is.package))
+            .or_insert_with(|| Comparison::new(from, to, words));
         let also: Vec<String> = comparison.files(then, now).iter().filter_map(aside).collect();
         let (before, after) = (from.shown(then), to.shown(now));
         let (x, y) = if before == after { ("", "") } else { apart(&before, &after) };
-        let key =
-            Key { from: was.package, to: is.package, old: x.to_owned(), new: y.to_owned(), reason: absences.why_gone(was.package, then) };
+        let key = Key {
+            from: was.package,
+            to: is.package,
+            old: x.to_owned(),
+            new: y.to_owned(),
+            reason: absences.why_gone(was.package, then),
+        };
         let was = (before != after).then(|| before.into_owned());
-        groups.entry(key).or_default().push(FileChange { was, also, ..super::assemble::change(to, Some(then), Some(now)) });
+        groups.entry(key).or_default().push(FileChange {
+            was,
+            also,
+            ..super::assemble::change(to, Some(then), Some(now))
+        });
     }
     let mut universes: HashMap<usize, Universe<'a>> = HashMap::new();
     let mut all = Vec::new();
     for (key, files) in groups {
-        let universe = universes.entry(key.from).or_insert_with(|| of_package(Some(&old.packages[key.from]), |_| true));
+        let universe = universes
+            .entry(key.from)
+            .or_insert_with(|| of_package(Some(&old.packages[key.from]), |_| true));
         all.push(moved(&old.packages[key.from], &new.packages[key.to], key, files, universe));
     }
     all.sort_by_key(|m| std::cmp::Reverse(m.files.len()));
@@ -63,15 +76,24 @@ fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),
         What::Rpath { .. } => Some("rpath".to_owned()),
-        What::Executable { now } => Some(if *now { "executable now" } else { "not executable now" }.to_owned()),
+        What::Executable { now } => {
+            Some(if *now { "executable now" } else { "not executable now" }.to_owned())
+        }
         What::Size => Some("size".to_owned()),
         What::Content => Some("content".to_owned()),
         _ => None,
     }
 }
 
-fn moved(old: &Package<'_>, new: &Package<'_>, key: Key, mut files: Vec<FileChange>, universe: &Universe<'_>) -> Moved {
-    let end = |p: &Package<'_>| MovedEnd { title: p.title(), variant: p.variant.map(str::to_owned) };
+fn moved(
+    old: &Package<'_>,
+    new: &Package<'_>,
+    key: Key,
+    mut files: Vec<FileChange>,
+    universe: &Universe<'_>,
+) -> Moved {
+    let end =
+        |p: &Package<'_>| MovedEnd { title: p.title(), variant: p.variant.map(str::to_owned) };
     let (from, to, reason) = (end(old), end(new), key.reason);
     if files[0].was.is_none() {
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -80,7 +102,10 @@ fn moved(old: &Package<'_>, new: &Package<'_>, key: Key, mut files: Vec<FileChan
     }
     // Told by old paths, whose directories are the old package's.
     files.sort_by(|a, b| a.was.cmp(&b.was));
-    let before: Vec<FileChange> = files.iter().map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() }).collect();
+    let before: Vec<FileChange> = files
+        .iter()
+        .map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() })
+        .collect();
     let mut places = places(&before, universe, 1);
     // A group without a name of its own keeps it: `a/x → b/x` of one file.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));

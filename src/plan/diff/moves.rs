@@ -40,17 +40,63 @@ impl Left {
     /// Takes out what moved, the surest first: the same source at the same path of another
     /// package, the same source, the same path, the same bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
-        let was = |at: &At| Place { package: &old.packages[at.package], file: &old.packages[at.package].files[at.file] };
-        let is = |at: &At| Place { package: &new.packages[at.package], file: &new.packages[at.package].files[at.file] };
+        let was = |at: &At| Place {
+            package: &old.packages[at.package],
+            file: &old.packages[at.package].files[at.file],
+        };
+        let is = |at: &At| Place {
+            package: &new.packages[at.package],
+            file: &new.packages[at.package].files[at.file],
+        };
         let mut found = Vec::new();
-        found.extend(joined(&mut self.gone, &mut self.come, |a| was(a).source_and_path(), |b| is(b).source_and_path(), true));
-        found.extend(joined(&mut self.gone, &mut self.come, |a| was(a).source(), |b| is(b).source(), false));
-        found.extend(joined(&mut self.gone, &mut self.come, |a| was(a).path(), |b| is(b).path(), false));
-        found.extend(joined(&mut self.gone, &mut self.come, |a| was(a).bytes(), |b| is(b).bytes(), false));
-        let (mut filled, mut emptied) = (self.filled.iter().map(|(_, b)| *b).collect(), self.emptied.iter().map(|(a, _)| *a).collect());
-        found.extend(joined(&mut self.gone, &mut filled, |a| was(a).source_and_path(), |b| is(b).source_and_path(), false));
-        found.extend(joined(&mut emptied, &mut self.come, |a| was(a).source_and_path(), |b| is(b).source_and_path(), false));
-        let (filled, emptied): (HashSet<At>, HashSet<At>) = (filled.into_iter().collect(), emptied.into_iter().collect());
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            true,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).source(),
+            |b| is(b).source(),
+            false,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).path(),
+            |b| is(b).path(),
+            false,
+        ));
+        found.extend(joined(
+            &mut self.gone,
+            &mut self.come,
+            |a| was(a).bytes(),
+            |b| is(b).bytes(),
+            false,
+        ));
+        let (mut filled, mut emptied) = (
+            self.filled.iter().map(|(_, b)| *b).collect(),
+            self.emptied.iter().map(|(a, _)| *a).collect(),
+        );
+        found.extend(joined(
+            &mut self.gone,
+            &mut filled,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            false,
+        ));
+        found.extend(joined(
+            &mut emptied,
+            &mut self.come,
+            |a| was(a).source_and_path(),
+            |b| is(b).source_and_path(),
+            false,
+        ));
+        let (filled, emptied): (HashSet<At>, HashSet<At>) =
+            (filled.into_iter().collect(), emptied.into_iter().collect());
         self.filled.retain(|(_, b)| filled.contains(b));
         self.emptied.retain(|(a, _)| emptied.contains(a));
         found
@@ -58,7 +104,10 @@ impl Left {
 
     /// Directories without a counterpart, below which something else is without one or moved.
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
-        Dead { gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)), come: dead(new, &self.come, moves.iter().map(|(_, b)| *b)) }
+        Dead {
+            gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
+            come: dead(new, &self.come, moves.iter().map(|(_, b)| *b)),
+        }
     }
 }
 
@@ -69,13 +118,21 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
     if directories.is_empty() {
         return HashSet::new();
     }
-    let mut files: Vec<_> = left.iter().copied().chain(moved).filter(|at| !file(at).is_directory()).map(|at| place(&at)).collect();
+    let mut files: Vec<_> = left
+        .iter()
+        .copied()
+        .chain(moved)
+        .filter(|at| !file(at).is_directory())
+        .map(|at| place(&at))
+        .collect();
     files.sort_unstable();
     let has_files = |at: &At| {
         let (package, area, path) = place(at);
         let below = format!("{path}/");
         let first = files.partition_point(|f| *f < (package, area, below.as_str()));
-        files.get(first).is_some_and(|(p, a, file)| *p == package && *a == area && file.starts_with(&below))
+        files
+            .get(first)
+            .is_some_and(|(p, a, file)| *p == package && *a == area && file.starts_with(&below))
     };
     directories.into_iter().filter(has_files).collect()
 }

@@ -16,8 +16,11 @@ pub(super) struct Pairs {
 /// Pairs by name and directory, then by name where it is there once, then by the package and
 /// variant of the manifest, then by what is in them.
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
-    let mut pairs = Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
-    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.as_str().to_owned(), String::new())));
+    let mut pairs =
+        Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
+    pairs.by(old, new, |p| {
+        Some((p.name.normalized(), p.directory.as_str().to_owned(), String::new()))
+    });
     pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), String::new())));
     pairs.by(old, new, |p| {
         let variant = p.variant.unwrap_or_default().to_owned();
@@ -45,7 +48,9 @@ impl Pairs {
 
     /// The slot of a package of the old side: those of the new side come first, then the vanished.
     pub fn slot(&self, old: usize) -> usize {
-        self.new_of[old].unwrap_or_else(|| self.old_of.len() + self.vanished().take_while(|other| *other < old).count())
+        self.new_of[old].unwrap_or_else(|| {
+            self.old_of.len() + self.vanished().take_while(|other| *other < old).count()
+        })
     }
 
     /// The packages of a slot.
@@ -61,10 +66,17 @@ type Key = (String, String, String);
 
 impl Pairs {
     /// Pairs what bears a key alone on both sides.
-    fn by(&mut self, old: &Contents<'_>, new: &Contents<'_>, key: impl Fn(&Package<'_>) -> Option<Key>) {
+    fn by(
+        &mut self,
+        old: &Contents<'_>,
+        new: &Contents<'_>,
+        key: impl Fn(&Package<'_>) -> Option<Key>,
+    ) {
         let left = |packages: &[Package<'_>], paired: &[Option<usize>]| {
             let mut found: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-            for (index, package) in packages.iter().enumerate().filter(|(i, _)| paired[*i].is_none()) {
+            for (index, package) in
+                packages.iter().enumerate().filter(|(i, _)| paired[*i].is_none())
+            {
                 if let Some(key) = key(package) {
                     found.entry(key).or_default().push(index);
                 }
@@ -105,7 +117,12 @@ impl Pairs {
         }
     }
 
-    fn most_alike(&self, old: &Contents<'_>, new: &Package<'_>, holders: &HashMap<(&str, u64), Vec<usize>>) -> Option<usize> {
+    fn most_alike(
+        &self,
+        old: &Contents<'_>,
+        new: &Package<'_>,
+        holders: &HashMap<(&str, u64), Vec<usize>>,
+    ) -> Option<usize> {
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
         for file in telling(new) {
             // A file that many packages have says little, and asking each for it would cost.
@@ -114,7 +131,8 @@ impl Pairs {
             }
         }
         let free = votes.into_iter().filter(|(index, _)| self.new_of[*index].is_none());
-        let (index, shared) = free.max_by_key(|(index, shared)| (*shared, std::cmp::Reverse(*index)))?;
+        let (index, shared) =
+            free.max_by_key(|(index, shared)| (*shared, std::cmp::Reverse(*index)))?;
         let larger = telling(&old.packages[index]).count().max(telling(new).count());
         (shared * 2 > larger).then_some(index)
     }
@@ -122,5 +140,7 @@ impl Pairs {
 
 /// The files that tell a package from others: not what every package has.
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
-    package.files.iter().filter(|f| f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory))
+    package.files.iter().filter(|f| {
+        f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)
+    })
 }

@@ -132,7 +132,10 @@ fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {
         let (old, new) = sums.last().copied().unwrap_or_default();
-        sums.push((old + file.old_size.unwrap_or_default(), new + file.new_size.unwrap_or_default()));
+        sums.push((
+            old + file.old_size.unwrap_or_default(),
+            new + file.new_size.unwrap_or_default(),
+        ));
     }
     sums
 }
@@ -157,7 +160,12 @@ impl Walk<'_, '_> {
         while at < end {
             let path = &self.files[at].path;
             let Some(len) = path[directory.len()..].find('/') else {
-                self.found.push(Span { directory: directory.to_owned(), start: at, end: at + 1, single: true });
+                self.found.push(Span {
+                    directory: directory.to_owned(),
+                    start: at,
+                    end: at + 1,
+                    single: true,
+                });
                 at += 1;
                 continue;
             };
@@ -169,7 +177,8 @@ impl Walk<'_, '_> {
     }
 
     fn place(&self, span: &Span) -> Place {
-        let (files, (from, to)) = (span.end - span.start, (self.sums[span.start], self.sums[span.end]));
+        let (files, (from, to)) =
+            (span.end - span.start, (self.sums[span.start], self.sums[span.end]));
         let of = if span.single { 1 } else { self.universe.count(&span.directory).max(files) };
         let pattern = if span.single {
             self.files[span.start].path.clone()
@@ -177,7 +186,9 @@ impl Walk<'_, '_> {
             format!("{}{}", span.directory, if of == files { "**" } else { "…" })
         };
         let rule = self.files[span.start].rule.clone();
-        let rule = rule.filter(|first| self.files[span.start..span.end].iter().all(|f| f.rule.as_ref() == Some(first)));
+        let rule = rule.filter(|first| {
+            self.files[span.start..span.end].iter().all(|f| f.rule.as_ref() == Some(first))
+        });
         let also = also(&self.files[span.start..span.end]);
         Place { pattern, files, of, old_size: to.0 - from.0, new_size: to.1 - from.1, rule, also }
     }
@@ -195,9 +206,12 @@ fn also(files: &[FileChange]) -> Vec<Also> {
 fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
-        let home = ancestor(if span.single { &span.directory } else { above(&span.directory) }, depth);
+        let home =
+            ancestor(if span.single { &span.directory } else { above(&span.directory) }, depth);
         match (home, out.last_mut()) {
-            (Some(home), Some(last)) if ancestor(last_home(last, &home), depth).as_deref() == Some(&home) => {
+            (Some(home), Some(last))
+                if ancestor(last_home(last, &home), depth).as_deref() == Some(&home) =>
+            {
                 *last = Span { directory: home, start: last.start, end: span.end, single: false };
             }
             _ => out.push(span),
@@ -235,12 +249,17 @@ mod tests {
         let files: Vec<FileChange> = files.iter().map(change).collect();
         let universe = Universe::new(universe.iter().map(|&p| p.into()));
         let places = places(&files, &universe, limit);
-        assert_eq!(places.iter().map(|p| p.files).sum::<usize>(), files.len(), "every file is in one place");
+        assert_eq!(
+            places.iter().map(|p| p.files).sum::<usize>(),
+            files.len(),
+            "every file is in one place"
+        );
         assert_eq!(places.iter().map(|p| p.new_size).sum::<u64>(), files.len() as u64);
         places.iter().map(|p| format!("{} {}/{}", p.pattern, p.files, p.of)).collect()
     }
 
-    const ALL: [&str; 8] = ["a", "lib/a/1", "lib/a/2", "lib/a-b", "lib/b/x/1", "lib/b/x/2", "lib/b/y", "share/s"];
+    const ALL: [&str; 8] =
+        ["a", "lib/a/1", "lib/a/2", "lib/a-b", "lib/b/x/1", "lib/b/x/2", "lib/b/y", "share/s"];
 
     #[test]
     fn a_directory_that_is_meant_as_a_whole_is_one_place() {
@@ -248,9 +267,16 @@ mod tests {
         assert_eq!(told(&["lib/a/1", "lib/a/2"], &ALL, 9), ["lib/a/** 2/2"]);
         assert_eq!(told(&["lib/b/x/1", "lib/b/x/2", "lib/b/y"], &ALL, 9), ["lib/b/** 3/3"]);
         assert_eq!(told(&["lib/b/x/1", "lib/b/x/2"], &ALL, 9), ["lib/b/x/** 2/2"]);
-        assert_eq!(told(&["x/y/1", "x/y/z/2"], &["x/y/1", "x/y/z/2"], 9), ["x/y/** 2/2"], "no farther up than they lie");
+        assert_eq!(
+            told(&["x/y/1", "x/y/z/2"], &["x/y/1", "x/y/z/2"], 9),
+            ["x/y/** 2/2"],
+            "no farther up than they lie"
+        );
         assert_eq!(told(&["share/s"], &ALL, 9), ["share/s 1/1"], "one file is called by its name");
-        assert_eq!(told(&["a", "lib/a-b", "lib/a/1"], &ALL, 9), ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1"]);
+        assert_eq!(
+            told(&["a", "lib/a-b", "lib/a/1"], &ALL, 9),
+            ["a 1/1", "lib/a-b 1/1", "lib/a/1 1/1"]
+        );
     }
 
     #[test]

@@ -13,20 +13,35 @@ pub(super) struct Searched<'t> {
 }
 
 /// How `new` differs from `old`, if it does.
-pub(super) fn difference(old: &Searched<'_>, new: &Searched<'_>, translation: &Translation<'_>) -> Option<What> {
+pub(super) fn difference(
+    old: &Searched<'_>,
+    new: &Searched<'_>,
+    translation: &Translation<'_>,
+) -> Option<What> {
     let translated = translation.path(old.rpath);
-    let (before, after) = (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
+    let (before, after) =
+        (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
         // The same directories: what differs can only be how they are written.
         let same = translated == new.rpath || old.at != new.at;
-        let spelling = || What::Rpath { removed: vec![translated.into_owned()], added: vec![new.rpath.to_owned()], order: Vec::new() };
+        let spelling = || What::Rpath {
+            removed: vec![translated.into_owned()],
+            added: vec![new.rpath.to_owned()],
+            order: Vec::new(),
+        };
         return (!same).then(spelling);
     }
-    let (gone, kept): (Vec<_>, Vec<_>) = before.iter().partition(|d| !after.iter().any(|other| other.path == d.path));
-    let (come, still): (Vec<_>, Vec<_>) = after.iter().partition(|d| !before.iter().any(|other| other.path == d.path));
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        before.iter().partition(|d| !after.iter().any(|other| other.path == d.path));
+    let (come, still): (Vec<_>, Vec<_>) =
+        after.iter().partition(|d| !before.iter().any(|other| other.path == d.path));
     let paths = |all: Vec<&Directory>| all.into_iter().map(|d| d.path.clone()).collect::<Vec<_>>();
     let shown = |all: Vec<&Directory>| all.into_iter().map(|d| d.shown.clone()).collect::<Vec<_>>();
-    Some(What::Rpath { removed: shown(gone), added: shown(come), order: reordered(&paths(kept), &paths(still)) })
+    Some(What::Rpath {
+        removed: shown(gone),
+        added: shown(come),
+        order: reordered(&paths(kept), &paths(still)),
+    })
 }
 
 /// The directories that changed places, each with the one that it is searched before now.
@@ -78,7 +93,9 @@ fn resolved(rpath: &str, at: &str) -> Vec<Directory> {
 }
 
 fn below_site_packages(entry: &str, at: &str) -> String {
-    let origin = |text: &str| Some(text.strip_prefix("$ORIGIN").or_else(|| text.strip_prefix("${ORIGIN}"))?.to_owned());
+    let origin = |text: &str| {
+        Some(text.strip_prefix("$ORIGIN").or_else(|| text.strip_prefix("${ORIGIN}"))?.to_owned())
+    };
     let rest = origin(entry).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     rest.and_then(|rest| follow(at, &rest)).unwrap_or_else(|| entry.to_owned())
 }
@@ -103,7 +120,11 @@ mod tests {
 
     fn differ(old: &str, new: &str) -> Option<What> {
         let at = "_core/lib/llvm/lib/liba.so";
-        difference(&Searched { rpath: old, at }, &Searched { rpath: new, at }, &Translation::default())
+        difference(
+            &Searched { rpath: old, at },
+            &Searched { rpath: new, at },
+            &Translation::default(),
+        )
     }
 
     fn strings(all: &[&str]) -> Vec<String> {
@@ -129,13 +150,26 @@ mod tests {
     #[test]
     fn directories_are_told_below_site_packages() {
         assert_eq!(differ("$ORIGIN:$ORIGIN/../..", "$ORIGIN:$ORIGIN/../.."), None);
-        assert_eq!(differ("$ORIGIN", "$ORIGIN:$ORIGIN/../..").unwrap(), rpath(&[], &["_core/lib"], &[]));
-        assert_eq!(differ("/opt:$ORIGIN/../..", "$ORIGIN/../..").unwrap(), rpath(&["/opt"], &[], &[]));
+        assert_eq!(
+            differ("$ORIGIN", "$ORIGIN:$ORIGIN/../..").unwrap(),
+            rpath(&[], &["_core/lib"], &[])
+        );
+        assert_eq!(
+            differ("/opt:$ORIGIN/../..", "$ORIGIN/../..").unwrap(),
+            rpath(&["/opt"], &[], &[])
+        );
         assert_eq!(
             differ("$ORIGIN:$ORIGIN/../..", "$ORIGIN/../..:$ORIGIN").unwrap(),
             rpath(&[], &[], &["_core/lib before _core/lib/llvm/lib"])
         );
-        assert_eq!(differ("$ORIGIN/../lib", "$ORIGIN").unwrap(), rpath(&["$ORIGIN/../lib"], &["$ORIGIN"], &[]), "written differently");
-        assert_eq!(differ("$ORIGIN/../../../../..", "$ORIGIN").unwrap(), rpath(&["$ORIGIN/../../../../.."], &["$ORIGIN"], &[]));
+        assert_eq!(
+            differ("$ORIGIN/../lib", "$ORIGIN").unwrap(),
+            rpath(&["$ORIGIN/../lib"], &["$ORIGIN"], &[]),
+            "written differently"
+        );
+        assert_eq!(
+            differ("$ORIGIN/../../../../..", "$ORIGIN").unwrap(),
+            rpath(&["$ORIGIN/../../../../.."], &["$ORIGIN"], &[])
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
 use super::{Diff, PackageChange};
 use crate::plan::text::human_size;
+use crate::source::printable;
 
 /// What there is to say when there is nothing.
 pub(super) const NOTHING: &str = "no difference\n";
@@ -23,7 +24,7 @@ pub fn text(diff: &Diff, files: bool) -> String {
     text.push_str(&table(&report.rows));
     let widths = Widths::of(&report);
     for section in &report.sections {
-        let _ = writeln!(text, "\n{}", section.title);
+        let _ = writeln!(text, "\n{}", printable(&section.title));
         for line in &section.lines {
             let _ = writeln!(text, "  {}", widths.line(line));
         }
@@ -56,7 +57,7 @@ fn table(rows: &[Row]) -> String {
         let line = format!(
             "{} {:width$}  {files:>7}  {more:>7}  {:>8}  {:>9}",
             row.mark,
-            row.title,
+            printable(&row.title),
             now(human_size(new.size)),
             size_change(old.size, new.size)
         );
@@ -75,17 +76,30 @@ pub(super) struct Widths {
 impl Widths {
     pub fn of(report: &Report) -> Self {
         let lines = || report.sections.iter().flat_map(|s| &s.lines).filter(|line| !line.field);
-        let widest = |text: fn(&Line) -> String| lines().map(|line| text(line).chars().count()).max().unwrap_or_default();
-        Self { place: widest(|l| l.place.clone()).min(WIDEST_PLACE), count: widest(Line::counted), size: widest(Line::sized) }
+        let widest = |text: fn(&Line) -> String| {
+            lines().map(|line| text(line).chars().count()).max().unwrap_or_default()
+        };
+        Self {
+            place: widest(|l| l.place.clone()).min(WIDEST_PLACE),
+            count: widest(Line::counted),
+            size: widest(Line::sized),
+        }
     }
 
     /// A line with its mark first.
     pub fn line(&self, line: &Line) -> String {
         if line.field {
-            return format!("{} {}: {}", line.mark, line.place, line.detail);
+            return format!("{} {}: {}", line.mark, line.place, printable(&line.detail));
         }
         let Self { place, count, size } = self;
-        let text = format!("{} {:place$}  {:>count$}  {:>size$}  {}", line.mark, line.place, line.counted(), line.sized(), line.detail);
+        let text = format!(
+            "{} {:place$}  {:>count$}  {:>size$}  {}",
+            line.mark,
+            printable(&line.place),
+            line.counted(),
+            line.sized(),
+            printable(&line.detail)
+        );
         text.trim_end().to_owned()
     }
 }

@@ -57,7 +57,11 @@ impl<'a> Translation<'a> {
 
     /// A text that names versions and platform directories.
     pub fn text<'t>(&self, text: &'t str, old: &Version, new: &Version) -> Cow<'t, str> {
-        let text = if old == new { Cow::Borrowed(text) } else { Cow::Owned(version(text, old.as_str(), new.as_str())) };
+        let text = if old == new {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(version(text, old.as_str(), new.as_str()))
+        };
         if self.directories.is_empty() { text } else { Cow::Owned(self.words(&text)) }
     }
 
@@ -116,8 +120,14 @@ mod tests {
     #[test]
     fn whole_names_are_translated() {
         let translation = Translation { directories: BTreeMap::from([("_core_1", "_core_2")]) };
-        assert_eq!(translation.path("$ORIGIN/../../_core_1/lib:$ORIGIN/_core_11"), "$ORIGIN/../../_core_2/lib:$ORIGIN/_core_11");
-        assert_eq!(translation.words("\"_core_1\" _core_1x (_core_1)"), "\"_core_2\" _core_1x (_core_2)");
+        assert_eq!(
+            translation.path("$ORIGIN/../../_core_1/lib:$ORIGIN/_core_11"),
+            "$ORIGIN/../../_core_2/lib:$ORIGIN/_core_11"
+        );
+        assert_eq!(
+            translation.words("\"_core_1\" _core_1x (_core_1)"),
+            "\"_core_2\" _core_1x (_core_2)"
+        );
         assert_eq!(Translation::default().path("_core_1"), "_core_1");
     }
 }

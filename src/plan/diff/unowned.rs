@@ -39,7 +39,14 @@ fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChan
         if !other.contains(&unowned.origin) {
             let size = |on: bool| on.then_some(unowned.size);
             let path = unowned.origin.path.to_string();
-            files.push(FileChange { path, was: None, old_size: size(!now), new_size: size(now), rule: None, also: Vec::new() });
+            files.push(FileChange {
+                path,
+                was: None,
+                old_size: size(!now),
+                new_size: size(now),
+                rule: None,
+                also: Vec::new(),
+            });
         }
     }
     let concerned = artifacts.into_iter().filter(|(_, (files, _))| !files.is_empty());

@@ -20,8 +20,11 @@ pub(super) fn distribution(
     path: &RelPath,
 ) -> InDistribution {
     let variant = instance.variant.as_str().map(str::to_owned);
-    let planned = plan.and_then(|p| p.distributions.iter().find(|d| d.name == instance.name && d.variant == variant));
-    let absent = planned.iter().flat_map(|d| &d.absent).filter(|a| a.path == *path).cloned().collect();
+    let planned = plan.and_then(|p| {
+        p.distributions.iter().find(|d| d.name == instance.name && d.variant == variant)
+    });
+    let absent =
+        planned.iter().flat_map(|d| &d.absent).filter(|a| a.path == *path).cloned().collect();
     InDistribution {
         package: instance.package.name.value.clone(),
         name: instance.name.clone(),
@@ -46,7 +49,8 @@ fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
 
 /// The file at the path, as text below site-packages or below the platform directory, and what is made of its bytes.
 fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
-    let at = |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
+    let at =
+        |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
     let of = |member: &Member| member.step.source().is_some_and(|source| source.path == *path);
     let here = parts(distribution).filter(|(_, member)| at(member) || of(member));
     let landing = |(part, member): (Part, &Member)| Landing {
@@ -60,13 +64,18 @@ fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> V
 
 /// Whether a file, not a directory, is installed at the path.
 fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
-    parts(distribution).any(|(_, member)| member.step != Step::Directory && installed(distribution, member) == path.as_str())
+    parts(distribution).any(|(_, member)| {
+        member.step != Step::Directory && installed(distribution, member) == path.as_str()
+    })
 }
 
 /// The path below the platform directory, or as it is.
 fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     let path = member.path.as_str();
-    let below = distribution.platform_dir.as_ref().and_then(|dir| path.strip_prefix(dir.as_str())?.strip_prefix('/'));
+    let below = distribution
+        .platform_dir
+        .as_ref()
+        .and_then(|dir| path.strip_prefix(dir.as_str())?.strip_prefix('/'));
     below.unwrap_or(path)
 }
 

@@ -67,17 +67,28 @@ pub enum Whereabouts {
 }
 
 /// Adds to every file that lands what it needs.
-pub(super) fn add(manifest: &Manifest, catalog: &Catalog, plan: &Plan, distributions: &mut [InDistribution]) {
-    let loads = |step: &Step| matches!(step, Step::Copy { .. } | Step::Relink { .. } | Step::Alias { .. });
+pub(super) fn add(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    plan: &Plan,
+    distributions: &mut [InDistribution],
+) {
+    let loads =
+        |step: &Step| matches!(step, Step::Copy { .. } | Step::Relink { .. } | Step::Alias { .. });
     let mut landings = distributions.iter().flat_map(|d| &d.lands);
-    if !landings.any(|l| l.part != Part::Licenses && (l.elf.is_some() || matches!(l.member.step, Step::Alias { .. }))) {
+    if !landings.any(|l| {
+        l.part != Part::Licenses && (l.elf.is_some() || matches!(l.member.step, Step::Alias { .. }))
+    }) {
         return; // the closure of a whole plan costs more than all the rest
     }
     let closure = Closure::new(manifest, catalog, &plan.distributions);
     for here in distributions {
-        let planned = plan.distributions.iter().find(|d| d.name == here.name && d.variant == here.variant);
+        let planned =
+            plan.distributions.iter().find(|d| d.name == here.name && d.variant == here.variant);
         let Some(planned) = planned else { continue };
-        for landing in here.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step)) {
+        for landing in
+            here.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step))
+        {
             landing.needs = closure.needs(planned, &landing.member.path).map(needed).collect();
         }
     }
@@ -86,7 +97,9 @@ pub(super) fn add(manifest: &Manifest, catalog: &Catalog, plan: &Plan, distribut
 fn needed(need: Need<'_>) -> Needed {
     let found = match need.resolved {
         Resolved::Member(found) => Whereabouts::Member(at(&found)),
-        Resolved::ThroughLoader { found, loader } => Whereabouts::ThroughLoader { library: at(&found), loader: at(&loader) },
+        Resolved::ThroughLoader { found, loader } => {
+            Whereabouts::ThroughLoader { library: at(&found), loader: at(&loader) }
+        }
         Resolved::Luck(found) => Whereabouts::Luck(at(&found)),
         Resolved::System(rule) => Whereabouts::System { rule: Rule::at(&rule.name.place) },
         Resolved::Missing(rule) => Whereabouts::Missing { rule: Rule::at(&rule.name.place) },

@@ -22,11 +22,21 @@ pub(super) struct Selecting<'a> {
 }
 
 /// Selects from `here`, the catalog of one path, and tells what was heard.
-pub(super) fn heard<'a>(manifest: &'a Manifest, here: &'a Catalog, instance: &Instance<'a>, mode: Mode, path: &RelPath) -> Selecting<'a> {
+pub(super) fn heard<'a>(
+    manifest: &'a Manifest,
+    here: &'a Catalog,
+    instance: &Instance<'a>,
+    mode: Mode,
+    path: &RelPath,
+) -> Selecting<'a> {
     let (mut trace, mut problems) = (Trace::default(), Problems::new());
     let selection = match instance.package.kind {
-        PackageKind::Runtime => select::runtime(here, instance, mode, &mut trace, &mut problems),
-        PackageKind::Devel => select::devel(manifest, here, instance, mode, &mut trace, &mut problems),
+        PackageKind::Runtime => {
+            select::runtime(manifest, here, instance, mode, &mut trace, &mut problems)
+        }
+        PackageKind::Devel => {
+            select::devel(manifest, here, instance, mode, &mut trace, &mut problems)
+        }
         PackageKind::Selector => select::Selection::default(),
     };
     trace.rules.extend(naming(instance, path));
@@ -50,20 +60,29 @@ impl<'a> Witness<'a> for Trace {
         let (says, place) = match said {
             Said::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
             Said::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
-            Said::Inherits(package, rule) => {
-                (Says::Inherits { package: package.value.to_string(), by: Rule::at(&rule.name.place) }, Some(&package.place))
-            }
+            Said::Inherits(package, rule) => (
+                Says::Inherits {
+                    package: package.value.to_string(),
+                    by: Rule::at(&rule.name.place),
+                },
+                Some(&package.place),
+            ),
             Said::WithoutArtifact(place) => (Says::WithoutArtifact, Some(place)),
             Said::WithoutComponent(place) => (Says::WithoutComponent, Some(place)),
             Said::Includes(rule) => (Says::Includes, Some(&rule.glob.place)),
             Said::NotIncluded => (Says::NotIncluded, None),
             Said::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
+            Said::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
         };
         let heard = Heard { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
         // An artifact can have a path in several of its base directories.
         if !self.rules.contains(&heard) {
             self.rules.push(heard);
         }
+    }
+
+    fn hear_directory(&mut self, artifact: &'a ArtifactId, said: Said<'a>) {
+        self.hear(artifact, said);
     }
 
     fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
@@ -74,7 +93,11 @@ impl<'a> Witness<'a> for Trace {
             Why::Executable => Reason::Executable,
             Why::Differ => Reason::Differ,
         };
-        self.choice = Some(Choice { origin: first.item.origin(), why, others: others.map(|c| c.item.origin()).collect() });
+        self.choice = Some(Choice {
+            origin: first.item.origin(),
+            why,
+            others: others.map(|c| c.item.origin()).collect(),
+        });
     }
 }
 
@@ -82,22 +105,44 @@ impl Rule {
     /// The line at `place`, as it stands there.
     pub(super) fn at(place: &Place) -> Self {
         let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
-        Self { place: place.to_string(), text: line.trim().trim_end_matches('{').trim_end().to_owned() }
+        Self {
+            place: place.to_string(),
+            text: line.trim().trim_end_matches('{').trim_end().to_owned(),
+        }
     }
 }
 
 /// Rules that name the path itself, whoever has it.
 fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
     let package = instance.package;
-    let heard = |says: Says, place: &Place| Heard { artifact: None, says, rule: Some(Rule::at(place)) };
-    let matches = |glob: &Option<String>| glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path));
+    let heard =
+        |says: Says, place: &Place| Heard { artifact: None, says, rule: Some(Rule::at(place)) };
+    let matches = |glob: &Option<String>| {
+        glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path))
+    };
     let mut rules = Vec::new();
-    rules.extend(package.aliases.iter().filter(|r| *r.path == *path).map(|r| heard(Says::Alias, &r.path.place)));
-    rules.extend(package.keep_links.iter().filter(|l| ***l == *path).map(|l| heard(Says::KeepsLink, &l.place)));
+    rules.extend(
+        package
+            .aliases
+            .iter()
+            .filter(|r| *r.path == *path)
+            .map(|r| heard(Says::Alias, &r.path.place)),
+    );
+    rules.extend(
+        package
+            .keep_links
+            .iter()
+            .filter(|l| ***l == *path)
+            .map(|l| heard(Says::KeepsLink, &l.place)),
+    );
     for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
         rules.push(heard(Says::Finds(library.name.value.clone()), &library.name.place));
     }
-    for script in package.scripts.iter().filter(|s| matches!(&s.target, ScriptTarget::Program(program) if program == path)) {
+    for script in package
+        .scripts
+        .iter()
+        .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
+    {
         rules.push(heard(Says::Starts(script.name.value.clone()), &script.name.place));
     }
     rules
@@ -105,12 +150,22 @@ fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
 
 /// The entries that no distribution takes.
 fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<Item = Item<'h>> {
-    let all = here.artifacts.iter().flat_map(|artifact: &Artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
-    all.filter(|item| !owned.contains(&std::ptr::from_ref(item.entry)) && !matches!(item.entry.kind, EntryKind::Directory))
+    let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
+        artifact.entries.iter().map(move |entry| Item { artifact, entry })
+    });
+    all.filter(|item| {
+        !owned.contains(&std::ptr::from_ref(item.entry))
+            && !matches!(item.entry.kind, EntryKind::Directory)
+    })
 }
 
 /// Drop rules that count: those for entries that no distribution takes.
-pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &HashSet<*const Entry>) -> Vec<Heard> {
+pub(super) fn dropped(
+    manifest: &Manifest,
+    targets: &Targets,
+    here: &Catalog,
+    owned: &HashSet<*const Entry>,
+) -> Vec<Heard> {
     let rules = left(here, owned).filter_map(|item| {
         leftover::dropping(manifest, targets.mode, &item).map(|rule| Heard {
             artifact: Some(item.artifact.id.clone()),
@@ -122,6 +177,15 @@ pub(super) fn dropped(manifest: &Manifest, targets: &Targets, here: &Catalog, ow
 }
 
 /// Artifacts whose entry no distribution takes and no rule drops.
-pub(super) fn unowned(manifest: &Manifest, targets: &Targets, here: &Catalog, owned: &HashSet<*const Entry>) -> Vec<ArtifactId> {
-    leftover::find(manifest, here, targets, owned).unowned.into_iter().map(|u| u.origin.artifact).collect()
+pub(super) fn unowned(
+    manifest: &Manifest,
+    targets: &Targets,
+    here: &Catalog,
+    owned: &HashSet<*const Entry>,
+) -> Vec<ArtifactId> {
+    leftover::find(manifest, here, targets, owned)
+        .unowned
+        .into_iter()
+        .map(|u| u.origin.artifact)
+        .collect()
 }

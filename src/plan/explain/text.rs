@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{At, Explanation, Found, Heard, InDistribution, InMode, Landing, Match, Needed, Part, Reason, Says, Whereabouts};
+use super::{
+    At, Explanation, Found, Heard, InDistribution, InMode, Landing, Match, Needed, Part, Reason,
+    Says, Whereabouts,
+};
 use crate::catalog::{Content, EntryKind};
 use crate::elf::{ElfFacts, ElfKind, Machine};
 use crate::names::Mode;
@@ -55,7 +58,11 @@ fn have(found: &Found, verbose: bool, text: &mut String) {
         let _ = writeln!(text, "     {}", elf(facts));
     }
     if let Some(sha256) = &found.entry.sha256 {
-        let _ = writeln!(text, "     SHA-256 {}", if verbose { sha256 } else { sha256.get(..12).unwrap_or(sha256) });
+        let _ = writeln!(
+            text,
+            "     SHA-256 {}",
+            if verbose { sha256 } else { sha256.get(..12).unwrap_or(sha256) }
+        );
     }
 }
 
@@ -70,7 +77,11 @@ fn what(found: &Found) -> String {
                 Content::Script => "script".to_owned(),
                 Content::Data => "file".to_owned(),
             };
-            format!("{kind}, {}{}", human_size(*size), if *executable { ", executable" } else { "" })
+            format!(
+                "{kind}, {}{}",
+                human_size(*size),
+                if *executable { ", executable" } else { "" }
+            )
         }
     }
 }
@@ -78,7 +89,10 @@ fn what(found: &Found) -> String {
 /// What an ELF file is, in a line.
 fn elf(facts: &ElfFacts) -> String {
     let soname = facts.soname.as_ref().map(|s| format!(", SONAME {s}")).unwrap_or_default();
-    let glibc = facts.glibc.map(|(major, minor)| format!(", needs glibc {major}.{minor}")).unwrap_or_default();
+    let glibc = facts
+        .glibc
+        .map(|(major, minor)| format!(", needs glibc {major}.{minor}"))
+        .unwrap_or_default();
     format!("{} for {}{soname}{glibc}", elf_kind(facts.kind), machine(facts.machine))
 }
 
@@ -99,23 +113,35 @@ fn machine(machine: Machine) -> String {
     match machine {
         Machine::X86_64 => "x86-64".to_owned(),
         Machine::Aarch64 => "aarch64".to_owned(),
-        Machine::Other { number, bits, .. } => format!("another machine (e_machine {number}, {bits} bit)"),
+        Machine::Other { number, bits, .. } => {
+            format!("another machine (e_machine {number}, {bits} bit)")
+        }
     }
 }
 
-fn in_mode(mode: &InMode, explanation: &Explanation, verbose: bool, before: &mut Blocks, text: &mut String) {
+fn in_mode(
+    mode: &InMode,
+    explanation: &Explanation,
+    verbose: bool,
+    before: &mut Blocks,
+    text: &mut String,
+) {
     let why = if mode.asked { String::new() } else { format!(", with --mode {}", mode.mode) };
     let _ = writeln!(text, "\n{} mode{why}", mode.mode);
     for problem in shown(&mode.problems, verbose, 1) {
         let _ = writeln!(text, "  cannot be built: {problem}");
     }
     more(mode.problems.len(), verbose, 1, "problem", text);
-    let (saying, silent): (Vec<_>, Vec<_>) = mode.distributions.iter().partition(|d| d.says_something());
+    let (saying, silent): (Vec<_>, Vec<_>) =
+        mode.distributions.iter().partition(|d| d.says_something());
     let elf_known = explanation.found.iter().any(|f| f.entry.elf().is_some());
     let blocks = saying.iter().map(|d| (*d, block(d, verbose, elf_known))).collect();
     for (alike, block) in alike(blocks, verbose) {
         let names: Vec<String> = alike.iter().map(|d| named(&d.directory, &d.name)).collect();
-        let repeated = before.get(&names).filter(|(_, known)| !verbose && *known == block).map(|(mode, _)| *mode);
+        let repeated = before
+            .get(&names)
+            .filter(|(_, known)| !verbose && *known == block)
+            .map(|(mode, _)| *mode);
         let _ = match repeated {
             Some(mode) => writeln!(text, "  {}: as in {mode} mode", summed(&names)),
             None => write!(text, "  {}\n{block}", summed(&names)),
@@ -123,7 +149,8 @@ fn in_mode(mode: &InMode, explanation: &Explanation, verbose: bool, before: &mut
         before.insert(names, (mode.mode, block));
     }
     for heard in &mode.dropped {
-        let _ = write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[heard], false));
+        let _ =
+            write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[heard], false));
     }
     for id in &mode.unowned {
         let _ = writeln!(text, "  in no package: nothing takes it from {id}, and no rule drops it");
@@ -133,7 +160,11 @@ fn in_mode(mode: &InMode, explanation: &Explanation, verbose: bool, before: &mut
     }
     if !silent.is_empty() && !explanation.found.is_empty() {
         let seen: Vec<String> = saying.iter().map(|d| any_variant(d)).collect();
-        let name = |d: &&InDistribution| Some(any_variant(d)).filter(|name| !seen.contains(name)).unwrap_or_else(|| d.name.to_string());
+        let name = |d: &&InDistribution| {
+            Some(any_variant(d))
+                .filter(|name| !seen.contains(name))
+                .unwrap_or_else(|| d.name.to_string())
+        };
         let mut names: Vec<String> = silent.iter().map(name).collect();
         names.dedup();
         let _ = writeln!(text, "  no rule sees it in {}", names.join(", "));
@@ -141,15 +172,23 @@ fn in_mode(mode: &InMode, explanation: &Explanation, verbose: bool, before: &mut
 }
 
 /// Distributions of one package that differ in nothing but what they are for share a block.
-fn alike(blocks: Vec<(&InDistribution, String)>, verbose: bool) -> Vec<(Vec<&InDistribution>, String)> {
+fn alike(
+    blocks: Vec<(&InDistribution, String)>,
+    verbose: bool,
+) -> Vec<(Vec<&InDistribution>, String)> {
     let mut groups: Vec<(Vec<&InDistribution>, String, String)> = Vec::new();
     for (distribution, block) in blocks {
         let neutral = match &distribution.variant {
-            Some(variant) if !verbose => block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}"),
+            Some(variant) if !verbose => {
+                block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}")
+            }
             _ => block.clone(),
         };
         let same = |(others, _, known): &&mut (Vec<&InDistribution>, String, String)| {
-            *known == neutral && others[0].variant.is_some() && distribution.variant.is_some() && !verbose
+            *known == neutral
+                && others[0].variant.is_some()
+                && distribution.variant.is_some()
+                && !verbose
         };
         match groups.iter_mut().find(same) {
             Some((others, _, _)) => others.push(distribution),
@@ -162,11 +201,18 @@ fn alike(blocks: Vec<(&InDistribution, String)>, verbose: bool) -> Vec<(Vec<&InD
 /// The name with `*` for what it is for.
 fn any_variant(distribution: &InDistribution) -> String {
     let name = distribution.name.to_string();
-    distribution.variant.as_ref().map_or_else(|| name.clone(), |variant| name.replace(variant.as_str(), "*"))
+    distribution
+        .variant
+        .as_ref()
+        .map_or_else(|| name.clone(), |variant| name.replace(variant.as_str(), "*"))
 }
 
 fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> String {
-    let rules: Vec<&Heard> = distribution.rules.iter().filter(|heard| verbose || is_worth_a_line(heard, distribution)).collect();
+    let rules: Vec<&Heard> = distribution
+        .rules
+        .iter()
+        .filter(|heard| verbose || is_worth_a_line(heard, distribution))
+        .collect();
     let mut text = rule_lines("rules", &rules, verbose);
     choice(distribution, &mut text);
     for problem in &distribution.problems {
@@ -179,7 +225,11 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
         lands(landing, verbose, elf_known, &mut text);
     }
     if let Some(below) = &distribution.below {
-        labelled("below", &format!("{}, {}", counted(below.files, "file"), human_size(below.size)), &mut text);
+        labelled(
+            "below",
+            &format!("{}, {}", counted(below.files, "file"), human_size(below.size)),
+            &mut text,
+        );
     }
     text
 }
@@ -219,10 +269,18 @@ fn rule_lines(label: &str, rules: &[&Heard], verbose: bool) -> String {
     let mut text = String::new();
     for (index, (place, quoted, said)) in shown(&lines, verbose, RULES_SHOWN).iter().enumerate() {
         let label = if index == 0 { label } else { "" };
-        labelled(label, format!("{place:<place_width$}  {quoted:<width$}  {}", summed(said)).trim_end(), &mut text);
+        labelled(
+            label,
+            format!("{place:<place_width$}  {quoted:<width$}  {}", summed(said)).trim_end(),
+            &mut text,
+        );
     }
     if !verbose && lines.len() > RULES_SHOWN + 1 {
-        labelled("", &format!("and {}; -v lists all", counted_more(lines.len() - RULES_SHOWN, "rule")), &mut text);
+        labelled(
+            "",
+            &format!("and {}; -v lists all", counted_more(lines.len() - RULES_SHOWN, "rule")),
+            &mut text,
+        );
     }
     text
 }
@@ -230,7 +288,9 @@ fn rule_lines(label: &str, rules: &[&Heard], verbose: bool) -> String {
 /// What a rule says of several artifacts, in a phrase.
 fn summed(said: &[String]) -> String {
     match said {
-        [first, second, third, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {third} and {} more", rest.len()),
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", rest.len())
+        }
         few => few.join(", "),
     }
 }
@@ -240,7 +300,9 @@ fn says(heard: &Heard, verbose: bool) -> String {
     match &heard.says {
         Says::Takes => format!("takes {id}"),
         Says::OtherComponents => format!("not {id}"),
-        Says::Inherits { package, by } if verbose => format!("{package} names {id}: {} {}", by.place, by.text),
+        Says::Inherits { package, by } if verbose => {
+            format!("{package} names {id}: {} {}", by.place, by.text)
+        }
         Says::Inherits { package, .. } => format!("{package} names it"),
         Says::WithoutArtifact | Says::WithoutComponent => format!("leaves {id} out"),
         Says::Includes => "lets it in".to_owned(),
@@ -280,8 +342,11 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
         Step::Render { .. } => "text that rockpack makes".to_owned(),
         Step::Copy { .. } | Step::Relink { .. } | Step::Directory => member.step.name().to_owned(),
     };
-    let size =
-        if matches!(member.step, Step::Link { .. } | Step::Directory) { String::new() } else { format!(", {}", human_size(member.size)) };
+    let size = if matches!(member.step, Step::Link { .. } | Step::Directory) {
+        String::new()
+    } else {
+        format!(", {}", human_size(member.size))
+    };
     labelled("ships", &format!("{}  {step}{size}{part}", member.path), text);
     if let Some(source) = member.step.source() {
         labelled("from", &source.to_string(), text);
@@ -299,10 +364,12 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
 
 /// A line for each library; those of the system share one.
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
-    let of_system = |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
+    let of_system =
+        |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
     let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
     let width = others.iter().map(|n| n.library.len()).max().unwrap_or(0);
-    let mut lines: Vec<String> = others.iter().map(|n| format!("{:width$}  {}", n.library, whereabouts(n))).collect();
+    let mut lines: Vec<String> =
+        others.iter().map(|n| format!("{:width$}  {}", n.library, whereabouts(n))).collect();
     if !system.is_empty() {
         let names: Vec<&str> = system.iter().map(|n| n.library.as_str()).collect();
         lines.push(format!("{} of the system", names.join(", ")));
@@ -318,18 +385,32 @@ fn whereabouts(needed: &Needed) -> String {
     let found = match &needed.found {
         Whereabouts::Member(at) => place(at),
         Whereabouts::ThroughLoader { library, loader } => {
-            format!("{}, in a directory that {} searches and this file does not", place(library), loader.path)
+            format!(
+                "{}, in a directory that {} searches and this file does not",
+                place(library),
+                loader.path
+            )
         }
-        Whereabouts::Luck(at) => format!("{}, which nothing installs together with this", place(at)),
+        Whereabouts::Luck(at) => {
+            format!("{}, which nothing installs together with this", place(at))
+        }
         Whereabouts::System { rule } => format!("the system has it: {}", rule.place),
         Whereabouts::Missing { rule } => format!("nothing has it, and that may be: {}", rule.place),
         Whereabouts::Unresolved { shipped, artifacts } => match (&shipped[..], &artifacts[..]) {
             ([], []) => "not found: no artifact has it".to_owned(),
-            ([], [first, ..]) => format!("not found: artifact {first} has it, and no package takes it"),
-            (shipped, _) => format!("not found: {} is in no directory that this file searches", places(shipped)),
+            ([], [first, ..]) => {
+                format!("not found: artifact {first} has it, and no package takes it")
+            }
+            (shipped, _) => {
+                format!("not found: {} is in no directory that this file searches", places(shipped))
+            }
         },
     };
-    if needed.others.is_empty() { found } else { format!("{found}; also {}", places(&needed.others)) }
+    if needed.others.is_empty() {
+        found
+    } else {
+        format!("{found}; also {}", places(&needed.others))
+    }
 }
 
 /// A line for each path: who has it, and where it lands.
@@ -338,7 +419,11 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let listed = shown(matches, verbose, MATCHES_SHOWN);
     let width = listed.iter().map(|m| m.path.as_str().len()).max().unwrap_or(0).min(70);
     for one in listed {
-        let lands: Vec<String> = one.lands.iter().map(|(distribution, step)| format!("{distribution} ({step})")).collect();
+        let lands: Vec<String> = one
+            .lands
+            .iter()
+            .map(|(distribution, step)| format!("{distribution} ({step})"))
+            .collect();
         let lands = if lands.is_empty() { "in no package".to_owned() } else { lands.join(", ") };
         let _ = writeln!(text, "{:width$}  {lands}", one.path);
     }

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::rows::{Part, Row, Rows};
 use crate::plan::text::title;
-use crate::plan::{Absent, Distribution, Dropped, Form, Member, Plan, Step, Unowned};
+use crate::plan::{
+    Absent, Distribution, Dropped, Form, Member, Note, Plan, Step, Unowned, Warning,
+};
 
 #[derive(Serialize)]
 struct Data<'p> {
@@ -14,7 +16,8 @@ struct Data<'p> {
     mode: String,
     platform: &'p str,
     distributions: Vec<Head<'p>>,
-    notes: &'p [String],
+    notes: Vec<String>,
+    warnings: &'p [Warning],
     dropped: &'p [Dropped],
     #[serde(flatten)]
     rows: Rows<'p>,
@@ -41,11 +44,14 @@ pub(super) fn json(plan: &Plan) -> String {
         mode: plan.mode.to_string(),
         platform: &plan.platform_tag,
         distributions: plan.distributions.iter().map(head).collect(),
-        notes: &plan.notes,
+        notes: plan.notes.iter().map(Note::shown).collect(),
+        warnings: &plan.warnings,
         dropped: &plan.dropped,
         rows: rows(plan),
     };
-    serde_json::to_string(&data).expect("texts and numbers can be written as JSON").replace('<', "\\u003c")
+    serde_json::to_string(&data)
+        .expect("texts and numbers can be written as JSON")
+        .replace('<', "\\u003c")
 }
 
 fn head(distribution: &Distribution) -> Head<'_> {
@@ -68,10 +74,16 @@ fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
         let licenses = license_directory(plan, distribution);
-        let archived = distribution.archive.iter().flat_map(|a| &a.members).filter(|m| m.step != Step::Directory);
+        let archived = distribution
+            .archive
+            .iter()
+            .flat_map(|a| &a.members)
+            .filter(|m| m.step != Step::Directory);
         let members = distribution.members.iter().filter(|m| m.step != Step::Directory);
         members.for_each(|m| rows.push(file(number, Part::File, m.path.as_str().into(), m)));
-        distribution.licenses.iter().for_each(|m| rows.push(file(number, Part::License, format!("{licenses}{}", m.path).into(), m)));
+        distribution.licenses.iter().for_each(|m| {
+            rows.push(file(number, Part::License, format!("{licenses}{}", m.path).into(), m));
+        });
         archived.for_each(|m| rows.push(file(number, Part::Archive, m.path.as_str().into(), m)));
     }
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -84,7 +96,9 @@ fn rows(plan: &Plan) -> Rows<'_> {
 /// Where licence texts are installed (PEP 639); of an sdist they are beside everything else.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
-        Form::Wheel => format!("{}-{}.dist-info/licenses/", distribution.name.file_stem(), plan.version),
+        Form::Wheel => {
+            format!("{}-{}.dist-info/licenses/", distribution.name.file_stem(), plan.version)
+        }
         Form::Sdist => String::new(),
     }
 }

@@ -55,7 +55,9 @@ impl<'p> Texts<'p> {
 
     /// The number of a text that may not live as long as the plan.
     fn number_of(&mut self, text: &str) -> u64 {
-        self.0.get_index_of(text).map_or_else(|| self.number(Cow::Owned(text.to_owned())), |at| at as u64)
+        self.0
+            .get_index_of(text)
+            .map_or_else(|| self.number(Cow::Owned(text.to_owned())), |at| at as u64)
     }
 }
 
@@ -74,7 +76,10 @@ pub(super) struct Directories {
 impl Directories {
     fn number(&mut self, path: &str, texts: &mut Texts<'_>) -> u64 {
         if self.last.0 != path {
-            let number = path.split('/').filter(|name| !name.is_empty()).fold(0, |parent, name| self.below(parent, texts.number_of(name)));
+            let number = path
+                .split('/')
+                .filter(|name| !name.is_empty())
+                .fold(0, |parent, name| self.below(parent, texts.number_of(name)));
             self.last = (path.to_owned(), number);
         }
         self.last.1
@@ -152,7 +157,9 @@ impl<'p> Rows<'p> {
     fn push_source(&mut self, path: &str, source: Option<&'p Origin>) {
         let columns = &mut self.columns;
         let above = source.and_then(|s| segments_above(path, s.path.as_str()));
-        columns.artifact.push(source.map_or(0, |s| self.artifacts.insert_full(&s.artifact).0 as u64 + 1));
+        columns
+            .artifact
+            .push(source.map_or(0, |s| self.artifacts.insert_full(&s.artifact).0 as u64 + 1));
         columns.base.push(source.map_or(0, |s| self.strings.number(s.base.as_str().into())));
         columns.strip.push(above.unwrap_or(0));
         let whole = source.filter(|_| above.is_none());
@@ -180,9 +187,14 @@ mod tests {
 
     #[test]
     fn directories_are_known_by_parent_and_name() {
-        let (mut texts, mut directories) = (Texts(IndexSet::from([Cow::Borrowed("")])), Directories::default());
-        let numbers = ["", "a", "a/b", "b/a", "a/b", "b"].map(|path| directories.number(path, &mut texts));
+        let (mut texts, mut directories) =
+            (Texts(IndexSet::from([Cow::Borrowed("")])), Directories::default());
+        let numbers =
+            ["", "a", "a/b", "b/a", "a/b", "b"].map(|path| directories.number(path, &mut texts));
         assert_eq!(numbers, [0, 1, 2, 4, 2, 3]);
-        assert_eq!(serde_json::to_string(&directories).unwrap(), r#"{"parent":[0,1,0,3],"name":[1,2,2,1]}"#);
+        assert_eq!(
+            serde_json::to_string(&directories).unwrap(),
+            r#"{"parent":[0,1,0,3],"name":[1,2,2,1]}"#
+        );
     }
 }

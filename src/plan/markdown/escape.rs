@@ -33,11 +33,16 @@ pub(super) fn prose(text: &str) -> String {
         // A backtick without a partner is no markup.
         return words(text);
     }
-    parts.iter().enumerate().map(|(i, part)| if i % 2 == 1 { code(part) } else { words(part) }).collect()
+    parts
+        .iter()
+        .enumerate()
+        .map(|(i, part)| if i % 2 == 1 { code(part) } else { words(part) })
+        .collect()
 }
 
 fn words(text: &str) -> String {
-    let links = |word: &str| word.contains(['@', '#']) || word.contains("://") || word.contains("www.");
+    let links =
+        |word: &str| word.contains(['@', '#']) || word.contains("://") || word.contains("www.");
     let word = |word: &str| if links(word) { code(word) } else { numbered(&shortened(word)) };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
@@ -91,7 +96,10 @@ mod tests {
 
     #[test]
     fn sentences_keep_their_code_and_nothing_else() {
-        assert_eq!(prose("ignored `a|b`: a <b>file</b>"), "ignored <code>a&#124;b</code>: a &#60;b&#62;file&#60;/b&#62;");
+        assert_eq!(
+            prose("ignored `a|b`: a <b>file</b>"),
+            "ignored <code>a&#124;b</code>: a &#60;b&#62;file&#60;/b&#62;"
+        );
         assert_eq!(prose("one ` alone *x*"), "one &#96; alone &#42;x&#42;");
         assert_eq!(prose("by @somebody in #12"), "by `@somebody` in `#12`");
         assert_eq!(prose("see https://a.b or www.a.b"), "see `https://a.b` or `www.a.b`");
@@ -102,7 +110,10 @@ mod tests {
     fn long_names_keep_both_ends() {
         let long = format!("a{}z", "é".repeat(5000));
         let short = code(&long);
-        assert!(short.starts_with("`aé") && short.contains("é…é") && short.ends_with("éz`"), "{short}");
+        assert!(
+            short.starts_with("`aé") && short.contains("é…é") && short.ends_with("éz`"),
+            "{short}"
+        );
         assert_eq!(short.chars().count(), LONGEST + "`…`".chars().count());
     }
 }

@@ -59,7 +59,8 @@ impl Page {
             self.text.push('\n');
         }
         if shown < section.rows.len() {
-            let _ = writeln!(self.text, "\n… and {} more {}", section.rows.len() - shown, section.what);
+            let _ =
+                writeln!(self.text, "\n… and {} more {}", section.rows.len() - shown, section.what);
         }
         self.text.push_str(section.foot);
     }
@@ -75,7 +76,8 @@ impl Page {
     /// The text, with a last line that says what had no room.
     pub fn finish(mut self) -> String {
         if !self.left_out.is_empty() {
-            let all: Vec<String> = self.left_out.iter().map(|(count, what)| format!("{count} {what}")).collect();
+            let all: Vec<String> =
+                self.left_out.iter().map(|(count, what)| format!("{count} {what}")).collect();
             let _ = writeln!(
                 self.text,
                 "\nLeft out to stay below {} kB: {}. `rockpack plan --html` has all of it.",
@@ -130,6 +132,9 @@ mod tests {
             assert!(text.len() <= limit, "{} of {limit}", text.len());
         }
         let text = page(1000, 7);
-        assert_eq!(text, "\nLeft out to stay below 1 kB: 14 sections. `rockpack plan --html` has all of it.\n");
+        assert_eq!(
+            text,
+            "\nLeft out to stay below 1 kB: 14 sections. `rockpack plan --html` has all of it.\n"
+        );
     }
 }

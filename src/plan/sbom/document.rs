@@ -25,7 +25,11 @@ pub struct Document {
 }
 
 impl Document {
-    pub(super) fn new(metadata: Metadata, components: Vec<Component>, dependencies: Vec<Dependency>) -> Self {
+    pub(super) fn new(
+        metadata: Metadata,
+        components: Vec<Component>,
+        dependencies: Vec<Dependency>,
+    ) -> Self {
         Self {
             schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
             bom_format: "CycloneDX",
@@ -48,7 +52,8 @@ impl Document {
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);
-            component.hashes = found.map(|content| Hash { alg: "SHA-256", content }).into_iter().collect();
+            component.hashes =
+                found.map(|content| Hash { alg: "SHA-256", content }).into_iter().collect();
         }
     }
 
@@ -100,9 +105,17 @@ struct Tools {
 impl Metadata {
     /// Of a document about `component`.
     pub fn of(component: Component) -> Self {
-        let mut tool = Component::new(ComponentType::Application, "rockpack".to_owned(), "rockpack".to_owned());
+        let mut tool = Component::new(
+            ComponentType::Application,
+            "rockpack".to_owned(),
+            "rockpack".to_owned(),
+        );
         tool.version = Some(env!("CARGO_PKG_VERSION").to_owned());
-        Self { lifecycles: [Lifecycle { phase: "build" }], tools: Tools { components: [tool] }, component }
+        Self {
+            lifecycles: [Lifecycle { phase: "build" }],
+            tools: Tools { components: [tool] },
+            component,
+        }
     }
 }
 
@@ -181,7 +194,8 @@ impl Component {
 
     /// Says under which licence (an SPDX expression) it is, as its author has it.
     pub fn declare(&mut self, expression: &str) {
-        self.licenses = vec![License { expression: expression.to_owned(), acknowledgement: "declared" }];
+        self.licenses =
+            vec![License { expression: expression.to_owned(), acknowledgement: "declared" }];
     }
 }
 

@@ -4,12 +4,19 @@
 ///
 /// The file's own name in its artifact tells most (`libz.so.1.3.1`, or `libbfd-2.38.so` as libtool's
 /// `-release` has it); the SONAME mostly no more than the number of the interface (`libz.so.1`).
-pub(super) fn library_version<'n>(file: &'n str, soname: Option<&'n str>) -> Option<(&'n str, &'static str)> {
+pub(super) fn library_version<'n>(
+    file: &'n str,
+    soname: Option<&'n str>,
+) -> Option<(&'n str, &'static str)> {
     let of_file = told(file).map(|version| (version, "file-name"));
     let of_soname = soname.and_then(told).map(|version| (version, "soname"));
     match (of_file, of_soname) {
         // A file that was named by hand can have less in its name than its SONAME has.
-        (Some((file, _)), Some((soname, _))) if soname.len() > file.len() && soname.starts_with(file) => of_soname,
+        (Some((file, _)), Some((soname, _)))
+            if soname.len() > file.len() && soname.starts_with(file) =>
+        {
+            of_soname
+        }
         (Some(_), _) => of_file,
         (None, _) => of_soname,
     }
@@ -24,7 +31,8 @@ fn told(name: &str) -> Option<&str> {
         None => return None,
     };
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
-    (version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(fine)).then_some(version)
+    (version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(fine))
+        .then_some(version)
 }
 
 #[cfg(test)]
@@ -39,7 +47,10 @@ mod tests {
         assert_eq!(version("libz.so.1", Some("libz.so.1.3")), Some(("1.3", "soname")));
         assert_eq!(version("libLLVM.so.22.0git", None), Some(("22.0git", "file-name")));
         assert_eq!(version("libbfd-2.38-system.so", None), None);
-        assert_eq!(version("libopcodes-2.38.so", Some("libopcodes-2.38.so")), Some(("2.38", "file-name")));
+        assert_eq!(
+            version("libopcodes-2.38.so", Some("libopcodes-2.38.so")),
+            Some(("2.38", "file-name"))
+        );
         assert_eq!(version("libomp.so", Some("libomp.so")), None);
         assert_eq!(version("plugin.so", None), None);
         assert_eq!(version("libx.so.debug", None), None);

@@ -3,7 +3,7 @@
 
 use super::Selected;
 use crate::catalog::ArtifactId;
-use crate::manifest::{ArtifactRule, PathRule};
+use crate::manifest::{ArtifactRule, DropRule, PathRule};
 use crate::names::PackageName;
 use crate::source::{Place, Spanned};
 
@@ -26,6 +26,8 @@ pub(in crate::plan) enum Said<'a> {
     NotIncluded,
     /// An exclude rule matches the path.
     Excludes(&'a PathRule),
+    /// A rule drops the path from every package.
+    Drops(&'a DropRule),
 }
 
 /// Why one of several entries for a path counts.
@@ -45,6 +47,9 @@ pub(in crate::plan) enum Why {
 pub(in crate::plan) trait Witness<'a> {
     /// A rule sees an artifact, or a path in it.
     fn hear(&mut self, artifact: &'a ArtifactId, said: Said<'a>);
+
+    /// A rule sees a directory in an artifact. Rules are over files: for that alone none counts.
+    fn hear_directory(&mut self, _artifact: &'a ArtifactId, _said: Said<'a>) {}
 
     /// The artifact's entries are taken, as far as includes and excludes let them.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}

@@ -26,7 +26,9 @@ pub(super) fn defines(source: &str, name: &str) -> bool {
             if binds(statement, name) {
                 return true;
             }
-            importing = statement.starts_with("from ") && statement.contains('(') && !statement.contains(')');
+            importing = statement.starts_with("from ")
+                && statement.contains('(')
+                && !statement.contains(')');
         }
     }
     false
@@ -42,11 +44,15 @@ fn binds(statement: &str, name: &str) -> bool {
     let mut all = words(statement);
     match all.next() {
         Some("async") => all.nth(1) == Some(name),
-        Some("def" | "class") => matches!(all.next(), Some(defined) if defined == name || defined == "__getattr__"),
+        Some("def" | "class") => {
+            matches!(all.next(), Some(defined) if defined == name || defined == "__getattr__")
+        }
         Some("from" | "import") => statement.contains("import *") || all.any(|word| word == name),
         _ => {
             let targets = statement.split_once('=').filter(|(_, value)| !value.starts_with('='));
-            targets.is_some_and(|(targets, _)| targets.split([',', ':']).any(|target| target.trim() == name))
+            targets.is_some_and(|(targets, _)| {
+                targets.split([',', ':']).any(|target| target.trim() == name)
+            })
         }
     }
 }

@@ -26,11 +26,16 @@ struct Reader<'m> {
     rest: &'m str,
     /// The extras that it asks for.
     extras: Vec<String>,
+    /// How many brackets are open.
+    depth: usize,
 }
+
+/// No marker has more brackets within brackets.
+const DEEPEST: usize = 64;
 
 /// The extras that a marker compares with; `None` when it is no marker.
 pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
-    let mut reader = Reader { rest: marker, extras: Vec::new() };
+    let mut reader = Reader { rest: marker, extras: Vec::new(), depth: 0 };
     reader.either()?;
     reader.rest.trim_start().is_empty().then_some(reader.extras)
 }
@@ -56,14 +61,20 @@ impl Reader<'_> {
 
     fn one(&mut self) -> Option<()> {
         if self.sign("(") {
+            self.depth += 1;
+            if self.depth > DEEPEST {
+                return None;
+            }
             self.either()?;
+            self.depth -= 1;
             return self.sign(")").then_some(());
         }
         let left = self.operand()?;
         let compared = self.comparison()?;
         let right = self.operand()?;
         match (left, right) {
-            (Operand::Variable("extra"), Operand::Text(name)) | (Operand::Text(name), Operand::Variable("extra")) => {
+            (Operand::Variable("extra"), Operand::Text(name))
+            | (Operand::Text(name), Operand::Variable("extra")) => {
                 self.extras.extend((compared == "==").then_some(name));
                 Some(())
             }

@@ -8,15 +8,26 @@ use crate::verify::Finding;
 /// A link that leads out of the top directory, or a kind of entry that no sdist has (PEP 721).
 pub(super) fn check(kind: EntryType, path: &str, target: Option<&str>) -> Option<Finding> {
     match kind {
-        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse | EntryType::Directory => None,
+        EntryType::Regular
+        | EntryType::Continuous
+        | EntryType::GNUSparse
+        | EntryType::Directory => None,
         EntryType::Symlink | EntryType::Link => {
             let target = target.unwrap_or_default();
             // A hard link counts from the top, a symbolic one from where it stands.
-            let from = if kind == EntryType::Link { "" } else { path.rsplit_once('/').map_or("", |(directory, _)| directory) };
+            let from = if kind == EntryType::Link {
+                ""
+            } else {
+                path.rsplit_once('/').map_or("", |(directory, _)| directory)
+            };
             let top = path.split('/').next().unwrap_or_default();
-            let inside =
-                resolved(from, target).is_some_and(|to| to == top || to.strip_prefix(top).is_some_and(|rest| rest.starts_with('/')));
-            (!inside).then(|| Finding::error(Code::LinkOutside, "a link that leads out of the sdist").because(format!("`{target}`")))
+            let inside = resolved(from, target).is_some_and(|to| {
+                to == top || to.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'))
+            });
+            (!inside).then(|| {
+                Finding::error(Code::LinkOutside, "a link that leads out of the sdist")
+                    .because(format!("`{target}`"))
+            })
         }
         _ => Some(Finding::error(Code::MemberKind, "neither a file nor a directory nor a link")),
     }

@@ -6,13 +6,14 @@ when it is called, and no process is started.
 
 from __future__ import annotations
 
-from ._dist_info import DIST as _DIST
-
 TYPE_CHECKING = False  # importing `typing` for its constant would take longer than all the rest
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable
     from pathlib import Path
+
+    __version__: str
+    """The version of this distribution, normalised as PEP 440 has it."""
 
 __all__ = [
     "__version__",
@@ -21,8 +22,14 @@ __all__ = [
     "preload_libraries",
 ]
 
-__version__: str = str(_DIST["version"])
-"""The version of this distribution, normalised as PEP 440 has it."""
+
+def __getattr__(name: str) -> str:
+    """Return `__version__`, which is known where the generated module is there and whole."""
+    if name == "__version__":
+        from ._dist_info import DIST
+
+        return str(DIST["version"])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def find_libraries(*shortnames: str) -> list[Path]:

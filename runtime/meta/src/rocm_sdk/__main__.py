@@ -10,7 +10,15 @@ from pathlib import Path
 
 from ._errors import RocmSdkError
 from ._log import warn
-from ._packages import DIST, find, require
+
+try:
+    from ._packages import DIST, find, require
+except Exception as error:  # whatever the generated module raises where it is damaged
+    sys.exit(
+        f"{Path(__file__).with_name('_dist_info.py')} cannot be read"
+        f" ({type(error).__name__}: {error})\n"
+        "to mend it: pip install --force-reinstall --no-deps rocm"
+    )
 
 _INTERRUPTED = 130  # as shells have it
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ._regular import open_regular
+
 SHARED_OBJECT = 3  # ET_DYN: a library, or a program that can lie anywhere
 _EXECUTABLE = 2
 _LOAD, _DYNAMIC, _INTERPRETER = 1, 2, 3
@@ -54,7 +56,7 @@ def read(path: str | Path) -> Elf | None:
 
     Raises ElfError for one that is cut off or inconsistent, OSError when it cannot be read.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         if file.read(4) != b"\x7fELF":
             return None
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -11,12 +11,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from ._errors import RocmSdkError
 from ._log import warn
 
 Row = tuple[str, str]
 """Hash and size of a file, in the spelling of RECORD; both empty for what has none."""
 
 NO_ROW: Row = ("", "")
+
+
+class RecordError(RocmSdkError):
+    """A RECORD that cannot be read as one."""
 
 
 class Record:
@@ -40,11 +45,22 @@ class Record:
     def rows(self) -> dict[str, Row]:
         """Return the rows by path; paths are relative to site-packages.
 
-        Empty when there is no RECORD: some systems remove it from what they package.
+        Empty when there is no RECORD: some systems remove it from what they package. Raises
+        RecordError when it is damaged.
         """
         if not self.path.is_file():
             return {}
-        return dict(_parsed(self._text()))
+        try:
+            return dict(_parsed(self._text()))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise RecordError(f"{self.path} is damaged: {error}") from error
+
+    def known_rows(self) -> dict[str, Row]:
+        """Return the rows, none where RECORD is damaged, which the doctor tells once."""
+        try:
+            return self.rows()
+        except RecordError:
+            return {}
 
     def announce(self, path: str) -> None:
         """Add the row of something that does not exist yet, with nothing written beside RECORD."""

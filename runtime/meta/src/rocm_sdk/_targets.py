@@ -14,6 +14,7 @@ from pathlib import Path
 from ._errors import TargetError
 from ._log import log
 from ._packages import DIST, find
+from ._regular import open_regular
 
 ENVIRONMENT = "ROCM_SDK_TARGET_FAMILY"
 _KERNEL_NODES = "/sys/class/kfd/kfd/topology/nodes"
@@ -147,9 +148,13 @@ def kernel_isas() -> list[str]:
     return isas
 
 
+_LONGEST_PROPERTIES = 1 << 20
+
+
 def _kernel_isa(properties: Path) -> str | None:
     try:
-        text = properties.read_text("utf-8", "replace")
+        with open_regular(properties) as file:
+            text = file.read(_LONGEST_PROPERTIES).decode("utf-8", "replace")
     except OSError:
         return None  # the kernel hides nodes that a container may not use
     for line in text.splitlines():

@@ -72,7 +72,8 @@ impl Steps {
             END => SLOW,
             _ => (length + length_bits(symbol)) | due_after(symbol),
         });
-        self.distances.fill(second, SLOW | DISTANCE, |symbol, length| length + distance_bits(symbol));
+        self.distances
+            .fill(second, SLOW | DISTANCE, |symbol, length| length + distance_bits(symbol));
         Some(self)
     }
 
@@ -91,7 +92,8 @@ impl Steps {
             bits >>= step & PASSED;
             passed += usize::from(step);
         }
-        (step & SLOW == 0).then_some(Place { at: place.at + (passed & LEAPT), due: step & DISTANCE })
+        (step & SLOW == 0)
+            .then_some(Place { at: place.at + (passed & LEAPT), due: step & DISTANCE })
     }
 
     /// Passes one symbol.
@@ -99,16 +101,24 @@ impl Steps {
         let bits = peek(stream, place.at);
         let step = self.step(bits, place.due);
         if step & SLOW == 0 {
-            return Next::Symbol(Place { at: place.at + usize::from(step & PASSED), due: step & DISTANCE });
+            return Next::Symbol(Place {
+                at: place.at + usize::from(step & PASSED),
+                due: step & DISTANCE,
+            });
         }
-        if place.due == 0 { self.literal(bits, place.at) } else { self.distance(bits, place.at) }.unwrap_or(Next::Invalid)
+        if place.due == 0 { self.literal(bits, place.at) } else { self.distance(bits, place.at) }
+            .unwrap_or(Next::Invalid)
     }
 
     /// Passes a literal or length, or the block's end.
     fn literal(&self, bits: u64, at: usize) -> Option<Next> {
         let (symbol, length) = self.literals.decode(bits)?;
         let at = at + usize::from(length + length_bits(symbol));
-        Some(if symbol == END { Next::Over(at) } else { Next::Symbol(Place { at, due: due_after(symbol) }) })
+        Some(if symbol == END {
+            Next::Over(at)
+        } else {
+            Next::Symbol(Place { at, due: due_after(symbol) })
+        })
     }
 
     fn distance(&self, bits: u64, at: usize) -> Option<Next> {
@@ -146,7 +156,8 @@ mod tests {
     fn lengths(symbols: usize) -> Vec<u8> {
         let mut lengths = vec![0; symbols];
         let used = lengths.iter_mut().skip(symbols - 16);
-        used.zip([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 15, 11]).for_each(|(length, value)| *length = value);
+        used.zip([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 15, 11])
+            .for_each(|(length, value)| *length = value);
         lengths
     }
 
@@ -157,15 +168,22 @@ mod tests {
         let mut state = 3_u64;
         let mut widest = 0;
         for _ in 0..200_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             // Many ones, for the codes with many bits begin with them.
-            let word = state | state.rotate_left(17) | state.rotate_left(31) | state.rotate_left(45);
+            let word =
+                state | state.rotate_left(17) | state.rotate_left(31) | state.rotate_left(45);
             let stream = [word.to_le_bytes(), state.to_be_bytes()].concat();
             for due in [0, DISTANCE] {
                 let start = Place { at: 3, due };
                 let mut next = Next::Symbol(start);
                 for _ in 0..LEAP {
-                    next = if let Next::Symbol(place) = next { steps.pass(&stream, place) } else { next };
+                    next = if let Next::Symbol(place) = next {
+                        steps.pass(&stream, place)
+                    } else {
+                        next
+                    };
                 }
                 if let Some(leapt) = steps.leap(&stream, start) {
                     assert_eq!(Next::Symbol(leapt), next);
@@ -181,7 +199,8 @@ mod tests {
         // A distance, a length and a distance, of 24, 16 and 24 bits.
         let mut steps = Steps::default();
         steps.set(&lengths(285), &lengths(30)).unwrap();
-        let code = (0..1 << 11).find(|bits| steps.distances.decode(*bits) == Some((29, 11))).unwrap();
+        let code =
+            (0..1 << 11).find(|bits| steps.distances.decode(*bits) == Some((29, 11))).unwrap();
         assert_eq!(steps.literals.decode(code), Some((284, 11)));
         let bits = u128::from(code) | u128::from(code) << 24 | u128::from(code) << 40;
         let start = Place { at: 0, due: DISTANCE };

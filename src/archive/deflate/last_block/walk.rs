@@ -19,8 +19,15 @@ const APPROACH: usize = 8 * 64;
 
 /// Finds the end of the block whose first symbol begins at `start`; `None` when it has none.
 pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
-    let mut walk =
-        Walk { steps, stream, start, stretches: Vec::with_capacity(32), at_work: [0; WALKERS], first: 0, right: Place::new(start) };
+    let mut walk = Walk {
+        steps,
+        stream,
+        start,
+        stretches: Vec::with_capacity(32),
+        at_work: [0; WALKERS],
+        first: 0,
+        right: Place::new(start),
+    };
     let mut walkers: [Walker; WALKERS] = std::array::from_fn(|number| walk.take(number));
     loop {
         for (number, walker) in walkers.iter_mut().enumerate() {
@@ -82,7 +89,10 @@ impl Walk<'_> {
         let entry = (index == 0).then_some(self.right);
         self.stretches.push(Stretch { entry, exit: None });
         let at = self.start + index * STRETCH;
-        Walker { place: Place::new(at), until: if index == 0 { self.end(0) } else { at + APPROACH } }
+        Walker {
+            place: Place::new(at),
+            until: if index == 0 { self.end(0) } else { at + APPROACH },
+        }
     }
 
     /// The bit at which a stretch ends: where the next one's approach does.
@@ -117,7 +127,9 @@ impl Walk<'_> {
     /// A walker has walked its stretch. It gets one that was walked wrongly, or else the next.
     fn leave(&mut self, number: usize, exit: Next) -> Turn {
         self.stretches[self.at_work[number]].exit = Some(exit);
-        while let Some(Stretch { entry, exit: Some(exit) }) = self.stretches.get(self.first).copied() {
+        while let Some(Stretch { entry, exit: Some(exit) }) =
+            self.stretches.get(self.first).copied()
+        {
             if entry != Some(self.right) {
                 return self.again(number);
             }
@@ -159,7 +171,9 @@ mod tests {
     fn noise(size: usize, seed: u64) -> Vec<u8> {
         let mut state = seed;
         let mut byte = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             state.to_le_bytes()[6]
         };
         (0..size).map(|_| byte()).collect()
@@ -170,7 +184,12 @@ mod tests {
         let mut lengths = literals.to_vec();
         lengths.resize(256, 0);
         lengths.push(end);
-        let mut free = (1 << 15) - lengths.iter().filter(|length| **length != 0).map(|length| 1 << (15 - length)).sum::<u32>();
+        let mut free = (1 << 15)
+            - lengths
+                .iter()
+                .filter(|length| **length != 0)
+                .map(|length| 1 << (15 - length))
+                .sum::<u32>();
         while free > 0 {
             let length = 15 - u8::try_from(free.ilog2()).unwrap();
             free -= 1 << (15 - length);
@@ -194,7 +213,9 @@ mod tests {
             vec![5; 20],
         ];
         let (mut ends, mut none) = (0, 0);
-        for (code, distances) in codes.iter().flat_map(|code| [(code, &[5; 30][..]), (code, &[1, 2, 3, 4, 5, 6, 7, 7]), (code, &[1, 1])]) {
+        for (code, distances) in codes.iter().flat_map(|code| {
+            [(code, &[5; 30][..]), (code, &[1, 2, 3, 4, 5, 6, 7, 7]), (code, &[1, 1])]
+        }) {
             let mut steps = Steps::default();
             let steps = steps.set(code, distances).unwrap();
             for (seed, size) in (1..).zip([0, 1, 7, 60, 500, 600, 5_000, 40_000]) {
@@ -202,7 +223,11 @@ mod tests {
                 for start in [0, 1, 5, 100] {
                     let within = |end: Option<usize>| end.filter(|end| *end <= size * 8);
                     let found = within(walk(steps, &stream, start));
-                    assert_eq!(found, within(alone(steps, &stream, start)), "{code:?} {distances:?} {size} {start}");
+                    assert_eq!(
+                        found,
+                        within(alone(steps, &stream, start)),
+                        "{code:?} {distances:?} {size} {start}"
+                    );
                     *(if found.is_some() { &mut ends } else { &mut none }) += 1;
                 }
             }

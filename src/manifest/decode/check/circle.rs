@@ -16,22 +16,33 @@ struct Step<'o> {
 
 /// Reports each circle of packages that require each other once, at the first package of it.
 pub(super) fn check(faults: &Faults, outlines: &[Outline]) {
-    let steps: Vec<Step<'_>> = outlines.iter().map(|o| Step { name: &o.name.value, before: &o.requires }).collect();
+    let steps: Vec<Step<'_>> =
+        outlines.iter().map(|o| Step { name: &o.name.value, before: &o.requires }).collect();
     each(&steps, |circle| report(faults, &steps, &circle));
 }
 
 /// Reports each circle of projects that are built after each other once.
 pub(in super::super) fn projects(faults: &Faults, projects: &[PythonProject]) {
-    let steps: Vec<Step<'_>> = projects.iter().map(|p| Step { name: &p.name.value, before: &p.after }).collect();
+    let steps: Vec<Step<'_>> =
+        projects.iter().map(|p| Step { name: &p.name.value, before: &p.after }).collect();
     for step in &steps {
         if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
-            let problem = Problem::error(Code::RequiresCycle, format!("project `{}` is to be built after itself", step.name));
+            let problem = Problem::error(
+                Code::RequiresCycle,
+                format!("project `{}` is to be built after itself", step.name),
+            );
             faults.report(problem.label(&own.place, "name another here, or take the line away"));
         }
     }
     each(&steps, |circle| {
-        let problem = Problem::error(Code::RequiresCycle, format!("projects {} wait for each other", names(&steps, &circle)));
-        faults.report(labelled(problem, &circle).help("take one of these names away: what is built first cannot wait"));
+        let problem = Problem::error(
+            Code::RequiresCycle,
+            format!("projects {} wait for each other", names(&steps, &circle)),
+        );
+        faults.report(
+            labelled(problem, &circle)
+                .help("take one of these names away: what is built first cannot wait"),
+        );
     });
 }
 
@@ -41,7 +52,9 @@ type Circle<'o> = Vec<(usize, &'o Place)>;
 fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
     let mut known: Vec<usize> = Vec::new();
     for start in 0..steps.len() {
-        let Some(circle) = shortest(steps, start).filter(|circle| !circle.iter().any(|(index, _)| known.contains(index))) else {
+        let Some(circle) = shortest(steps, start)
+            .filter(|circle| !circle.iter().any(|(index, _)| known.contains(index)))
+        else {
             continue;
         };
         known.extend(circle.iter().map(|(index, _)| *index));
@@ -55,7 +68,11 @@ fn shortest<'o>(outlines: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
     let mut next = VecDeque::from([start]);
     while let Some(at) = next.pop_front() {
         for required in outlines[at].before {
-            let Some(to) = outlines.iter().position(|o| *o.name == required.value).filter(|to| *to != at) else { continue };
+            let Some(to) =
+                outlines.iter().position(|o| *o.name == required.value).filter(|to| *to != at)
+            else {
+                continue;
+            };
             if to == start {
                 let mut steps = vec![(at, &required.place)];
                 while let Some((before, place)) = came.get(&steps[steps.len() - 1].0) {
@@ -77,11 +94,14 @@ fn report(faults: &Faults, steps: &[Step<'_>], circle: &Circle<'_>) {
     let in_a_circle = if circle.len() == 2 { "" } else { " in a circle" };
     let what = format!("packages {} require each other{in_a_circle}", names(steps, circle));
     let problem = labelled(Problem::error(Code::RequiresCycle, what), circle);
-    faults.report(problem.help("take one of these lines away: a package is installed after what it requires"));
+    faults.report(
+        problem.help("take one of these lines away: a package is installed after what it requires"),
+    );
 }
 
 fn names(steps: &[Step<'_>], circle: &Circle<'_>) -> String {
-    let names: Vec<String> = circle.iter().map(|(index, _)| format!("`{}`", steps[*index].name)).collect();
+    let names: Vec<String> =
+        circle.iter().map(|(index, _)| format!("`{}`", steps[*index].name)).collect();
     names.join(if circle.len() == 2 { " and " } else { ", " })
 }
 

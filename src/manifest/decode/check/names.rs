@@ -12,7 +12,11 @@ use crate::source::{Code, Problem, Problems, Spanned};
 type Owner<'p> = (&'p PackageName, &'p Distribution);
 
 /// Distributions of two packages with one name, or one import package, in one mode.
-pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, python: &Python, families: &Families) -> Problems {
+pub(in super::super) fn colliding(
+    packages: &IndexMap<PackageName, Package>,
+    python: &Python,
+    families: &Families,
+) -> Problems {
     let mut problems = Problems::new();
     for mode in Mode::ALL {
         let (mut names, mut modules) = (BTreeMap::<String, Owner<'_>>::new(), BTreeMap::new());
@@ -21,7 +25,9 @@ pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, pyt
             let owner: Owner<'_> = (&package.name.value, declared);
             for variant in variants(declared, families) {
                 let name = declared.name.fill(&variant);
-                let normal = name.parse::<DistName>().map_or_else(|_| name.clone(), |name| name.normalized());
+                let normal = name
+                    .parse::<DistName>()
+                    .map_or_else(|_| name.clone(), |name| name.normalized());
                 let first = *names.entry(normal).or_insert(owner);
                 problems.extend(clash("distribution", &name, first, owner));
                 let module = declared.module.fill_identifier(&variant);
@@ -29,7 +35,9 @@ pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, pyt
                 problems.extend(clash("import package", &module, first, owner));
             }
         }
-        for name in python.projects.iter().map(|p| &p.name).chain(python.wheels.iter().map(|w| &w.name)) {
+        for name in
+            python.projects.iter().map(|p| &p.name).chain(python.wheels.iter().map(|w| &w.name))
+        {
             if let Some(owner) = names.get(name.as_str()) {
                 problems.push(taken(name, *owner));
             }
@@ -40,18 +48,23 @@ pub(in super::super) fn colliding(packages: &IndexMap<PackageName, Package>, pyt
 
 /// A project or a wheel whose distribution a package of artifacts makes already.
 fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
-    Problem::error(Code::CollidingNames, format!("package `{package}` makes a distribution `{}` too", name.value))
-        .label(&name.place, "this makes one")
-        .label(&declared.name.place, way(declared))
-        .help("give one of them another name")
-        .of_fact(name.as_str())
+    Problem::error(
+        Code::CollidingNames,
+        format!("package `{package}` makes a distribution `{}` too", name.value),
+    )
+    .label(&name.place, "this makes one")
+    .label(&declared.name.place, way(declared))
+    .help("give one of them another name")
+    .of_fact(name.as_str())
 }
 
 fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
     let isas = families.isas.keys().map(|isa| isa.as_str().to_owned());
     match declared.split {
         Split::Isa => isas.map(Variant::Isa).collect(),
-        Split::Family if declared.name.has_placeholder() => families.names().map(|name| Variant::Family(name.to_owned())).collect(),
+        Split::Family if declared.name.has_placeholder() => {
+            families.names().map(|name| Variant::Family(name.to_owned())).collect()
+        }
         Split::Generic | Split::Family => vec![Variant::None],
     }
 }
@@ -61,14 +74,21 @@ fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems
     if first.0 == again.0 {
         return Problems::new();
     }
-    Problem::error(Code::CollidingNames, format!("packages `{}` and `{}` would both make the {what} `{name}`", first.0, again.0))
-        .label(&again.1.name.place, way(again.1))
-        .label(&first.1.name.place, way(first.1))
-        .help("give one of them another name")
-        .of_fact(format!("{} {}", first.0, again.0))
-        .into()
+    Problem::error(
+        Code::CollidingNames,
+        format!("packages `{}` and `{}` would both make the {what} `{name}`", first.0, again.0),
+    )
+    .label(&again.1.name.place, way(again.1))
+    .label(&first.1.name.place, way(first.1))
+    .help("give one of them another name")
+    .of_fact(format!("{} {}", first.0, again.0))
+    .into()
 }
 
 fn way(declared: &Distribution) -> &'static str {
-    if declared.name.has_placeholder() { "when a target of families.kdl is filled in" } else { "as it stands" }
+    if declared.name.has_placeholder() {
+        "when a target of families.kdl is filled in"
+    } else {
+        "as it stands"
+    }
 }

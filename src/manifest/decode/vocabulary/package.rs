@@ -6,7 +6,11 @@ use crate::manifest::word::{Part, Takes, Times, Word};
 
 const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
 
-const GLOB: Part = argument("GLOB", "Installed paths; `*` stays in one directory, `**` spans them, `a/**` is also `a` itself.");
+const GLOB: Part = argument(
+    "GLOB",
+    "Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`, and a \
+     link `a` itself.",
+);
 
 /// In `package`.
 pub const PACKAGE: &[Word] = &[
@@ -90,7 +94,7 @@ pub const PACKAGE: &[Word] = &[
     Word::new(
         "artifact",
         Times::Any,
-        r#"artifact "NAME" "lib" "run" optional="WHY" mode="kpack|legacy""#,
+        r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="kpack|legacy""#,
         "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
     )
     .of(&[Runtime, Devel])
@@ -100,6 +104,15 @@ pub const PACKAGE: &[Word] = &[
             Takes::Arguments,
             "COMPONENT",
             "lib, run, dev, dbg, doc or test. A runtime package names one at least; a devel package that names none takes all.",
+        ),
+        optional(
+            "repeats",
+            "Why another package that can be installed with this one ships the same files too; without it, that is a mistake. In runtime packages.",
+        ),
+        optional(
+            "apart",
+            "Why libraries of it can go into another directory than what belongs to them: the files that the artifact has for single targets, and \
+             those in the directory `NAME` beside `libNAME.so`; without it, that is a mistake. In runtime packages.",
         ),
         WHY,
         MODE,
@@ -131,7 +144,8 @@ pub const PACKAGE: &[Word] = &[
         "exclude",
         Times::Any,
         r#"exclude "GLOB" optional="WHY" mode="kpack|legacy""#,
-        "Keeps paths out of the package; it wins over `include`.",
+        "Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere` leaves files out of \
+         every package.",
     )
     .of(&[Runtime])
     .with(&[GLOB, WHY, MODE])
@@ -179,7 +193,7 @@ pub const PACKAGE: &[Word] = &[
     Word::new(
         "script",
         Times::Any,
-        r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows""#,
+        r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows" optional="WHY""#,
         "Makes a console script, a command in the environment's `bin`.",
     )
     .of(ALL)
@@ -187,12 +201,16 @@ pub const PACKAGE: &[Word] = &[
         argument("NAME", "The command, once for each system in the whole file."),
         optional(
             "program",
-            "The program it starts, below the platform directory; where that is not packaged, there is no script. In a selector, which ships \
-             none, and wherever there is no `program`, `function` has to be there.",
+            "The program it starts, below the platform directory. In a selector, which ships none, and wherever there is no `program`, \
+             `function` has to be there.",
         ),
         optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
         part(Takes::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
         optional("on", "Exists on this system only: linux or windows."),
+        optional(
+            "optional",
+            "Why the package can be without the program; there is no such command then. Without it, a program that is not there is a mistake.",
+        ),
     ])
     .example(r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#),
     Word::new(

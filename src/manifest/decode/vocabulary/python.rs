@@ -3,8 +3,10 @@
 use super::{WHY, argument, optional, part, required};
 use crate::manifest::word::{Takes, Times, Word};
 
-const ABSENT: crate::manifest::word::Part =
-    optional("optional", "Why there can be nothing to take; without it, missing sources are a mistake.");
+const ABSENT: crate::manifest::word::Part = optional(
+    "optional",
+    "Why there can be nothing to take; without it, missing sources are a mistake.",
+);
 
 /// At the top of the packages' file.
 pub const PROJECT: Word = Word::new(

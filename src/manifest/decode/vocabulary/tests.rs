@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use kdl::KdlDocument;
-
 use super::*;
+use crate::kdl;
 use crate::manifest::PackageKind;
 use crate::manifest::decode::{families, packages_file};
 use crate::manifest::reader::{Asked, Faults};
@@ -17,7 +16,8 @@ struct Sample {
     text: String,
 }
 
-const PROJECT_LINES: [(&str, &str); 2] = [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
+const PROJECT_LINES: [(&str, &str); 2] =
+    [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
 
 /// What every package needs.
 const PACKAGE_LINES: [(&str, &str); 4] = [
@@ -63,7 +63,11 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
         }
         let text = project() + &block(&head, &lines, inside) + OTHERS;
         // A selector ships no program: its scripts call functions.
-        if kind == PackageKind::Selector { text.replace(r#"program="bin/fft-info""#, r#"function="__main__:main""#) } else { text }
+        if kind == PackageKind::Selector {
+            text.replace(r#"program="bin/fft-info""#, r#"function="__main__:main""#)
+        } else {
+            text
+        }
     };
     let texts = match owner {
         None if word.name == "project" || !of_packages => vec![word.example.to_owned()],
@@ -72,7 +76,10 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
         Some("package") => word.kinds.iter().map(|kind| package(*kind, word)).collect(),
         Some("environment") => {
             let example = block("environment \"SAMPLE\"", &[], word);
-            vec![package(PackageKind::Runtime, &Word { name: "environment", example: example.leak(), ..*word })]
+            vec![package(
+                PackageKind::Runtime,
+                &Word { name: "environment", example: example.leak(), ..*word },
+            )]
         }
         Some("python-project") => {
             let lines = [("source", "source \"sample\"")];
@@ -87,8 +94,13 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
 impl Sample {
     /// What was asked for while it was decoded, which has to go well.
     fn asked(&self) -> Vec<Asked> {
-        let faults = Faults::noting(&Source::new("sample.kdl", self.text.as_str()));
-        let sound = if self.of_packages { packages_file(&faults, None).is_some() } else { families::file(&faults).is_some() };
+        let source = Source::new("sample.kdl", self.text.as_str());
+        let (faults, nodes) = (Faults::noting(&source), kdl::parse(&source).unwrap());
+        let sound = if self.of_packages {
+            packages_file(&faults, &nodes, None).is_some()
+        } else {
+            !families::file(&faults, &nodes).isas.is_empty()
+        };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
         assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);
@@ -98,18 +110,25 @@ impl Sample {
 
 /// Every node of the vocabulary with its file and the node it stands in.
 fn all() -> Vec<(KdlFile, Option<&'static str>, &'static Word)> {
-    VOCABULARY.into_iter().flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word))).collect()
+    VOCABULARY
+        .into_iter()
+        .flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word)))
+        .collect()
 }
 
 fn asked() -> BTreeSet<Asked> {
-    all().into_iter().flat_map(|(file, owner, word)| samples(&file, owner, word)).flat_map(|sample| sample.asked()).collect()
+    all()
+        .into_iter()
+        .flat_map(|(file, owner, word)| samples(&file, owner, word))
+        .flat_map(|sample| sample.asked())
+        .collect()
 }
 
 #[test]
 fn every_example_is_the_node_it_is_of() {
     for (_, _, word) in all() {
-        let document = KdlDocument::parse_v2(word.example).unwrap();
-        let names: Vec<&str> = document.nodes().iter().map(|node| node.name().value()).collect();
+        let nodes = kdl::parse(&Source::new("example", word.example)).unwrap();
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.text.as_str()).collect();
         assert_eq!(names, [word.name], "{}", word.example);
     }
 }
@@ -117,7 +136,8 @@ fn every_example_is_the_node_it_is_of() {
 #[test]
 fn decoders_ask_for_the_nodes_that_are_documented() {
     let asked = asked();
-    let unknown: Vec<&Asked> = asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
+    let unknown: Vec<&Asked> =
+        asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
     assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
     for (_, _, word) in all() {
         let times: Vec<Times> = asked
@@ -143,7 +163,8 @@ fn decoders_take_the_parts_that_are_documented() {
             })
             .collect();
         let name = |part: &Part| if part.takes.is_argument() { "" } else { part.name };
-        let mut said: BTreeSet<(Takes, &str)> = word.parts.iter().map(|part| (part.takes, name(part))).collect();
+        let mut said: BTreeSet<(Takes, &str)> =
+            word.parts.iter().map(|part| (part.takes, name(part))).collect();
         // Where a devel package can have none, a runtime package has to have one.
         if said.contains(&(Takes::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
             said.insert((Takes::OneOrMore, ""));
@@ -160,21 +181,45 @@ fn usages_show_every_part() {
         for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
             let shown = word.usage.contains(&format!(" {}=", part.name));
             // Of a program and a function the usage shows what is usual.
-            assert!(shown || (word.name, part.name) == ("script", "function"), "`{}` lacks {}", word.usage, part.name);
+            assert!(
+                shown || (word.name, part.name) == ("script", "function"),
+                "`{}` lacks {}",
+                word.usage,
+                part.name
+            );
         }
-        let shown = word.usage.match_indices('=').filter(|(at, _)| word.usage[at + 1..].starts_with(['"', '#', '2'])).count();
+        let shown = word
+            .usage
+            .match_indices('=')
+            .filter(|(at, _)| word.usage[at + 1..].starts_with(['"', '#', '2']))
+            .count();
         let told = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
         assert!(shown <= told, "`{}` shows what is not told of", word.usage);
-        assert_eq!(word.usage.contains('{') && word.usage.ends_with('}'), !word.nodes.is_empty(), "{}", word.usage);
+        assert_eq!(
+            word.usage.contains('{') && word.usage.ends_with('}'),
+            !word.nodes.is_empty(),
+            "{}",
+            word.usage
+        );
     }
 }
 
 #[test]
 fn everything_is_told_in_sentences() {
     for (_, owner, word) in all() {
-        assert!(word.does.ends_with('.') && word.does.starts_with(char::is_uppercase), "{}: {}", word.name, word.does);
+        assert!(
+            word.does.ends_with('.') && word.does.starts_with(char::is_uppercase),
+            "{}: {}",
+            word.name,
+            word.does
+        );
         assert!(word.parts.iter().all(|part| part.says.ends_with('.')), "{}", word.name);
-        assert_eq!(word.kinds.is_empty(), owner != Some("package"), "{} and the kinds of package", word.name);
+        assert_eq!(
+            word.kinds.is_empty(),
+            owner != Some("package"),
+            "{} and the kinds of package",
+            word.name
+        );
         let ordered = word.parts.iter().map(|part| !part.takes.is_argument());
         assert!(ordered.is_sorted(), "{}: arguments come before properties", word.name);
     }

@@ -23,7 +23,9 @@ pub(super) fn of(what: &What, place: &Place) -> String {
         What::Machine { old, new } => format!("for {old} → {new}"),
         What::Executable { now: true } => "executable now".to_owned(),
         What::Executable { now: false } => "not executable now".to_owned(),
-        What::Size => format!("size {} → {}", human_size(place.old_size), human_size(place.new_size)),
+        What::Size => {
+            format!("size {} → {}", human_size(place.old_size), human_size(place.new_size))
+        }
         What::Text => "text".to_owned(),
         What::Content => "content".to_owned(),
         What::LeftOut { reason } => format!("left out now: {reason}"),
@@ -41,10 +43,23 @@ fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
 
 /// Where files moved to, and by which rule.
 pub(super) fn moved(moved: &Moved, place: &Place) -> String {
-    let way = if moved.from == moved.to { moved.to.title.clone() } else { format!("{} → {}", moved.from.title, moved.to.title) };
-    let why = moved.reason.as_ref().or(place.rule.as_ref()).map(|why| format!("  {why}")).unwrap_or_default();
+    let way = if moved.from == moved.to {
+        moved.to.title.clone()
+    } else {
+        format!("{} → {}", moved.from.title, moved.to.title)
+    };
+    let why = moved
+        .reason
+        .as_ref()
+        .or(place.rule.as_ref())
+        .map(|why| format!("  {why}"))
+        .unwrap_or_default();
     let also = place.also.iter().map(|also| {
-        let some = if also.files == place.files { String::new() } else { format!("{} of them ", also.files) };
+        let some = if also.files == place.files {
+            String::new()
+        } else {
+            format!("{} of them ", also.files)
+        };
         format!("; {some}{}", also.what)
     });
     format!("{way}{}{why}", also.collect::<String>())

@@ -42,7 +42,8 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
         if let (Some(section), Some(other)) = (&mut section, other.section) {
             section.title.clone_from(&row.title);
             let lines = std::mem::take(&mut section.lines).into_iter().zip(&other.lines);
-            section.lines = lines.map(|(line, more)| join(&line, package.variant.as_deref(), more)).collect();
+            section.lines =
+                lines.map(|(line, more)| join(&line, package.variant.as_deref(), more)).collect();
         }
     }
     (Some(row), section)
@@ -57,15 +58,26 @@ enum Shape {
 
 fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     let Shown { row, section, package } = shown;
-    let (Some(variant), Some(name)) = (package.variant.as_deref(), &package.package) else { return Shape::Alone(index) };
+    let (Some(variant), Some(name)) = (package.variant.as_deref(), &package.package) else {
+        return Shape::Alone(index);
+    };
     let lines = section.iter().flat_map(|s| &s.lines).map(|line| signature(line, Some(variant)));
-    Shape::Kind { mark: row.mark, package: name.clone(), title: general(&row.title, Some(variant)), lines: lines.collect() }
+    Shape::Kind {
+        mark: row.mark,
+        package: name.clone(),
+        title: general(&row.title, Some(variant)),
+        lines: lines.collect(),
+    }
 }
 
 /// What a line says whatever the variant, the count and the bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // How much a size differs is another matter for each ISA.
-    let detail = if line.detail.starts_with("size ") { "size".to_owned() } else { general(&line.detail, variant) };
+    let detail = if line.detail.starts_with("size ") {
+        "size".to_owned()
+    } else {
+        general(&line.detail, variant)
+    };
     (line.mark, general(&line.place, variant), detail)
 }
 
@@ -85,10 +97,23 @@ fn sum(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
 /// A line of one shape with another, counts and bytes added.
 fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     let same = line.place == more.place && line.detail == more.detail;
-    let (mark, place, detail) = if same { (line.mark, line.place.clone(), line.detail.clone()) } else { signature(line, variant) };
+    let (mark, place, detail) = if same {
+        (line.mark, line.place.clone(), line.detail.clone())
+    } else {
+        signature(line, variant)
+    };
     let (one, other) = (line.count.unwrap_or((1, 1)), more.count.unwrap_or((1, 1)));
     let count = (!line.field).then_some((one.0 + other.0, one.1 + other.1));
-    Line { mark, place, count, old: line.old + more.old, new: line.new + more.new, detail, signed: line.signed, field: line.field }
+    Line {
+        mark,
+        place,
+        count,
+        old: line.old + more.old,
+        new: line.new + more.new,
+        detail,
+        signed: line.signed,
+        field: line.field,
+    }
 }
 
 /// The same places of artifacts that differ in their families alone become one.
@@ -96,12 +121,17 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     let mut kinds: IndexMap<(char, String, String), Line> = IndexMap::new();
     for line in lines {
         // `NAME_COMPONENT_FAMILY`; names of artifacts have no `_`.
-        let artifact = line.detail.rsplit_once('_').map_or(line.detail.as_str(), |(artifact, _)| artifact).to_owned();
+        let artifact = line
+            .detail
+            .rsplit_once('_')
+            .map_or(line.detail.as_str(), |(artifact, _)| artifact)
+            .to_owned();
         let general = format!("{artifact}_*");
         match kinds.entry((line.mark, line.place.clone(), artifact)) {
             Entry::Vacant(new) => _ = new.insert(line),
             Entry::Occupied(mut known) => {
-                let joined = join(known.get(), None, &Line { detail: known.get().detail.clone(), ..line });
+                let joined =
+                    join(known.get(), None, &Line { detail: known.get().detail.clone(), ..line });
                 *known.get_mut() = Line { detail: general, ..joined };
             }
         }
@@ -111,7 +141,9 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
 
 /// Moves between packages of the same kinds, out of the same places, become one.
 pub(super) fn moves(lines: Vec<Line>, moved: &[Moved]) -> Vec<Line> {
-    let ends = moved.iter().flat_map(|m| m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref())));
+    let ends = moved.iter().flat_map(|m| {
+        m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref()))
+    });
     let mut kinds: IndexMap<(char, String, String), (Line, Option<String>)> = IndexMap::new();
     for (line, (from, to)) in lines.into_iter().zip(ends) {
         let variant = to.or(from);

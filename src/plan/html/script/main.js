@@ -79,6 +79,7 @@ drawPackages();
 drawUnowned();
 drawDropped();
 drawAbsent();
+drawWarnings();
 drawNotes();
 draw();
 

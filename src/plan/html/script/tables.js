@@ -172,6 +172,20 @@ function absentOf(title, rows) {
   return folded;
 }
 
+function drawWarnings() {
+  const section = document.getElementById("warnings");
+  section.hidden = plan.warnings.length === 0;
+  const shown = element("table");
+  const body = table(shown, [["Kind"], ["What"], ["Where"], ["What to do"]], "Warnings");
+  for (const { code, message, places, help, expected } of plan.warnings) {
+    const where = (places ?? []).map(({ rule, text }) => element("div", {}, rule, ": ", sentence(text)));
+    const remedy = expected ? `expected: ${expected.text} (${expected.rule})` : help ?? "";
+    const cells = [element("td", {}, code), element("td", {}, sentence(message)), element("td", {}, where), element("td", {}, sentence(remedy))];
+    body.append(element("tr", {}, cells));
+  }
+  section.append(shown);
+}
+
 function drawNotes() {
   const section = document.getElementById("notes");
   section.hidden = plan.notes.length === 0;

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from .._regular import open_regular
+
 _SO_NAME = re.compile(r".+\.so(\.\d+)*")
 _EXTENSION_MODULE = re.compile(r".+\.(cpython-[^.]+|abi3|pypy[^.]+)(-[^.]+)*\.so|.+\.pyd", re.I)
 _SANITIZER = re.compile(r"libclang_rt\.[a-z]*san[a-z_]*.*")
@@ -67,7 +69,7 @@ def _processor(path: Path) -> tuple[bytes, int] | None:
 def _elf_header(path: Path) -> tuple[bytes, int, int] | None:
     """Return class and byte order, type and machine; None for what is not ELF."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             start = file.read(20)
     except OSError:
         return None

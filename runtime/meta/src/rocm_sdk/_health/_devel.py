@@ -36,7 +36,7 @@ def look(installed: list[Installed]) -> Tree:
     devel = Devel(found)
     root = str(devel.root)
     if devel.state() is not None and not devel.workspace.exists():
-        files = sum(map(devel.is_ours, devel.record.rows()))
+        files = sum(map(devel.is_ours, devel.record.known_rows()))
         return Tree("expanded", root, files)
     if is_held(found.module_dir):
         return Tree("being expanded", root)
@@ -79,7 +79,7 @@ def _contents(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
 def _dangling(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
     """Find symbolic links whose targets are gone, by the package that should have them."""
     broken: dict[str, list[str]] = {}
-    for path in devel.record.rows():
+    for path in devel.record.known_rows():
         full = devel.site / path
         if devel.is_ours(path) and full.is_symlink() and not full.exists():
             target = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(full)))

@@ -57,7 +57,7 @@ def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
         short = _short(str(path), installed)
         try:
             found = loader.missing(str(path))
-        except ElfError as error:
+        except (ElfError, OSError) as error:
             findings.append(Finding("library-damaged", ERROR, short, str(error), reinstall(one)))
             continue
         for lack in found:
@@ -123,7 +123,7 @@ def _finding(library: str, provider: str, users: _Users, installed: list[Install
 def _remedy(library: str, installed: list[Installed]) -> str:
     """Return the command that brings a library back: it was recorded, or it is the system's."""
     for one in installed:
-        rows = one.record.rows()
+        rows = one.record.known_rows()
         if any(path.endswith(f"/{library}") and _is_gone(one, path) for path in rows):
             return reinstall(one)
     if not any(one.package.logical == "core" for one in installed):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from .._packages import DIST, Installed, describe, has_target
-from .._record import Record
+from .._record import Record, RecordError
 from ._finding import ERROR, WARNING, Finding, install, named, reinstall, remove, uninstall
 
 _DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
@@ -54,19 +55,30 @@ def _files(installed: Installed) -> Iterator[Finding]:
     name = installed.package.distribution
     gone: list[str] = []
     changed: list[str] = []
-    for path, (_, size) in installed.record.rows().items():
+    replaced: list[str] = []
+    try:
+        rows = installed.record.rows()
+    except RecordError as error:
+        yield Finding("record-damaged", ERROR, name, str(error), reinstall(installed))
+        return
+    for path, (_, size) in rows.items():
         if _is_in_devel(path):
             continue
         try:
             state = os.lstat(installed.site / path)
-        except (FileNotFoundError, NotADirectoryError):
+        except (OSError, ValueError):  # also a name that no file can have
             gone.append(path)
             continue
-        if size and state.st_size != int(size):
+        if not (stat.S_ISREG(state.st_mode) or stat.S_ISLNK(state.st_mode)):
+            replaced.append(path)
+        elif size and str(state.st_size) != size:
             changed.append(path)
     if gone:
         message = f"files are gone: {named(gone)}"
         yield Finding("files-missing", ERROR, name, message, reinstall(installed))
+    if replaced:
+        message = f"directories, FIFOs or the like are in place of files: {named(replaced)}"
+        yield Finding("files-replaced", ERROR, name, message, reinstall(installed))
     if changed:
         message = f"files have another size than they were installed with: {named(changed)}"
         yield Finding("files-changed", WARNING, name, message, reinstall(installed))
@@ -150,5 +162,5 @@ def _owned(site: Path) -> set[str]:
     """Return the top directories in which any distribution has recorded a file."""
     owned: set[str] = set()
     for directory in site.glob("*.dist-info"):
-        owned |= {path.partition("/")[0] for path in Record(directory / "RECORD").rows()}
+        owned |= {path.partition("/")[0] for path in Record(directory / "RECORD").known_rows()}
     return owned

@@ -58,7 +58,8 @@ class Report:
 
     def as_text(self) -> str:
         """Return the report as a page."""
-        return "\n".join([*self._head(), "", *self._packages(), "", *self._state(), *self._found()])
+        lines = [*self._head(), "", *self._packages(), "", *self._state(), *self._found()]
+        return "\n".join(map(_plain, lines))
 
     def _head(self) -> Iterator[str]:
         python = ".".join(map(str, sys.version_info[:3]))
@@ -92,6 +93,16 @@ class Report:
         if not self.findings:
             return "everything is in order"
         return f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
+
+
+def _plain(line: str) -> str:
+    """Return a line without what moves a terminal's cursor: names of files may have anything."""
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode()
+        for character in line
+    )
 
 
 def _counted(count: int, what: str) -> str:

@@ -1,0 +1,178 @@
+//! A zip that exists already, opened for reading: its directory, and members from front to back.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use flate2::bufread::DeflateDecoder;
+
+use super::directory::{Directory, DirectoryError, Entry, Fault};
+use crate::regular;
+
+/// Texts that are read whole are no longer: METADATA, WHEEL, PKG-INFO and the like.
+pub const LONGEST_TEXT: u64 = 2 << 20;
+/// No RECORD is longer, which has a row for each member.
+pub const LONGEST_RECORD: u64 = 32 << 20;
+
+/// How much is read at once.
+const BLOCK: usize = 128 << 10;
+
+/// A zip whose directory was read.
+#[derive(Debug)]
+pub struct ZipFile {
+    file: File,
+    directory: Directory,
+}
+
+impl ZipFile {
+    /// Opens the archive at `path`: its directory is read, none of its members.
+    ///
+    /// # Errors
+    /// When the file is no regular one or cannot be read, or is no archive whose members are told apart.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        let file = regular::open(path)?.into_parts().0;
+        let directory = Directory::read(&file)?;
+        Ok(Self::new(file, directory))
+    }
+
+    /// The archive in `file`, of which the directory is known.
+    pub fn new(file: File, directory: Directory) -> Self {
+        Self { file, directory }
+    }
+
+    /// What was read of it.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The file itself.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The members, in the order of the archive's directory.
+    pub fn entries(&self) -> &[Entry] {
+        &self.directory.entries
+    }
+
+    /// Where readers of the archive would differ.
+    pub fn faults(&self) -> &[Fault] {
+        &self.directory.faults
+    }
+
+    /// The place of the member `name`.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.directory.find(name)
+    }
+
+    /// The bytes of a member as they are stored.
+    pub fn packed(&self, entry: &Entry) -> Section<'_> {
+        Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
+    }
+
+    /// The bytes of a member: read to the end, they are checked against size and CRC-32.
+    ///
+    /// # Errors
+    /// When the member is encrypted, or packed by a method that installers do not know.
+    pub fn member(&self, entry: &Entry) -> io::Result<Unpacked<'_>> {
+        let packed = BufReader::with_capacity(BLOCK, self.packed(entry));
+        let source = match entry.method {
+            _ if entry.is_encrypted() => return Err(broken("it is encrypted".to_owned())),
+            0 => Source::Stored(packed),
+            8 => Source::Deflated(DeflateDecoder::new(packed)),
+            method => return Err(broken(format!("it is packed by the unknown method {method}"))),
+        };
+        Ok(Unpacked {
+            source,
+            size: entry.size,
+            crc32: entry.crc32,
+            read: 0,
+            hasher: crc32fast::Hasher::new(),
+        })
+    }
+
+    /// The bytes of a member that has at most `most` of them, whatever the archive tells.
+    ///
+    /// # Errors
+    /// When it is longer, or damaged, or cannot be read.
+    pub fn bytes(&self, entry: &Entry, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        // One byte more tells whether it ends, and lets the reader compare size and CRC-32.
+        self.member(entry)?.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(broken(format!("it is longer than {} MiB, the limit for it", most >> 20)));
+        }
+        Ok(bytes)
+    }
+}
+
+fn broken(why: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}
+
+/// Some bytes of a file, read from their front on.
+#[derive(Debug)]
+pub struct Section<'f> {
+    file: &'f File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Section<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let wanted = out.len().min(left);
+        let count = self.file.read_at(&mut out[..wanted], self.at)?;
+        if count == 0 && wanted > 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// A member's bytes, unpacked.
+#[derive(Debug)]
+pub struct Unpacked<'f> {
+    source: Source<'f>,
+    size: u64,
+    crc32: u32,
+    read: u64,
+    hasher: crc32fast::Hasher,
+}
+
+#[derive(Debug)]
+enum Source<'f> {
+    Stored(BufReader<Section<'f>>),
+    Deflated(DeflateDecoder<BufReader<Section<'f>>>),
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = match &mut self.source {
+            Source::Stored(source) => source.read(out)?,
+            Source::Deflated(source) => source.read(out)?,
+        };
+        self.hasher.update(&out[..count]);
+        self.read += count as u64;
+        if self.read > self.size {
+            return Err(broken(format!("it has more than the {} bytes that it tells", self.size)));
+        }
+        if count == 0 && !out.is_empty() {
+            self.check()?;
+        }
+        Ok(count)
+    }
+}
+
+impl Unpacked<'_> {
+    /// Compares what was read with what the archive tells.
+    fn check(&self) -> io::Result<()> {
+        if self.read < self.size {
+            return Err(broken(format!("it has {} bytes, and tells {}", self.read, self.size)));
+        }
+        let same = self.hasher.clone().finalize() == self.crc32;
+        if same { Ok(()) } else { Err(broken("its CRC-32 is another".to_owned())) }
+    }
+}

@@ -1,0 +1,170 @@
+//! Unites what several builds made of one plan: their packages, checksums and provenance.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use crate::archive::stage::DIST;
+use crate::archive::{Stage, StageError};
+use crate::catalog::sha256_of_file;
+use crate::names::RelPath;
+use crate::provenance::{Package, SUMS, Statement};
+use crate::recorded::{Combined, Recorded};
+use crate::regular;
+
+/// What was put together.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The packages, by path below the destination, with their SHA-256.
+    pub packages: BTreeMap<RelPath, String>,
+    /// How many statements it takes to tell of all of them.
+    pub statements: usize,
+    /// Packages of an earlier build that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+/// Why packages cannot be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum AssembleError {
+    /// A directory that no build wrote.
+    #[error("{} has no {SUMS} with a provenance statement beside it", .dir.display())]
+    NoRecord {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A package that is listed, and is not there or is another file.
+    #[error("{} is not the file that {SUMS} beside it lists", .path.display())]
+    Changed {
+        /// The package.
+        path: PathBuf,
+    },
+    /// Two different packages of one name.
+    #[error("{name} is in {} and in {}, and they are different files", .dirs.0.display(), .dirs.1.display())]
+    Different {
+        /// The file, below `dist`.
+        name: String,
+        /// Where both are.
+        dirs: Box<(PathBuf, PathBuf)>,
+    },
+    /// Packages of two plans.
+    #[error("{} and {} are of different plans: {why}", .dirs.0.display(), .dirs.1.display())]
+    Plans {
+        /// Where both are.
+        dirs: Box<(PathBuf, PathBuf)>,
+        /// What differs.
+        why: String,
+    },
+    /// The destination.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// The machine.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// One of the directories that are united.
+struct Shard<'a> {
+    /// As it was named.
+    dir: &'a Path,
+    /// Where its packages are.
+    dist: PathBuf,
+    recorded: Recorded,
+}
+
+/// Puts the packages of all `dirs` into `dest`: destinations of builds, or their `dist` directories.
+///
+/// Files are linked where that can be, else copied. What an earlier build left in `dest` is removed.
+///
+/// # Errors
+/// When a directory has no record of a build, a package is not the one that is recorded, two different
+/// files have one name, or the packages are of different plans. `dest` is then as it was.
+pub fn assemble(dirs: &[PathBuf], dest: &Path) -> Result<Assembled, AssembleError> {
+    let shards = dirs.iter().map(|dir| Shard::read(dir)).collect::<Result<Vec<_>, _>>()?;
+    of_one_plan(&shards)?;
+    let packages = packages(&shards)?;
+    let stage = Stage::open(dest)?;
+    for (path, (sha256, shard)) in &packages {
+        shard.bring(path, sha256, &stage)?;
+    }
+    let packages: BTreeMap<RelPath, String> =
+        packages.into_iter().map(|(path, (sha256, _))| (path, sha256)).collect();
+    let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
+    let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
+    let Combined { texts, removed, obsolete, .. } =
+        Recorded::read(dest)?.combine(dest, &made, &[], statements, |_| true)?;
+    for (path, text) in &texts {
+        stage.create(path)?.write_all(text.as_bytes())?;
+    }
+    let statements = texts.len() - 1;
+    let outputs: Vec<RelPath> =
+        packages.keys().cloned().chain(texts.into_iter().map(|(path, _)| path)).collect();
+    stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
+    Ok(Assembled { packages, statements, removed })
+}
+
+impl<'a> Shard<'a> {
+    fn read(dir: &'a Path) -> Result<Self, AssembleError> {
+        // Where a build put them, or that directory itself under whatever name it was carried here.
+        let below = dir.join(DIST);
+        let dist = if below.is_dir() { below } else { dir.to_owned() };
+        let recorded = Recorded::read_in(&dist)?;
+        if recorded.sums.is_empty() || recorded.statements.is_empty() {
+            return Err(AssembleError::NoRecord { dir: dir.to_owned() });
+        }
+        Ok(Self { dir, dist, recorded })
+    }
+
+    /// Puts one of its packages on the stage, if it is the one that is recorded.
+    fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
+        let name = path.as_str().strip_prefix(DIST).unwrap_or(path.as_str());
+        let from = self.dist.join(name.trim_start_matches('/'));
+        let changed = || AssembleError::Changed { path: from.clone() };
+        regular::open_unlinked(&from).map_err(|_| changed())?;
+        let to = stage.place(path)?;
+        if fs::hard_link(&from, &to).is_err() {
+            fs::copy(&from, &to)?;
+        }
+        // Of the file that is put in place: the other could change in between.
+        if sha256_of_file(&to)? == sha256 { Ok(()) } else { Err(changed()) }
+    }
+}
+
+/// Checks that what the builds decided is the same.
+fn of_one_plan(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
+    let statements = || {
+        let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
+        all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
+    };
+    let Some((first, one)) = statements().next() else { return Ok(()) };
+    let differs =
+        |(dir, other): (&Path, &Statement)| Some((dir.to_owned(), one.decided_otherwise(other)?));
+    match statements().find_map(differs) {
+        None => Ok(()),
+        Some((dir, why)) => {
+            Err(AssembleError::Plans { dirs: Box::new((first.to_owned(), dir)), why })
+        }
+    }
+}
+
+/// Every package with its hash and the directory that it is taken from.
+fn packages<'s, 'a>(
+    shards: &'s [Shard<'a>],
+) -> Result<BTreeMap<RelPath, (String, &'s Shard<'a>)>, AssembleError> {
+    let mut packages: BTreeMap<RelPath, (String, &Shard<'a>)> = BTreeMap::new();
+    for shard in shards {
+        let named = shard.recorded.packages().map(|(path, sha256)| (path, sha256.to_owned()));
+        let listed = shard.recorded.sums.iter().map(|(path, hash)| (path.clone(), hash.clone()));
+        for (path, sha256) in named.chain(listed) {
+            let (known, other) =
+                packages.entry(path.clone()).or_insert_with(|| (sha256.clone(), shard));
+            if *known != sha256 {
+                let name = path.as_str().to_owned();
+                let dirs = Box::new((other.dir.to_owned(), shard.dir.to_owned()));
+                return Err(AssembleError::Different { name, dirs });
+            }
+        }
+    }
+    Ok(packages)
+}

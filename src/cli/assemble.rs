@@ -1,0 +1,38 @@
+//! The arguments of `rockpack assemble`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Unite the packages that several builds made of one plan
+///
+/// Takes what jobs built with `rockpack build --only` out of one set of artifacts and puts it into one
+/// directory: every package once, one SHA256SUMS, and provenance of all. Jobs that were given the
+/// same parameters share one statement; where they were not, provenance.2.intoto.json and so on tell
+/// of the others. Packages are linked where the file system can, else copied, and each is compared
+/// with its checksum.
+///
+/// Two different files of one name are refused, and packages of different versions, modes or
+/// platform tags. Earlier packages in DEST/dist that none of the directories has are removed, as by
+/// `rockpack build`.
+///
+/// Exit status: 0 put together, 1 the directories do not belong together or a package was changed,
+/// 2 something is wrong with the command line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = ASSEMBLE_EXAMPLES)]
+pub struct AssembleArgs {
+    /// What builds made: their --dest-dir, or the dist directory in it
+    #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    pub dirs: Vec<PathBuf>,
+
+    /// Where the packages go: DIR/dist
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dest_dir: PathBuf,
+}
+
+const ASSEMBLE_EXAMPLES: &str = "\
+Examples:
+  What three jobs of a matrix built and uploaded:
+    rockpack assemble jobs/core jobs/libraries jobs/device --dest-dir out
+    rockpack verify out/dist
+";

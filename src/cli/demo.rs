@@ -1,0 +1,30 @@
+//! The arguments of `rockpack demo`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use rockpack::names::Mode;
+
+/// Make a small artifact directory to try rockpack on
+///
+/// Its libraries are small real ELF files, its programs this machine's `true`. It has what the
+/// packages of the built-in manifest need, so that every command can be tried on it: plan, build,
+/// explain, diff. A directory that has something else in it is left alone.
+#[derive(Debug, Args)]
+#[command(after_long_help = DEMO_EXAMPLES)]
+pub struct DemoArgs {
+    /// Where to make it
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+
+    /// How its device code is split
+    #[arg(long, default_value = "kpack", value_parser = super::set::modes())]
+    pub mode: Mode,
+}
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  Make packages of it:
+    rockpack demo demo
+    rockpack build --artifact-dir demo --dest-dir out
+";

@@ -1,0 +1,101 @@
+//! What counts as given: an option with an empty value does not, nor does an empty variable.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{Arg, Command};
+
+/// The command line without options whose value is empty. Scripts write `--version "$VERSION"`
+/// for an input that nobody gave. An option that has to be there is then missing, as clap says.
+///
+/// The commands on ELF files are left alone: an empty rpath is one.
+pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = line.into_iter().peekable();
+    let mut kept: Vec<OsString> = words.next().into_iter().collect();
+    let mut command = root;
+    while let Some(word) = words.next() {
+        if word == "--" || command.get_name() == "elf" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        }
+        let text = word.to_str().unwrap_or_default();
+        if let Some(below) = command.find_subcommand(text) {
+            command = below;
+        }
+        if let Some((name, "")) = text.split_once('=')
+            && option(root, command, name)
+        {
+            continue;
+        }
+        let value = option(root, command, text).then(|| words.next()).flatten();
+        if value.as_deref() != Some(OsStr::new("")) {
+            kept.push(word);
+            kept.extend(value);
+        }
+    }
+    kept
+}
+
+/// Whether a word is the name of an option that takes a value.
+fn option(root: &Command, command: &Command, word: &str) -> bool {
+    let named = |arg: &Arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => {
+            arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(&*short.to_string()))
+        }
+    };
+    let mut options = root.get_arguments().chain(command.get_arguments());
+    options.any(|arg| arg.get_action().takes_values() && named(arg))
+}
+
+/// The commands without variables of the environment that are empty.
+pub fn without_empty_variables(command: Command) -> Command {
+    let empty = |arg: &Arg| {
+        let value = arg.get_env().and_then(std::env::var_os);
+        value.is_some_and(|value| value.is_empty())
+    };
+    let command = command.mut_args(|arg| if empty(&arg) { arg.env(None::<&str>) } else { arg });
+    command.mut_subcommands(without_empty_variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn kept(line: &str) -> String {
+        let words = line.split(' ').map(|word| if word == "''" { "" } else { word }.into());
+        let kept = given(&Cli::command(), words);
+        kept.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn an_option_with_an_empty_value_is_not_given() {
+        let cases = [
+            ("rockpack plan --version '' --json", "rockpack plan --json"),
+            ("rockpack plan --version= --platform-tag ''", "rockpack plan"),
+            ("rockpack --message-format '' plan", "rockpack plan"),
+            ("rockpack build -j '' --dest-dir ''", "rockpack build"),
+            ("rockpack cache stats --cache ''", "rockpack cache stats"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(kept(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        for line in [
+            "rockpack plan --version 1.0 --json",
+            "rockpack plan --version --json",
+            "rockpack explain  --catalog c",
+            "rockpack explain -- --version  x",
+            "rockpack elf edit x --rpath  -o y",
+            "rockpack plan --json= --no-such-option ",
+        ] {
+            assert_eq!(kept(line), line);
+        }
+    }
+}

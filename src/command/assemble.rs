@@ -1,0 +1,61 @@
+//! `rockpack assemble`: unites what several builds made.
+
+use std::fmt::Write as _;
+
+use rockpack::assemble::{self, AssembleError, Assembled};
+use rockpack::source::{Code, Problem, with_causes};
+
+use super::{Failure, print, repaired};
+use crate::cli::AssembleArgs;
+
+/// Puts everything in place, and says what there is.
+pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
+    args.dirs.iter().try_for_each(|dir| repaired(dir))?;
+    let done = assemble::assemble(&args.dirs, &args.dest_dir).map_err(|e| failure(&e))?;
+    print(&said(args, &done))
+}
+
+fn said(args: &AssembleArgs, done: &Assembled) -> String {
+    let mut text = String::new();
+    for (path, sha256) in &done.packages {
+        let _ = writeln!(text, "{sha256}  {path}");
+    }
+    for path in &done.removed {
+        let _ = writeln!(text, "removed {path}, which an earlier build left");
+    }
+    let count = |number: usize, one: &str| {
+        if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+    };
+    let _ = writeln!(
+        text,
+        "{} of {} in {}, with {}",
+        count(done.packages.len(), "package"),
+        count(args.dirs.len(), "build"),
+        args.dest_dir.display(),
+        count(done.statements, "provenance statement"),
+    );
+    text
+}
+
+fn failure(error: &AssembleError) -> Failure {
+    let what = with_causes(error);
+    let (code, help) = match error {
+        AssembleError::Stage(_) | AssembleError::Io(_) => {
+            return Problem::error(Code::Environment, what).into();
+        }
+        AssembleError::NoRecord { .. } => (
+            Code::ChecksumList,
+            "give directories that `rockpack build` or `rockpack assemble` wrote",
+        ),
+        AssembleError::Changed { .. } => {
+            (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
+        }
+        AssembleError::Different { .. } => {
+            (Code::ShardsDisagree, "build each package in one job: `rockpack build --only`")
+        }
+        AssembleError::Plans { .. } => {
+            (Code::ShardsDisagree, "build all of them with the same parameters")
+        }
+    };
+    Failure::Problems(Problem::error(code, what).help(help).into())
+}

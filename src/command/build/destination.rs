@@ -1,0 +1,31 @@
+//! Where packages can go.
+
+use std::path::{Path, PathBuf};
+
+use rockpack::catalog::Catalog;
+use rockpack::source::{Code, Problem};
+
+use crate::command::Failure;
+
+/// Refuses a destination inside of an artifact, of which the next build would make packages.
+pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Failure> {
+    let (Ok(root), Some(dest_dir)) = (artifacts.canonicalize(), canonical(dest)) else {
+        return Ok(());
+    };
+    let Ok(below) = dest_dir.strip_prefix(&root) else { return Ok(()) };
+    let child = below.components().next().map(|child| child.as_os_str().to_string_lossy());
+    let artifact = catalog.artifacts.iter().find(|a| Some(a.id.to_string().into()) == child);
+    artifact.map_or(Ok(()), |artifact| {
+        let what = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
+        Err(Problem::usage(Code::Environment, what)
+            .help("--dest-dir takes a directory that no artifact is in")
+            .into())
+    })
+}
+
+/// The path without links, of what is there of it.
+fn canonical(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    Some(there.1.join(path.strip_prefix(there.0).ok()?))
+}

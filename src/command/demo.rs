@@ -1,0 +1,29 @@
+//! `rockpack demo`: makes a small artifact directory.
+
+use fs_err as fs;
+use rockpack::demo::{self, DemoError};
+use rockpack::names::Mode;
+use rockpack::source::{Code, Problem, with_causes};
+
+use super::{Failure, environment, print};
+use crate::cli::DemoArgs;
+
+/// Makes it, and says what to do with it.
+pub fn run(args: &DemoArgs) -> Result<(), Failure> {
+    let dir = args.dir.display();
+    demo::make(&args.dir, args.mode == Mode::Kpack, &program()?).map_err(|error| match error {
+        DemoError::Occupied(_) => Problem::error(Code::Environment, error.to_string())
+            .help("name a directory that does not exist, or an empty one")
+            .into(),
+        error => environment(with_causes(&error)),
+    })?;
+    print(&format!("{dir}\nrockpack plan --artifact-dir {dir} shows what packages it makes\n"))
+}
+
+/// A program of this machine that does nothing, for every program of the demo.
+fn program() -> Result<Vec<u8>, Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("true")).find(|p| p.is_file());
+    let program = found.ok_or_else(|| environment("there is no program `true` in PATH"))?;
+    fs::read(program).map_err(|error| environment(error.to_string()))
+}

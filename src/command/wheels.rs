@@ -1,0 +1,32 @@
+//! The wheels that a command line names, by themselves or with their directory.
+
+use std::path::PathBuf;
+
+use rockpack::inspect;
+use rockpack::plan::Form;
+use rockpack::source::{Code, Problem, with_causes};
+
+use super::{Failure, environment};
+
+/// The wheels at these paths, in their order; of a directory all of them, sorted.
+///
+/// # Errors
+/// When a directory cannot be read or has no wheel.
+pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut wheels = Vec::new();
+    for path in paths {
+        if !path.is_dir() || path.extension().is_some_and(|extension| extension == "whl") {
+            wheels.push(path.clone());
+            continue;
+        }
+        let found = inspect::packages(path).map_err(|error| environment(with_causes(&error)))?;
+        let before = wheels.len();
+        wheels.extend(found.into_iter().filter(|f| f.form == Form::Wheel).map(|f| f.path));
+        if wheels.len() == before {
+            let problem =
+                Problem::error(Code::Environment, format!("{} has no wheel", path.display()));
+            return Err(problem.help("give wheels (.whl), or directories of them").into());
+        }
+    }
+    Ok(wheels)
+}

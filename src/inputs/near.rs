@@ -1,0 +1,40 @@
+//! What a path with a typo was meant to be.
+
+use std::path::Path;
+
+use rockpack::source::nearest;
+
+/// "did you mean `x/artifacts`? " for a path that does not exist and has a sibling of nearly that name; else
+/// nothing. A directory that lies above by another name is found too: the first part that is missing counts.
+pub fn near(path: &Path) -> String {
+    let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
+    let missing = parts.take_while(|part| !part.exists()).last();
+    missing.and_then(meant).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default()
+}
+
+/// The sibling of `path` whose name is most like it.
+fn meant(path: &Path) -> Option<String> {
+    let (name, parent) = (path.file_name()?.to_str()?, path.parent()?);
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let entries = fs_err::read_dir(parent).ok()?.filter_map(Result::ok);
+    let names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
+    let found = nearest(name, names.iter().map(String::as_str))?;
+    let sibling = parent.join(found);
+    Some(sibling.strip_prefix(".").unwrap_or(&sibling).display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sibling_of_nearly_that_name_was_meant() {
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::create_dir(dir.path().join("artifacts")).unwrap();
+        let near = |below: &str| near(&dir.path().join(below));
+        let expected = format!("did you mean `{}`? ", dir.path().join("artifacts").display());
+        assert_eq!(near("artefacts"), expected);
+        assert_eq!(near("artefacts/stage"), expected);
+        assert_eq!((near("artifacts"), near("nothing-like-it")), (String::new(), String::new()));
+    }
+}

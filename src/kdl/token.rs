@@ -1,0 +1,260 @@
+//! The tokens of a KDL text, one at a time: every byte belongs to exactly one.
+//!
+//! Texts and comments are known by their ends alone, so that reading is linear whatever stands
+//! in them, and a text that was never closed ends with its line.
+
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Spaces and tabs.
+    Space,
+    /// One line break.
+    Newline,
+    /// `// …`, without the line break.
+    LineComment,
+    /// `/* … */`, nested ones included.
+    BlockComment,
+    /// `/-`: what follows is left out.
+    Slashdash,
+    /// `\`: the node goes on in the next line.
+    Continue,
+    /// `{`
+    Open,
+    /// `}`
+    Close,
+    /// `(`
+    OpenType,
+    /// `)`
+    CloseType,
+    /// `=`
+    Equals,
+    /// `;`
+    Semicolon,
+    /// `"…"` or `"""…"""`, with escapes.
+    Quoted,
+    /// `#"…"#` or `#"""…"""#`, without escapes.
+    Raw,
+    /// `#` and what follows it: `#true`.
+    Keyword,
+    /// An identifier or a number.
+    Word,
+    /// What looks like a path, a glob or a call and is not in quotes.
+    Bare,
+    /// `[`, `]` and other characters that no token starts with.
+    Stray,
+    /// A text in quotes without its end; it takes the rest of the line, or of the file.
+    OpenText,
+    /// A comment without its end; it takes the rest of the file.
+    OpenComment,
+    /// Behind the last byte.
+    End,
+}
+
+/// A token and its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Token {
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// The token that starts at byte `at`.
+pub(super) fn token(text: &str, at: usize) -> Token {
+    let rest = &text[at..];
+    let (kind, length) = scan(rest);
+    Token { kind, start: at, end: at + length }
+}
+
+fn scan(rest: &str) -> (Kind, usize) {
+    let Some(first) = rest.chars().next() else { return (Kind::End, 0) };
+    if is_space(first) {
+        return (Kind::Space, run(rest, is_space));
+    }
+    if is_newline(first) {
+        return (Kind::Newline, newline(rest));
+    }
+    match first {
+        '/' if rest.starts_with("//") => (Kind::LineComment, run(rest, |c| !is_newline(c))),
+        '/' if rest.starts_with("/*") => block_comment(rest),
+        '/' if rest.starts_with("/-") => (Kind::Slashdash, 2),
+        '\\' if continues(rest) => (Kind::Continue, 1),
+        '{' if is_choice(rest) => (Kind::Bare, bare(rest)),
+        '{' => (Kind::Open, 1),
+        '}' => (Kind::Close, 1),
+        '(' => (Kind::OpenType, 1),
+        ')' => (Kind::CloseType, 1),
+        '=' => (Kind::Equals, 1),
+        ';' => (Kind::Semicolon, 1),
+        '"' => quoted(rest),
+        '#' => hash(rest),
+        '/' | '\\' => (Kind::Bare, bare(rest)),
+        '[' if is_class(rest) => (Kind::Bare, bare(rest)),
+        first if is_word(first) => word(rest),
+        first => (Kind::Stray, first.len_utf8()),
+    }
+}
+
+/// A word, or a path or call that begins like one: `lib/*.so`, `https://host`, `file("x")`.
+fn word(rest: &str) -> (Kind, usize) {
+    let length = run(rest, is_word);
+    let (word, next) = rest.split_at(length);
+    let comment = next.starts_with("//") && !word.ends_with(':');
+    let path = next.starts_with('/') && !comment && !next.starts_with("/-")
+        || next.starts_with('\\') && !continues(next)
+        || next.starts_with('[')
+        || next.starts_with('{') && is_choice(next)
+        || next.starts_with('(');
+    if path { (Kind::Bare, bare(rest)) } else { (Kind::Word, length) }
+}
+
+/// How far a text goes that should be in quotes: to the next space, or to what closes a block.
+fn bare(rest: &str) -> usize {
+    let mut depth = 0_usize;
+    let ends = |(_, c): &(usize, char)| {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => return true,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        is_space(*c) || is_newline(*c)
+    };
+    let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+    rest[..end].trim_end_matches(';').len().max(1)
+}
+
+/// Whether `rest` begins with `{a,b}`, which no block looks like.
+fn is_choice(rest: &str) -> bool {
+    let inside = ahead(rest, |c| matches!(c, '"' | ';' | '=' | '{'));
+    inside.split_once('}').is_some_and(|(choice, _)| choice.contains(','))
+}
+
+/// Whether `rest` begins with `[ab]*`, which no list looks like.
+fn is_class(rest: &str) -> bool {
+    let inside = ahead(rest, |c| matches!(c, '"' | '\'' | ',' | '['));
+    inside.split_once(']').is_some_and(|(class, after)| !class.is_empty() && !after.is_empty())
+}
+
+/// What stands behind the bracket that `rest` begins with, up to a blank or what `ends` it; not far,
+/// so that many brackets are read in linear time.
+fn ahead(rest: &str, ends: impl Fn(char) -> bool) -> &str {
+    const FAR: usize = 200;
+    let inside = &rest[1..rest.floor_char_boundary(FAR)];
+    &inside[..run(inside, |c| !is_blank(c) && !ends(c))]
+}
+
+pub(super) fn is_blank(c: char) -> bool {
+    is_space(c) || is_newline(c)
+}
+
+/// Whether `rest`, which begins with `\`, has nothing else on its line.
+fn continues(rest: &str) -> bool {
+    let after = rest[1..].trim_start_matches(is_space);
+    after.is_empty()
+        || after.starts_with(is_newline)
+        || after.starts_with("//")
+        || after.starts_with("/*")
+}
+
+fn block_comment(rest: &str) -> (Kind, usize) {
+    let (bytes, mut depth, mut at) = (rest.as_bytes(), 0_usize, 0);
+    while at < bytes.len() {
+        match &bytes[at..] {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return (Kind::BlockComment, at);
+        }
+    }
+    (Kind::OpenComment, rest.len())
+}
+
+/// A text in one line, or one of several lines; `\` takes what follows it along.
+fn quoted(rest: &str) -> (Kind, usize) {
+    let lines = rest.starts_with("\"\"\"");
+    let (end, mut at) = if lines { ("\"\"\"", 3) } else { ("\"", 1) };
+    while let Some(c) = rest[at..].chars().next() {
+        match c {
+            '\\' => at += escape(&rest[at..]),
+            '"' if rest[at..].starts_with(end) => return (Kind::Quoted, at + end.len()),
+            c if is_newline(c) && !lines => break,
+            c => at += c.len_utf8(),
+        }
+    }
+    (Kind::OpenText, at)
+}
+
+/// How long the escape is that `rest` begins with; all blanks behind a `\` are one.
+pub(super) fn escape(rest: &str) -> usize {
+    match run(&rest[1..], is_blank) {
+        0 => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        blanks => 1 + blanks,
+    }
+}
+
+/// `#"…"#`, `#true`, or a `#` that means nothing.
+fn hash(rest: &str) -> (Kind, usize) {
+    let hashes = run(rest, |c| c == '#');
+    let body = &rest[hashes..];
+    if body.starts_with('"') {
+        return raw(rest, hashes);
+    }
+    match run(body, is_word) {
+        0 => (Kind::Stray, hashes),
+        length => (Kind::Keyword, hashes + length),
+    }
+}
+
+fn raw(rest: &str, hashes: usize) -> (Kind, usize) {
+    let lines = rest[hashes..].starts_with("\"\"\"");
+    let quotes = if lines { 3 } else { 1 };
+    let end = format!("{}{}", "\"".repeat(quotes), &rest[..hashes]);
+    let mut at = hashes + quotes;
+    while let Some(c) = rest[at..].chars().next() {
+        match c {
+            '"' if rest[at..].starts_with(&end) => return (Kind::Raw, at + end.len()),
+            c if is_newline(c) && !lines => break,
+            c => at += c.len_utf8(),
+        }
+    }
+    (Kind::OpenText, at)
+}
+
+fn newline(rest: &str) -> usize {
+    if rest.starts_with("\r\n") { 2 } else { rest.chars().next().map_or(0, char::len_utf8) }
+}
+
+/// How many bytes at the start of `text` are `of` one kind.
+pub(super) fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !of(c)).unwrap_or(text.len())
+}
+
+/// What KDL calls a unicode space.
+pub(super) fn is_space(c: char) -> bool {
+    matches!(
+        c,
+        '\t' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
+}
+
+/// What ends a line; `\r\n` is one line break.
+pub(super) fn is_newline(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What an identifier without quotes can have.
+fn is_word(c: char) -> bool {
+    let mark = matches!(c, '\\' | '/' | '(' | ')' | '{' | '}' | '[' | ']' | ';' | '"' | '#' | '=');
+    !mark && !is_space(c) && !is_newline(c)
+}

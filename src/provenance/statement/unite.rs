@@ -1,0 +1,105 @@
+//! One statement out of those of several runs, where they tell of one build.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{ARTIFACTS, ONLY, Statement};
+
+impl Statement {
+    /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
+    #[must_use]
+    pub fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
+        self.subject.retain(|subject| stays(&subject.name, &subject.digest.sha256));
+        self
+    }
+
+    /// Takes in what `other` tells of, if both could be of one run: the same builder, parameters and inputs,
+    /// with `only` apart. Otherwise gives it back.
+    ///
+    /// # Errors
+    /// With `other` as it was.
+    pub fn unite(&mut self, other: Self) -> Result<(), Box<Self>> {
+        if self.contradiction(&other).is_some() {
+            return Err(Box::new(other));
+        }
+        let theirs = other.predicate.build_definition;
+        let ours = &mut self.predicate.build_definition;
+        let only = both_only(
+            ours.external_parameters.remove(ONLY),
+            theirs.external_parameters.get(ONLY).cloned(),
+        );
+        ours.external_parameters.extend(only.map(|only| (ONLY.to_owned(), only)));
+        for descriptor in theirs.resolved_dependencies {
+            if !ours.resolved_dependencies.contains(&descriptor) {
+                ours.resolved_dependencies.push(descriptor);
+            }
+        }
+        self.subject.extend(other.subject);
+        self.subject.sort_by(|a, b| a.name.cmp(&b.name));
+        self.subject.dedup();
+        Ok(())
+    }
+
+    /// What two builds decided differently, in words: version, mode or platform tag. Packages of builds that
+    /// decided differently do not belong together.
+    pub fn decided_otherwise(&self, other: &Self) -> Option<String> {
+        let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
+        difference(&ours.internal_parameters, &theirs.internal_parameters)
+    }
+
+    /// What keeps two statements from being of one run, in words: nothing if they can be.
+    fn contradiction(&self, other: &Self) -> Option<String> {
+        let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
+        let different = self
+            .decided_otherwise(other)
+            .or_else(|| difference(&ours.external_parameters, &theirs.external_parameters));
+        if different.is_some() {
+            return different;
+        }
+        let digests: BTreeMap<&str, &str> = ours
+            .resolved_dependencies
+            .iter()
+            .map(|found| (&*found.name, &*found.digest.sha256))
+            .collect();
+        let mut others = theirs.resolved_dependencies.iter().filter(|d| d.name != ARTIFACTS);
+        let other_content = others.find(|found| {
+            digests.get(&*found.name).is_some_and(|digest| *digest != found.digest.sha256)
+        });
+        if let Some(found) = other_content {
+            return Some(format!("they are made of two different {}", found.name));
+        }
+        let run = |statement: &Self| {
+            serde_json::to_value(&statement.predicate.run_details).unwrap_or_default()
+        };
+        (run(self) != run(other)).then(|| "they are by two different builders or runs".to_owned())
+    }
+}
+
+/// The first parameter that has two values, `only` apart.
+fn difference(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> Option<String> {
+    let mut names = ours.keys().chain(theirs.keys()).filter(|name| *name != ONLY);
+    let name = names.find(|name| ours.get(*name) != theirs.get(*name))?;
+    let (ours, theirs) = (shown(ours.get(name)), shown(theirs.get(name)));
+    Some(format!("{name} is {ours} and {theirs}"))
+}
+
+/// A parameter as people write it.
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "not given".to_owned(),
+        Some(Value::String(text)) => format!("`{text}`"),
+        Some(other) => format!("`{other}`"),
+    }
+}
+
+/// What two runs asked for: everything, if one of them did.
+fn both_only(ours: Option<Value>, theirs: Option<Value>) -> Option<Value> {
+    let (Some(Value::Array(mut ours)), Some(Value::Array(theirs))) = (ours, theirs) else {
+        return None;
+    };
+    ours.extend(theirs);
+    ours.sort_by_key(Value::to_string);
+    ours.dedup();
+    Some(Value::Array(ours))
+}

@@ -1,0 +1,151 @@
+//! Opening files that somebody else provides: regular files alone, and without waiting for anybody.
+//!
+//! A FIFO blocks whoever opens it until someone writes to it, and a device such as `/dev/zero` never
+//! ends. Neither is an input, so that everything that reads one opens it here.
+
+use std::fs::{FileType, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use fs_err::os::unix::fs::OpenOptionsExt;
+use fs_err::{File, OpenOptions};
+use rustix::fs::OFlags;
+
+/// Opens a regular file for reading; a link to one is followed.
+///
+/// # Errors
+/// When the file cannot be opened, or is a directory, FIFO, socket or device. The error names it.
+pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
+    open_with(path.as_ref(), OFlags::empty())
+}
+
+/// Opens a regular file for reading, and no link to one.
+///
+/// # Errors
+/// As [`open`], and when the last part of `path` is a link.
+pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
+    let path = path.as_ref();
+    check(path, &fs_err::symlink_metadata(path)?)?;
+    open_with(path, OFlags::NOFOLLOW)
+}
+
+fn open_with(path: &Path, more: OFlags) -> io::Result<File> {
+    // Of a regular file nothing blocks, so that the flag may stay.
+    let flags = (OFlags::NONBLOCK | more).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    check(path, &file.metadata()?)?;
+    Ok(file)
+}
+
+/// Checks that what was found at `path` is a regular file.
+///
+/// # Errors
+/// If it is not: the error names it and says what it is.
+pub fn check(path: &Path, found: &Metadata) -> io::Result<()> {
+    let kind = found.file_type();
+    if kind.is_file() { Ok(()) } else { Err(irregular(path, kind)) }
+}
+
+/// The bytes of a regular file that has at most `most` of them, however large it grows meanwhile.
+///
+/// # Errors
+/// As [`open`], and when the file is larger.
+pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    read_open(open(path)?, most)
+}
+
+/// The same of a file that is no link.
+///
+/// # Errors
+/// As [`open_unlinked`], and when the file is larger.
+pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    read_open(open_unlinked(path)?, most)
+}
+
+fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
+    let told = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    if told <= most {
+        bytes.reserve_exact(usize::try_from(told).unwrap_or_default());
+        file.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    }
+    if told > most || bytes.len() as u64 > most {
+        Err(too_large(file.path(), most))
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// The same for a text.
+///
+/// # Errors
+/// As [`read`], and when the file is not UTF-8.
+pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
+    let path = path.as_ref();
+    String::from_utf8(read(path, most)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let text = format!("`{}` is not UTF-8: see byte {at}", path.display());
+        io::Error::new(ErrorKind::InvalidData, text)
+    })
+}
+
+fn irregular(path: &Path, kind: FileType) -> io::Error {
+    let (what, error) = match kind {
+        kind if kind.is_dir() => ("a directory", ErrorKind::IsADirectory),
+        kind if kind.is_fifo() => ("a FIFO", ErrorKind::InvalidInput),
+        kind if kind.is_socket() => ("a socket", ErrorKind::InvalidInput),
+        kind if kind.is_symlink() => ("a link", ErrorKind::InvalidInput),
+        _ => ("a device", ErrorKind::InvalidInput),
+    };
+    io::Error::new(error, format!("`{}` is {what}, not a regular file", path.display()))
+}
+
+fn too_large(path: &Path, most: u64) -> io::Error {
+    let text = format!("`{}` is larger than {most} bytes, the limit for it", path.display());
+    io::Error::new(ErrorKind::FileTooLarge, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, FileType as Kind, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn files_and_links_to_them_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("a"), dir.path().join("b"));
+        fs_err::write(&file, "text").unwrap();
+        symlink(&file, &link).unwrap();
+        assert_eq!(read(&file, 4).unwrap(), b"text");
+        assert_eq!(read_to_string(&link, 9).unwrap(), "text");
+        assert_eq!(read_unlinked(&file, 4).unwrap(), b"text");
+        assert!(
+            read_unlinked(&link, 4)
+                .unwrap_err()
+                .to_string()
+                .ends_with("/b` is a link, not a regular file")
+        );
+        assert_eq!(read(&file, 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        fs_err::write(&file, b"ab\xff").unwrap();
+        let error = read_to_string(&file, 9).unwrap_err().to_string();
+        assert!(error.ends_with("/a` is not UTF-8: see byte 2"), "{error}");
+    }
+
+    #[test]
+    fn nothing_else_is_opened_and_nothing_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        mknodat(CWD, &fifo, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let said = |path: &Path| read(path, 9).unwrap_err().to_string();
+        assert!(said(&fifo).ends_with("/fifo` is a FIFO, not a regular file"));
+        assert!(said(dir.path()).ends_with("` is a directory, not a regular file"));
+        assert_eq!(said(Path::new("/dev/zero")), "`/dev/zero` is a device, not a regular file");
+        assert_eq!(open(dir.path().join("c")).unwrap_err().kind(), ErrorKind::NotFound);
+        // What the system makes up while it is read has no size before.
+        assert_eq!(read("/proc/self/maps", 9).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    }
+}

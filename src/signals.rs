@@ -1,0 +1,62 @@
+//! Signals that end the process: it leaves nothing behind, and says what was stopped.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rockpack::cleanup;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, iterator::Signals, low_level};
+
+use crate::ui;
+
+const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
+
+/// From now on, the first of these signals ends the process in order, the second at once. Signals that
+/// whoever started the process had it ignore stay ignored.
+///
+/// # Errors
+/// When the system does not let a process wait for signals.
+pub fn watch() -> io::Result<()> {
+    let ignored = ignored();
+    let watched: Vec<i32> = ENDING.map(|(signal, _)| signal).into();
+    let watched: Vec<i32> =
+        watched.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
+    let second = Arc::new(AtomicBool::new(false));
+    for signal in &watched {
+        // In this order, so that the first one does not count as the second.
+        flag::register_conditional_default(*signal, second.clone())?;
+        flag::register(*signal, second.clone())?;
+    }
+    let mut signals = Signals::new(&watched)?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            end(signal);
+        }
+    })?;
+    Ok(())
+}
+
+/// Waits for the end, if the process has been told to end: what went wrong since then is no failure.
+pub fn wait_if_ending() {
+    while cleanup::is_ending() {
+        std::thread::park();
+    }
+}
+
+/// Leaves nothing behind, and ends as the signal would have ended the process.
+fn end(signal: i32) {
+    cleanup::begin();
+    cleanup::run();
+    let name = ENDING.iter().find(|(number, _)| *number == signal).map_or("a signal", |(_, n)| n);
+    ui::tell_of_end(name);
+    let _ = low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal);
+}
+
+/// The signals that are ignored, the first in the lowest bit, as the system tells.
+fn ignored() -> u64 {
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! Problems of a file in their order, and no more of them than people read.
+
+use super::{Code, Problem, Problems};
+
+/// Keeps the first problems, and counts the others: a file can have a million.
+#[derive(Debug, Default)]
+pub struct Capped {
+    found: Vec<Problem>,
+    more: usize,
+}
+
+impl Capped {
+    const MOST: usize = 100;
+
+    /// Adds one, which is made only when it is kept.
+    pub fn report(&mut self, make: impl FnOnce() -> Problem) {
+        if self.found.len() < Self::MOST {
+            self.found.push(make());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Those that were kept, in the order of the file, and how many more there are.
+    pub fn into_problems(mut self) -> Problems {
+        self.found.sort_by_key(first_byte);
+        let mut problems = Problems::new();
+        self.found.into_iter().for_each(|problem| problems.push(problem));
+        if self.more > 0 {
+            let message = format!("{} more problems are not shown", self.more);
+            problems.push(Problem::error(Code::Limit, message).help("mend those above first"));
+        }
+        problems
+    }
+}
+
+fn first_byte(problem: &Problem) -> usize {
+    problem.labels().first().map_or(0, |(place, _)| place.start())
+}
+
+/// What people can read of a message: of one that has a name of a megabyte, both ends.
+pub(super) fn short(message: String) -> String {
+    const MOST: usize = 400;
+    if message.len() <= MOST {
+        return message;
+    }
+    let (head, tail) = (MOST / 2, message.len() - MOST / 4);
+    let head = &message[..message.floor_char_boundary(head)];
+    format!("{head}…{}", &message[message.ceil_char_boundary(tail)..])
+}

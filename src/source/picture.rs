@@ -1,0 +1,266 @@
+//! A problem as a picture: the lines at fault, with what is wrong written below them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
+};
+use textwrap::WordSplitter;
+
+use super::printable::{printable, printable_lines};
+use super::{Place, Problem, Source, wrap};
+
+/// How far beside a label a line is shown: lines of megabytes are cut.
+const BESIDE: usize = 1000;
+
+/// Labels are not broken into columns narrower than this.
+const NARROWEST_LABEL: usize = 30;
+
+/// Draws `problem` in lines of at most `width` columns, as far as nothing is longer that people
+/// copy: paths, flags and code are never broken. Labels that are far apart have pictures of their
+/// own. A name in it cannot move the cursor, colour, or begin a line.
+pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
+    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(width)
+        .with_links(false)
+        .with_wrap_lines(true)
+        .with_break_words(false)
+        .with_word_splitter(WordSplitter::NoHyphenation)
+        .with_word_separator(wrap::SEPARATOR);
+    let mut text = String::new();
+    for part in Drawn::of(problem, width) {
+        if handler.render_report(&mut text, &part).is_err() {
+            // A picture that cannot be drawn is no reason to say less.
+            text.push_str(&part.message);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What is drawn at once: what is said of one file.
+#[derive(Debug)]
+struct Drawn<'p> {
+    message: Cow<'p, str>,
+    severity: Severity,
+    help: Option<Cow<'p, str>>,
+    source: Option<&'p Source>,
+    labels: Vec<LabeledSpan>,
+}
+
+impl<'p> Drawn<'p> {
+    /// The problem itself, then its places in other files.
+    fn of(problem: &'p Problem, width: usize) -> Vec<Self> {
+        let own = Self {
+            message: printable(&problem.message),
+            severity: problem.severity,
+            help: problem.help.as_deref().map(printable_lines),
+            source: problem.labels.first().map(|(place, _)| &place.source),
+            labels: spans(&problem.labels, width),
+        };
+        let elsewhere = problem.labels_elsewhere().map(|label| Self {
+            message: Cow::Borrowed("also here"),
+            severity: Severity::Advice,
+            help: None,
+            source: Some(&label.0.source),
+            labels: spans(std::slice::from_ref(label), width),
+        });
+        std::iter::once(own).chain(elsewhere).collect()
+    }
+}
+
+/// The heading names the place of the primary label: the fault's, which is said first.
+fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
+    let make = |(index, (place, text)): (usize, &(Place, String))| {
+        let new = if index == 0 {
+            LabeledSpan::new_primary_with_span
+        } else {
+            LabeledSpan::new_with_span
+        };
+        let lines = textwrap::wrap(&printable(text), wrap::options(room(place, width))).join("\n");
+        new(Some(lines), underlined(place))
+    };
+    labels.iter().enumerate().map(make).collect()
+}
+
+/// What is underlined of a place: of one that is longer than people read, the beginning.
+fn underlined(place: &Place) -> Range<usize> {
+    const MOST: usize = 200;
+    let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);
+    place.bytes.start..place.bytes.end.min(most)
+}
+
+/// How many columns there are for a label below its place.
+fn room(place: &Place, width: usize) -> usize {
+    let span = place.span();
+    let number = (span.end.line + 1).to_string().len();
+    let middle = usize::midpoint(span.start.column.min(BESIDE), span.end.column.min(BESIDE));
+    // ` 12 · ` before the line, `╰── ` before the label.
+    width.saturating_sub(2 + number + 4 + middle + 4).max(NARROWEST_LABEL)
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl Diagnostic for Drawn<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        (!self.labels.is_empty()).then(|| Box::new(self.labels.iter().cloned()) as Box<_>)
+    }
+}
+
+/// Lines around a span, found by the known line breaks: a picture takes no time for what is not in it.
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let text = self.0.drawn();
+        let end = (span.offset() + span.len()).min(text.len());
+        let start = span.offset().min(end);
+        let name = printable(self.file().unwrap_or(self.name())).into_owned();
+        if before == 0 && after == 0 {
+            let at = self.position(start);
+            let place = (start, end - start).into();
+            let data = &text.as_bytes()[start..end];
+            let (line, column) = (at.line - 1, at.column - 1);
+            return Ok(Box::new(MietteSpanContents::new_named(name, data, place, line, column, 1)));
+        }
+        let first = self.line_of(start).saturating_sub(before).max(1);
+        let last = self.line_of(end.saturating_sub(1).max(start)) + after;
+        let cut = text.floor_char_boundary(start.saturating_sub(BESIDE));
+        let from = self.line_start(first).max(cut);
+        let to = self.line_start(last + 1).min(text.ceil_char_boundary(end + BESIDE));
+        let line = self.line_of(from) - 1;
+        let lines = self.line_of(to.saturating_sub(1).max(from)) - line;
+        let data = &text.as_bytes()[from..to];
+        let place = (from, to - from).into();
+        // What reads this joins two pictures when `line + lines` of one is at least the other's
+        // line: the last line is left out of the count, so that a line between keeps them apart.
+        let lines = lines.saturating_sub(1);
+        Ok(Box::new(MietteSpanContents::new_named(name, data, place, line, 0, lines)))
+    }
+}
+
+/// `text` with as many bytes, and question marks in place of what [`printable`] escapes.
+pub(super) fn masked(text: &str) -> Option<String> {
+    let hidden = |at: usize, c: char| {
+        super::printable::is_active(c) && !(c == '\r' && text[at + 1..].starts_with('\n'))
+    };
+    text.char_indices().any(|(at, c)| hidden(at, c)).then(|| {
+        text.char_indices().fold(String::with_capacity(text.len()), |mut out, (at, c)| {
+            if hidden(at, c) {
+                out.extend(std::iter::repeat_n('?', c.len_utf8()));
+            } else {
+                out.push(c);
+            }
+            out
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Code;
+
+    fn place(source: &Source, what: &str) -> Place {
+        let at = source.text().find(what).unwrap();
+        source.at(at..at + what.len())
+    }
+
+    fn numbered(lines: usize) -> Source {
+        let text = (1..=lines).fold(String::new(), |text, n| text + &format!("line{n:03} x\n"));
+        Source::new("a.kdl", text)
+    }
+
+    #[test]
+    fn labels_far_apart_have_pictures_of_their_own() {
+        let source = numbered(200);
+        let problem = Problem::error(Code::GivenTwice, "twice")
+            .label(&place(&source, "line130"), "again here")
+            .label(&place(&source, "line004"), "first here");
+        let drawn = picture(&problem, 100, false);
+        assert!(drawn.contains("[a.kdl:4:1]") && drawn.contains("[a.kdl:130:1]"), "{drawn}");
+        assert_eq!(drawn.lines().count(), 1 + 2 * 7, "{drawn}");
+        assert!(!drawn.contains("line050"), "{drawn}");
+    }
+
+    #[test]
+    fn labels_close_together_share_a_picture() {
+        let source = numbered(20);
+        let problem = Problem::error(Code::GivenTwice, "twice")
+            .label(&place(&source, "line006"), "again here")
+            .label(&place(&source, "line004"), "first here");
+        let drawn = picture(&problem, 100, false);
+        assert!(drawn.contains("line005") && drawn.matches("a.kdl").count() == 1, "{drawn}");
+    }
+
+    #[test]
+    fn lines_keep_to_the_width_and_flags_stay_whole() {
+        let source = Source::new("a.kdl", "node \"x\"\n");
+        let long = "files of a package keep the rpath that the build gave them, so give \
+                    --linux-amdgpu-families or write `rpath \"core\" \"lib/some/directory\"`";
+        let problem = Problem::warning(Code::MissingPart, long)
+            .label(&place(&source, "\"x\""), long)
+            .help(long);
+        for width in [40, 60, 80, 100] {
+            let drawn = picture(&problem, width, false);
+            let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width.max(53), "{width}: {widest}\n{drawn}");
+            assert_eq!(drawn.matches("--linux-amdgpu-families").count(), 3, "{drawn}");
+            assert_eq!(drawn.matches("`rpath \"core\" \"lib/some/directory\"`").count(), 3);
+        }
+    }
+
+    #[test]
+    fn names_can_not_act_on_a_terminal() {
+        let source =
+            Source::new("a\u{1b}]0;x\u{7}.kdl", "node \"a\u{1b}[2J\u{202e}b\" // \u{9b}\n");
+        let problem = Problem::error(Code::InvalidText, "bad `\u{1b}[31m\nerror: none`")
+            .label(&place(&source, "\"a\u{1b}[2J\u{202e}b\""), "\u{1b}[0m\nhere")
+            .help("one\ntwo \u{2066}");
+        let drawn = picture(&problem, 100, false);
+        let acts = |c: char| c != '\n' && super::super::printable::is_active(c);
+        assert!(!drawn.contains(acts), "{drawn:?}");
+        assert!(drawn.contains("bad `\\u{1b}[31m\\nerror: none`"), "{drawn}");
+        assert!(drawn.contains("\"a?[2J???b\" // ??"), "{drawn}");
+        assert!(drawn.contains("help: one\n        two \\u{2066}"), "{drawn}");
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let text = format!("{} here {}\n", "a".repeat(100_000), "b".repeat(100_000));
+        let source = Source::new("a.kdl", text);
+        let problem = Problem::error(Code::InvalidText, "m").label(&place(&source, "here"), "x");
+        assert!(picture(&problem, 100, false).len() < 20_000);
+    }
+
+    #[test]
+    fn line_breaks_of_windows_stay() {
+        assert_eq!(masked("a\r\nb\r\n"), None);
+        assert_eq!(masked("a\rb\r\n").unwrap(), "a?b\r\n");
+    }
+}

@@ -1,0 +1,72 @@
+//! Text that a terminal shows as it is: what would move the cursor, colour or reorder it is escaped.
+
+use std::borrow::Cow;
+
+/// `text` on one line, with nothing in it that a terminal or an editor acts on: control characters,
+/// line breaks, and marks that turn or hide what stands beside them are written as `\u{1b}`.
+///
+/// Everything else stays, so a name that can be copied is copied whole.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_active(c) || matches!(c, '\n' | '\t'))
+}
+
+/// Like [`printable`], of a text of several lines: line breaks and tabs stay.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, is_active)
+}
+
+/// What a terminal acts on, or what shows a text in another order than it is in, or not at all.
+/// Bidirectional marks: Unicode Standard Annex 9, section 2; invisible operators and tags: Unicode
+/// Technical Standard 39, section 3.1.
+pub(super) fn is_active(c: char) -> bool {
+    let control = c.is_control() && c != '\n' && c != '\t';
+    control
+        || matches!(
+            c,
+            '\u{061c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' if hidden(c) => out.push_str("\\n"),
+            '\t' if hidden(c) => out.push_str("\\t"),
+            c if hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_acts_on_is_escaped() {
+        assert_eq!(printable("a\u{1b}[31mb\u{7}"), "a\\u{1b}[31mb\\u{7}");
+        assert_eq!(printable("a\nb\r\tc\u{9b}d"), "a\\nb\\u{d}\\tc\\u{9b}d");
+        assert_eq!(printable("x\u{202e}gnp.\u{2066}y"), "x\\u{202e}gnp.\\u{2066}y");
+        assert_eq!(printable("line\u{2028}\u{feff}\u{200b}"), "line\\u{2028}\\u{feff}\\u{200b}");
+        assert_eq!(printable_lines("a\n\tb\u{1b}"), "a\n\tb\\u{1b}");
+    }
+
+    #[test]
+    fn all_else_stays_as_it_is() {
+        let text = "größe/数 libx++.so `$ORIGIN` → e\u{301} 👩\u{200d}🔬";
+        assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
+    }
+}

@@ -1,0 +1,78 @@
+//! Where lines of text may break: never inside what somebody would copy.
+
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// How texts are broken into lines of this width: at spaces alone, and not at those between
+/// backticks or quotes.
+pub(super) fn options<'a>(width: usize) -> Options<'a> {
+    Options::new(width)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .word_separator(SEPARATOR)
+}
+
+/// The text in lines of this width, all but the first behind `indent`.
+pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    textwrap::fill(text, options(width).subsequent_indent(indent))
+}
+
+/// Words with the spaces behind them; code and quoted text is one word.
+pub(super) const SEPARATOR: WordSeparator = WordSeparator::Custom(words);
+
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let mut rest = line;
+    Box::new(std::iter::from_fn(move || {
+        let end = word_end(rest)?;
+        let (word, more) = rest.split_at(end);
+        rest = more;
+        Some(Word::from(word))
+    }))
+}
+
+/// Where the first word of `text` ends, the spaces behind it included; `None` when nothing is left.
+fn word_end(text: &str) -> Option<usize> {
+    let (mut at, mut before) = (0, ' ');
+    while let Some(c) = text[at..].chars().next() {
+        if c == ' ' {
+            let spaces = text[at..].len() - text[at..].trim_start_matches(' ').len();
+            return Some(at + spaces);
+        }
+        let opens = c == '`' || c == '"' && matches!(before, ' ' | '=' | '(');
+        let inside = if opens { text[at + 1..].find(c) } else { None };
+        before = c;
+        // A mark without its partner is a character like others.
+        at += inside.map_or(c.len_utf8(), |len| len + 2);
+    }
+    (at > 0).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    fn lines(text: &str, width: usize) -> Vec<String> {
+        textwrap::wrap(text, options(width)).into_iter().map(Cow::into_owned).collect()
+    }
+
+    #[test]
+    fn flags_paths_and_code_stay_whole() {
+        assert_eq!(
+            lines("give --linux-amdgpu-families and `rpath \"core\" \"lib\"` here", 20),
+            ["give", "--linux-amdgpu-families", "and", "`rpath \"core\" \"lib\"`", "here"]
+        );
+        assert_eq!(
+            lines("say why: optional=\"not in every build\"", 12),
+            ["say why:", "optional=\"not in every build\""]
+        );
+        assert_eq!(lines("a/path-with/hyphens-in/it", 8), ["a/path-with/hyphens-in/it"]);
+    }
+
+    #[test]
+    fn marks_without_a_partner_are_characters() {
+        assert_eq!(lines("one ` two \" three", 6), ["one `", "two \"", "three"]);
+        assert_eq!(lines("", 6), [""]);
+    }
+}

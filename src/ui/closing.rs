@@ -1,0 +1,195 @@
+//! What a build says at its end: a table of packages, and where the time went.
+
+use std::fmt::Write as _;
+
+use rockpack::cache::Summary;
+use rockpack::execute::{Kind, Outcome, Timings};
+use rockpack::plan::{Plan, human_size};
+use rockpack::source::counted;
+
+use super::seconds;
+
+/// How much of a checksum is shown; SHA256SUMS has the whole.
+const HASH: usize = 12;
+
+/// A row of the table: the package, then its cells from the left.
+struct Row {
+    name: String,
+    cells: [String; 5],
+}
+
+/// The columns beside the name, each with its width, and in the order in which they give way.
+const COLUMNS: [(&str, usize); 5] =
+    [("files", 6), ("size", 8), ("compressed", 10), ("time", 7), ("sha256", HASH)];
+
+/// What was made: package, files, size, compressed, time, and the beginning of its SHA-256, in
+/// lines of at most `width` columns. Where that is too narrow, hashes give way first, then times.
+pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
+    let tags = common_tags(outcome.built.iter().map(|b| b.path.file_name()));
+    let mut rows: Vec<Row> = outcome
+        .built
+        .iter()
+        .map(|b| Row {
+            name: b.path.as_str().strip_suffix(&*tags).unwrap_or(b.path.as_str()).to_owned(),
+            cells: [
+                b.files.to_string(),
+                human_size(b.installed),
+                human_size(b.size),
+                seconds(b.took),
+                b.sha256.chars().take(HASH).collect(),
+            ],
+        })
+        .collect();
+    rows.push(sum(outcome));
+    let mut text = table(&rows, width);
+    if !tags.is_empty() {
+        let _ = writeln!(text, "the names of wheels end with {tags}");
+    }
+    let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
+    if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
+        let _ = writeln!(text, "{known}");
+    }
+    for path in &outcome.earlier.removed {
+        let _ = writeln!(text, "removed {path}, which an earlier build left");
+    }
+    if !plan.unowned.is_empty() {
+        let bytes = plan.unowned.iter().map(|u| u.size).sum();
+        let (files, are) = (counted(plan.unowned.len(), "file"), plan.unowned.len() == 1);
+        let are = if are { "is" } else { "are" };
+        let _ = writeln!(
+            text,
+            "{files} ({}) {are} in no package; rockpack plan -v lists them",
+            human_size(bytes)
+        );
+    }
+    text
+}
+
+/// What the names of all wheels end with: their tags.
+fn common_tags<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut tags = names.filter_map(|name| {
+        let at = name.strip_suffix(".whl")?.rmatch_indices('-').nth(2)?.0;
+        Some(&name[at..])
+    });
+    let first = tags.next().unwrap_or_default();
+    if tags.all(|tag| tag == first) { first.to_owned() } else { String::new() }
+}
+
+fn sum(outcome: &Outcome) -> Row {
+    let built = || outcome.built.iter();
+    let cells = [
+        built().map(|b| b.files).sum::<usize>().to_string(),
+        human_size(built().map(|b| b.installed).sum()),
+        human_size(built().map(|b| b.size).sum()),
+        seconds(outcome.timings.wall),
+        String::new(),
+    ];
+    Row { name: "all".to_owned(), cells }
+}
+
+fn table(rows: &[Row], width: usize) -> String {
+    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(7);
+    // Files, sizes and packed sizes are what the table is for.
+    let shown = (3..COLUMNS.len()).rev().find(|n| longest + beside(n + 1) <= width);
+    let shown = shown.map_or(3, |n| n + 1);
+    let room = width.saturating_sub(beside(shown)).max(20).min(longest);
+    let line = |name: &str, cells: [&str; 5]| {
+        let mut line = format!("{:room$}", shortened(name, room));
+        for (cell, (title, width)) in cells.into_iter().zip(COLUMNS).take(shown) {
+            let _ = if title == "sha256" {
+                write!(line, "  {cell}")
+            } else {
+                write!(line, "  {cell:>width$}")
+            };
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    let head = line("package", COLUMNS.map(|(title, _)| title));
+    let body = rows.iter().map(|row| line(&row.name, row.cells.each_ref().map(String::as_str)));
+    head + &body.collect::<String>()
+}
+
+/// How wide the first so many columns are, with the gaps before them.
+fn beside(columns: usize) -> usize {
+    COLUMNS[..columns].iter().map(|(_, width)| width + 2).sum()
+}
+
+/// A name without its middle, where it is too long: both ends tell packages apart.
+fn shortened(name: &str, room: usize) -> String {
+    let count = name.chars().count();
+    if count <= room {
+        return name.to_owned();
+    }
+    let (head, tail) = (room / 2, room - room / 2 - 1);
+    let first = name.chars().take(head);
+    first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
+}
+
+/// What the threads did, in one line; what took no time is not named.
+fn where_time_went(timings: &Timings) -> String {
+    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
+    let shares: Vec<String> = kinds
+        .filter(|(_, time)| time.as_millis() >= 50)
+        .map(|(name, time)| format!("{name} {}", seconds(time)))
+        .collect();
+    let what = if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) };
+    format!("{} on {}{what}", seconds(timings.wall), counted(timings.tracks.len(), "thread"))
+}
+
+/// What came out of the cache, if anything did.
+fn from_cache(summary: &Summary) -> Option<String> {
+    let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
+    let healed = match damaged {
+        0 => String::new(),
+        1 => "; 1 was damaged and is packed anew".to_owned(),
+        many => format!("; {many} were damaged and are packed anew"),
+    };
+    let all = hits + misses;
+    (*hits > 0 || *damaged > 0).then(|| {
+        format!(
+            "{hits} of {all} files came packed out of the cache, {}{healed}",
+            human_size(*hit_bytes)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(name: &str) -> Vec<Row> {
+        let cells = ["118200", "999 MB", "1.23 GB", "157.2 s", "5b0d8f7a146f"];
+        vec![Row { name: name.to_owned(), cells: cells.map(str::to_owned) }]
+    }
+
+    #[test]
+    fn lines_keep_to_the_width_whatever_the_names() {
+        let long = format!("dist/example_sdk_device_gpu1100-{}", "7.2.0.dev0+0123456789".repeat(4));
+        for name in ["dist/a-1", "dist/example_sdk_device_gpu1100-7.2.0", &long] {
+            for width in [60, 80, 100] {
+                let text = table(&rows(name), width);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                assert!(widest <= width, "{width}: {widest}\n{text}");
+                assert!(text.contains("1.23 GB") && text.contains("dist/"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn hashes_give_way_first_and_long_names_lose_their_middle() {
+        let name = "dist/example_sdk_device_gpu1100-7.2.0";
+        assert!(table(&rows(name), 100).contains("5b0d8f7a146f"));
+        let narrow = table(&rows(name), 80);
+        assert!(!narrow.contains("5b0d8f7a146f") && narrow.contains("157.2 s"), "{narrow}");
+        assert_eq!(shortened("abcdefghij", 5), "ab…ij");
+    }
+
+    #[test]
+    fn the_tags_that_all_wheels_share_are_said_once() {
+        let names =
+            ["x-1.tar.gz", "a_b-1-py3-none-linux_x86_64.whl", "c-1-py3-none-linux_x86_64.whl"];
+        assert_eq!(common_tags(names.into_iter()), "-py3-none-linux_x86_64.whl");
+        let mixed = ["a-1-py3-none-any.whl", "c-1-py3-none-linux_x86_64.whl"];
+        assert_eq!(common_tags(mixed.into_iter()), "");
+    }
+}

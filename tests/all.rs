@@ -1,0 +1,38 @@
+//! All integration tests in one program: it links once, and its tests share the cores.
+//!
+//! `cargo test --test all cli::` runs one file's.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod architecture;
+mod archive;
+mod audit;
+mod bench;
+mod cache_command;
+mod cache_processes;
+mod cli;
+mod defaults;
+mod diff;
+mod elf_command;
+mod elf_conformance;
+mod elf_corpus;
+mod elf_mutations;
+mod elf_stub;
+mod explain_command;
+mod golden;
+mod help;
+mod hostile_packages;
+mod independent;
+mod index;
+mod kdl;
+mod manifest_errors;
+mod messages;
+mod outputs;
+mod planning;
+mod planning_errors;
+mod problem_codes;
+mod runtime;
+mod saved_catalog;
+mod schema;
+mod skips;
+mod verify;

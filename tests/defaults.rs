@@ -1,0 +1,300 @@
+//! What commands do where they are not told: defaults, empty values, the wrong directory, quiet.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory with the demo artifacts in `artifacts`, and without a manifest.
+fn scratch() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    dir
+}
+
+fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1");
+    command
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    command(dir, args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    // Pictures break long lines.
+    let text = String::from_utf8_lossy(bytes).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a command that has to do well; what it printed.
+fn done(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a command that has to fail with this status says.
+fn fails(dir: &Path, args: &[&str], status: i32) -> String {
+    let output = rockpack(dir, args);
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output.stderr));
+    assert!(output.stdout.is_empty(), "{args:?}: {}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+const BUILD: [&str; 8] = [
+    "build",
+    "--artifact-dir",
+    "artifacts",
+    "--dest-dir",
+    "out",
+    "--platform-tag",
+    "linux_x86_64",
+    "--no-cache",
+];
+const PLAN: [&str; 5] = ["plan", "--json", "--quiet", "--artifact-dir", "artifacts"];
+
+fn plan(dir: &Path, more: &[&str]) -> Value {
+    serde_json::from_str(&done(dir, &[&PLAN, more].concat())).unwrap()
+}
+
+/// The names of the plan's distributions.
+fn names(plan: &Value) -> BTreeSet<String> {
+    let all = plan["distributions"].as_array().unwrap().iter();
+    all.map(|d| d["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The files in a build's `dist`.
+fn built(dir: &Path) -> BTreeSet<String> {
+    let files = fs::read_dir(dir.join("out/dist")).unwrap();
+    files.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// The preset of the devel archive in a plan, where it is packed.
+fn preset(plan: &Value) -> Option<u64> {
+    let all = plan["distributions"].as_array().unwrap();
+    let devel = all.iter().find(|d| d["name"] == "rocm-sdk-devel").unwrap();
+    let (path, xz) = (devel["archive"]["path"].as_str().unwrap(), devel["archive"]["xz"].as_u64());
+    assert_eq!(path.ends_with("_devel.tar.xz"), xz.is_some(), "{path}");
+    xz
+}
+
+#[test]
+fn the_version_is_a_development_version_and_the_devel_archive_plain() {
+    let dir = scratch();
+    let (yes, no) = ("--devel-tarball-compression", "--no-devel-tarball-compression");
+    let default = plan(dir.path(), &[]);
+    assert_eq!((default["version"].as_str(), preset(&default)), (Some("7.2.0.dev0"), None));
+    assert_eq!(preset(&plan(dir.path(), &[yes])), Some(6));
+    assert_eq!(preset(&plan(dir.path(), &[yes, "--xz-preset", "1"])), Some(1));
+    assert_eq!(preset(&plan(dir.path(), &[yes, no])), None);
+    assert_eq!(plan(dir.path(), &["--version", "7.2"])["version"], "7.2");
+    assert!(fails(dir.path(), &["plan", "--catalog", "c", "--xz-preset", "1"], 2).contains(yes));
+}
+
+#[test]
+fn an_empty_value_counts_as_not_given() {
+    let dir = scratch();
+    let default = done(dir.path(), &PLAN);
+    let options = [
+        "version",
+        "version-suffix",
+        "linux-amdgpu-families",
+        "windows-amdgpu-families",
+        "platform-tag",
+        "mode",
+        "only",
+        "compression",
+        "sources",
+        "manifest",
+        "jobs",
+    ];
+    for option in options.map(|name| format!("--{name}")) {
+        assert_eq!(done(dir.path(), &[&PLAN[..], &[&option, ""]].concat()), default, "{option}");
+        let joined = format!("{option}=");
+        assert_eq!(done(dir.path(), &[&PLAN[..], &[&joined]].concat()), default, "{joined}");
+    }
+    let mut empty = command(dir.path(), &PLAN);
+    for name in ["MANIFEST", "SOURCES", "JOBS", "MESSAGE_FORMAT"] {
+        empty.env(format!("ROCKPACK_{name}"), "");
+    }
+    assert_eq!(empty.output().unwrap().stdout, default.as_bytes());
+    let said = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);
+    assert!(said.contains("--artifact-dir <DIR>"), "{said}");
+}
+
+#[test]
+fn a_version_is_refused_before_anything_is_read() {
+    let dir = TempDir::new().unwrap();
+    let args = ["build", "--artifact-dir", "none", "--dest-dir", "out", "--version", "7.x"];
+    let said = fails(dir.path(), &args, 2);
+    assert!(said.contains("'--version <V>'") && said.contains("PEP 440"), "{said}");
+    assert!(!said.contains("does not exist") && !dir.path().join("out").exists(), "{said}");
+}
+
+#[test]
+fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
+    let dir = scratch();
+    let args = [&BUILD[..], &["--no-build-packages"]].concat();
+    let said = done(dir.path(), &args);
+    assert!(said.contains("rocm-sdk-core") && said.contains("nothing was written"), "{said}");
+    assert!(!dir.path().join("out").exists());
+    done(dir.path(), &[&args[..], &["--build-packages", "--only", "core"]].concat());
+    assert_eq!(built(dir.path()).len(), 3, "a wheel, checksums and provenance");
+    let library = "artifacts/blas_lib_generic/stage/lib/libhipblas.so.3.2";
+    let whole = fs::read(dir.path().join(library)).unwrap();
+    fs::write(dir.path().join(library), &whole[..100]).unwrap();
+    assert!(fails(dir.path(), &args, 1).contains("libhipblas.so.3.2"));
+}
+
+#[test]
+fn the_wrong_directory_is_told_of() {
+    let dir = scratch();
+    let (here, files) = (dir.path(), ["--artifact-dir", "artifacts"]);
+    let said = fails(here, &["check"], 2);
+    assert!(said.contains("there is no packages.kdl in /") && said.contains("built-in"), "{said}");
+    let explain = ["explain", "lib/libhiprtc.so"];
+    for args in [&["plan"][..], &explain, &BUILD[..1]] {
+        let more = if args[0] == "build" { &["--dest-dir", "out"][..] } else { &[] };
+        let output = rockpack(here, &[args, &files, more].concat());
+        assert!(output.status.success(), "{args:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("there is no packages.kdl in /"), "{args:?}: {said}");
+        assert!(said.contains("manifest: <built in>/packages.kdl"), "{args:?}: {said}");
+        let asked = rockpack(here, &[args, &files, more, &["--manifest", "built-in"]].concat());
+        let said = text(&asked.stderr);
+        assert!(!said.contains("there is no") && said.contains("<built in>"), "{args:?}: {said}");
+    }
+    assert!(
+        done(here, &["check", "--manifest", "built-in"]).starts_with("<built in>/packages.kdl")
+    );
+    let listed = done(here, &[&["plan", "--files"], &files[..]].concat());
+    assert!(listed.contains(" <built in>/packages.kdl:"), "{listed}");
+
+    for name in ["packages.kdl", "families.kdl"] {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), here.join(name)).unwrap();
+    }
+    let output = rockpack(here, &[&["plan"], &files[..]].concat());
+    assert!(text(&output.stderr).starts_with("manifest: packages.kdl"), "{}", text(&output.stderr));
+    let mut elsewhere = command(here, &["check"]);
+    let output = elsewhere.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
+    assert!(output.stdout.starts_with(b"<built in>"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_path_with_a_typo_is_answered_with_the_one_that_was_meant() {
+    let dir = scratch();
+    let said = fails(dir.path(), &["plan", "--artifact-dir", "artefacts"], 2);
+    assert!(said.contains("did you mean `artifacts`?"), "{said}");
+    fs::create_dir(dir.path().join("packaging")).unwrap();
+    let said = fails(dir.path(), &["check", "--manifest", "packagin"], 2);
+    assert!(said.contains("did you mean `packaging`?"), "{said}");
+}
+
+#[test]
+fn only_takes_names_of_distributions_and_patterns() {
+    let dir = scratch();
+    let only = |words: &[&str]| {
+        let options: Vec<&str> = words.iter().flat_map(|name| ["--only", name]).collect();
+        names(&plan(dir.path(), &options)).into_iter().collect::<Vec<_>>()
+    };
+    let (one, other) = ("rocm-sdk-device-gfx942", "rocm-sdk-device-gfx1100");
+    assert_eq!(only(&["device"]), [other, one]);
+    assert_eq!(only(&[one]), [one]);
+    assert_eq!(only(&["rocm-sdk-device-*"]), [other, one]);
+    assert_eq!(only(&["core,rocm_profiler", "rocm"]), ["rocm", "rocm-profiler", "rocm-sdk-core"]);
+    for name in names(&plan(dir.path(), &[])) {
+        assert_eq!(only(&[&name]), [name.as_str()], "what a plan calls it can be asked for");
+    }
+    let said = fails(dir.path(), &[&PLAN[..], &["--only", "rocm-sdk-device-gfx943"]].concat(), 2);
+    assert!(said.contains("did you mean") && said.contains("`rocm-sdk-device-gfx942`"), "{said}");
+    let said = fails(dir.path(), &[&PLAN[..], &["--only", "librarys"]].concat(), 2);
+    assert!(said.contains("`libraries`") && said.contains("rocm-sdk-libraries"), "{said}");
+    assert!(fails(dir.path(), &[&PLAN[..], &["--only", "a/b"]].concat(), 2).contains("--only"));
+}
+
+/// Jobs of a matrix write to one place, one ISA each.
+#[test]
+fn the_wheel_of_one_isa_leaves_those_of_others_alone() {
+    let dir = scratch();
+    for isa in ["gfx942", "gfx1100"] {
+        let only = format!("rocm-sdk-device-{isa}");
+        done(dir.path(), &[&BUILD[..], &["--only", &only]].concat());
+    }
+    let there = built(dir.path());
+    assert_eq!(there.iter().filter(|name| name.contains("_device_")).count(), 2, "{there:?}");
+}
+
+#[test]
+fn memory_is_at_least_what_a_block_takes() {
+    let dir = scratch();
+    let build = |more: &[&str]| rockpack(dir.path(), &[&BUILD[..], more].concat());
+    for (least, more) in [("5MB", &[][..]), ("150MB", &["--devel-tarball-compression"])] {
+        let small = build(&[&["--memory", "1MB"], more].concat());
+        let said = text(&small.stderr);
+        assert_eq!(small.status.code(), Some(2), "{said}");
+        let asked = said.split("give at least ").nth(1);
+        let asked = asked.unwrap_or_else(|| panic!("{said}")).to_owned();
+        assert!(asked.len() <= least.len() + 1, "about {least}: {asked}");
+        let enough = build(&[&["--memory", &asked], more].concat());
+        assert!(enough.status.success(), "{asked}: {}", text(&enough.stderr));
+    }
+    let said = fails(dir.path(), &[&BUILD[..], &["--memory", "0"]].concat(), 2);
+    assert!(said.contains("--memory") && said.contains("needs a unit"), "{said}");
+    let said = fails(dir.path(), &["cache", "prune", "--to", "1"], 2);
+    assert!(said.contains("1GB"), "{said}");
+}
+
+#[test]
+fn each_event_of_the_timings_names_its_package_and_file() {
+    let dir = scratch();
+    done(dir.path(), &[&BUILD[..], &["--timings", "t.json"]].concat());
+    let trace: Value =
+        serde_json::from_slice(&fs::read(dir.path().join("t.json")).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap().iter().filter(|e| e["ph"] == "X");
+    let subjects: Vec<(&str, &str)> = events
+        .map(|e| (e["args"]["package"].as_str().unwrap(), e["args"]["file"].as_str().unwrap()))
+        .collect();
+    assert!(subjects.iter().all(|(package, file)| !package.is_empty() && !file.is_empty()));
+    let core = "dist/rocm_sdk_core-7.2.0.dev0-py3-none-linux_x86_64.whl";
+    assert!(subjects.contains(&(core, "_rocm_sdk_core/lib/libhiprtc.so.7")), "{subjects:?}");
+    assert!(subjects.contains(&(core, core)), "the hash over the whole wheel");
+}
+
+#[test]
+fn quiet_commands_tell_of_results_and_errors_alone() {
+    let dir = scratch();
+    let loud = rockpack(dir.path(), &BUILD);
+    assert!(text(&loud.stderr).contains("writing 7 packages"), "{}", text(&loud.stderr));
+    for format in ["human", "json", "github"] {
+        let more = ["-q", "--message-format", format];
+        let quiet = rockpack(dir.path(), &[&BUILD[..], &more].concat());
+        assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+        assert!(quiet.stdout.starts_with(b"package "), "{}", text(&quiet.stdout));
+    }
+    assert!(fails(dir.path(), &["--quiet", "plan", "--artifact-dir", "none"], 2).contains("none"));
+    assert!(fails(dir.path(), &["plan", "-qv", "--artifact-dir", "none"], 2).contains("--verbose"));
+}
+
+#[test]
+fn the_version_of_the_program_names_the_commit() {
+    let dir = TempDir::new().unwrap();
+    let version = done(dir.path(), &["--version"]);
+    let number = concat!("rockpack ", env!("CARGO_PKG_VERSION"));
+    let commit = version.trim().strip_prefix(number).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root).args(["rev-parse", "--show-toplevel"]);
+    let known = git.output().is_ok_and(|o| {
+        let top = String::from_utf8_lossy(&o.stdout).trim().to_owned();
+        o.status.success() && Path::new(&top) == root.canonicalize().unwrap()
+    });
+    let told = commit.starts_with(" (") && commit.ends_with(')') && commit.len() > 9;
+    assert!(told || commit.is_empty() && !known, "{version}");
+}

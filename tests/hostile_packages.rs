@@ -1,0 +1,124 @@
+//! Packages that were made to do harm, and what lies where packages are looked for and is none: every
+//! command that reads packages says what is wrong, and ends.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tempfile::TempDir;
+
+use super::verify::wheel::{Wheel, wheel};
+use super::verify::zip::{Member, overlapping};
+
+/// The program, which may take a minute.
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new("timeout")
+        .args(["60", env!("CARGO_BIN_EXE_rockpack")])
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn fifo(path: &Path) {
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+}
+
+/// That each of these commands fails with one of these statuses and says this.
+fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
+    for args in commands {
+        let output = rockpack(dir, args);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let status = output.status.code().unwrap_or(-1);
+        assert!(statuses.contains(&status), "{args:?}: {status} {error}");
+        let words: Vec<&str> = error.split_whitespace().filter(|word| *word != "│").collect();
+        let flat = words.join(" ");
+        assert!(flat.contains(said), "{args:?} does not say {said:?}: {error}");
+    }
+}
+
+const NAME: &str = "demo-1.0-py3-none-any.whl";
+
+/// Every command that reads a wheel in `dist`, beside another one in `old`.
+const COMMANDS: [&[&str]; 5] = [
+    &["verify", "dist"],
+    &["audit", "dist/demo-1.0-py3-none-any.whl"],
+    &["retag", "--force", "--platform-tag", "linux_x86_64", "dist/demo-1.0-py3-none-any.whl"],
+    &["index", "dist"],
+    &["diff", "old", "dist"],
+];
+
+fn place(make: impl FnOnce(&Path)) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    for name in ["dist", "old"] {
+        fs_err::create_dir(dir.path().join(name)).unwrap();
+    }
+    wheel("demo", "any").write(&dir.path().join("old"));
+    make(&dir.path().join("dist"));
+    dir
+}
+
+#[test]
+fn what_is_no_regular_file_is_named_and_not_waited_for() {
+    let dir = place(|dist| fifo(&dist.join(NAME)));
+    let fifos = [COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[4]];
+    all_say(dir.path(), &fifos, &[1, 2], &format!("dist/{NAME}` is a FIFO, not a regular file"));
+
+    let dir = place(|dist| fs_err::create_dir(dist.join(NAME)).unwrap());
+    let said = format!("dist/{NAME}` is a directory, not a regular file");
+    all_say(dir.path(), &[COMMANDS[0], COMMANDS[4]], &[1, 2], &said);
+
+    let dir = place(|dist| {
+        wheel("demo", "any").write(dist);
+        fifo(&dist.join("SHA256SUMS"));
+        fifo(&dist.join(".rockpack-index.json"));
+        fifo(&dist.join("index.html"));
+    });
+    let verified = rockpack(dir.path(), COMMANDS[0]);
+    assert!(verified.status.success(), "a list that is no file is no list");
+    let output = rockpack(dir.path(), COMMANDS[3]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fifo(&dir.path().join(format!("dist/{NAME}.yanked")));
+    let said = format!("dist/{NAME}.yanked` is a FIFO, not a regular file");
+    all_say(dir.path(), &[COMMANDS[3]], &[2], &said);
+}
+
+#[test]
+fn members_that_share_bytes_are_refused_by_every_reader() {
+    let dir = place(|dist| {
+        let mut wheel = wheel("demo", "any");
+        for index in 0..2000 {
+            wheel.add(Member::new(&format!("demo/{index}"), ""));
+        }
+        wheel.archive = Some(Box::new(overlapping));
+        wheel.write(dist);
+    });
+    all_say(dir.path(), &COMMANDS, &[1, 2], "two of its members share bytes");
+}
+
+/// A wheel of 100 KB in which one file of the metadata unpacks to 64 MiB.
+fn bomb(dist: &Path, file: &str) {
+    let mut bomb: Wheel = wheel("demo", "any");
+    if file == "RECORD" {
+        bomb.record = Some(Box::new(|text| "\n".repeat(64 << 20) + &text));
+    } else {
+        bomb.member(file).bytes.extend([b"\n".to_vec(), vec![b'x'; 64 << 20]].concat());
+    }
+    bomb.write(dist);
+    let len = fs_err::metadata(dist.join(NAME)).unwrap().len();
+    assert!(len < 100_000, "{len}");
+}
+
+#[test]
+fn metadata_that_unpacks_to_more_than_its_limit_is_refused() {
+    let dir = place(|dist| bomb(dist, "METADATA"));
+    let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
+    all_say(dir.path(), &readers, &[1, 2], "longer than 2 MiB, the limit for it");
+    let dir = place(|dist| bomb(dist, "WHEEL"));
+    let readers = [COMMANDS[0], COMMANDS[2], COMMANDS[4]];
+    all_say(dir.path(), &readers, &[1, 2], "longer than 2 MiB, the limit for it");
+    let dir = place(|dist| bomb(dist, "RECORD"));
+    let readers = [COMMANDS[0], COMMANDS[2]];
+    all_say(dir.path(), &readers, &[1, 2], "longer than 32 MiB, the limit for it");
+}

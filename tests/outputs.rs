@@ -1,0 +1,502 @@
+//! What builds leave in a destination: what stays of earlier ones, what jobs make together, and what is there
+//! after a signal.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use fs_err as fs;
+use rockpack::archive::distribution_of;
+use rockpack::catalog::sha256_of_file;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A scratch directory with the demo artifacts in `artifacts`.
+fn scratch() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    dir
+}
+
+fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    command
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    command(dir, args).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The text for people without line breaks, which depend on its width.
+fn unwrapped(output: &Output) -> String {
+    said(output).replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const BUILD: [&str; 7] = [
+    "build",
+    "--artifact-dir",
+    "artifacts",
+    "--platform-tag",
+    "linux_x86_64",
+    "--no-wheel-compression",
+    "--dest-dir",
+];
+
+fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
+    let output = rockpack(dir, &[&BUILD[..], &[dest], more].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    output
+}
+
+/// The names of the packages in `dest`/dist.
+fn packages(dest: &Path) -> Vec<String> {
+    let names = fs::read_dir(dest.join("dist")).unwrap().map(|e| e.unwrap().file_name());
+    let names = names.map(|name| name.to_str().unwrap().to_owned());
+    let is_package = |name: &String| distribution_of(name).is_some();
+    let mut names: Vec<_> = names.filter(is_package).collect();
+    names.sort();
+    names
+}
+
+/// What SHA256SUMS lists, after each hash was compared.
+fn listed(dest: &Path) -> Vec<String> {
+    let text = fs::read_to_string(dest.join("dist/SHA256SUMS")).unwrap();
+    let row = |line: &str| {
+        let (hash, name) = line.split_once("  ").unwrap();
+        assert_eq!(sha256_of_file(&dest.join("dist").join(name)).unwrap(), hash, "{name}");
+        name.to_owned()
+    };
+    text.lines().map(row).collect()
+}
+
+/// What a statement tells of.
+fn subjects(dest: &Path, statement: &str) -> Vec<String> {
+    let text = fs::read_to_string(dest.join("dist").join(statement)).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let subjects = value["subject"].as_array().unwrap().iter();
+    subjects.map(|subject| subject["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn only(value: &Path) -> Value {
+    let text = fs::read_to_string(value.join("dist/provenance.intoto.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    value["predicate"]["buildDefinition"]["externalParameters"]["only"].clone()
+}
+
+fn verified(dir: &Path, what: &str) {
+    let output = rockpack(dir, &["verify", what]);
+    let broken = said(&output).contains("checksum-list");
+    assert!(!broken && output.status.code() != Some(2), "{}", said(&output));
+}
+
+/// Every file below `dir` with its hash.
+fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
+    let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
+    let files = files.filter(|e| e.file_type().is_file());
+    files.map(|e| (e.path().to_owned(), sha256_of_file(e.path()).unwrap())).collect()
+}
+
+#[test]
+fn packages_that_are_built_one_after_the_other_are_listed_together() {
+    let dir = scratch();
+    let out = dir.path().join("out");
+    build(dir.path(), "out", &["--only", "core"]);
+    let core = packages(&out);
+    build(dir.path(), "out", &["--only", "libraries"]);
+    let both = packages(&out);
+    assert!(core.len() == 1 && both.len() == 2, "{both:?}");
+    assert_eq!(listed(&out), both);
+    assert_eq!(subjects(&out, "provenance.intoto.json"), both);
+    assert_eq!(only(&out), serde_json::json!(["core", "libraries"]));
+    verified(dir.path(), "out/dist");
+    // The same packages once more change nothing, and a whole build takes their place.
+    let before = contents(&out);
+    build(dir.path(), "out", &["--only", "core"]);
+    assert_eq!(contents(&out), before);
+    build(dir.path(), "out", &[]);
+    assert_eq!((listed(&out), only(&out)), (packages(&out), Value::Null));
+    assert!(packages(&out).len() > 2);
+}
+
+#[test]
+fn packages_of_different_builds_have_statements_of_their_own() {
+    let dir = scratch();
+    let out = dir.path().join("out");
+    build(dir.path(), "out", &["--only", "core", "--version", "7.1.0"]);
+    build(dir.path(), "out", &["--only", "libraries", "--version", "7.2.0"]);
+    assert_eq!(listed(&out), packages(&out));
+    assert!(subjects(&out, "provenance.intoto.json")[0].contains("libraries-7.2.0"));
+    assert!(subjects(&out, "provenance.2.intoto.json")[0].contains("core-7.1.0"));
+    // What the second one tells of is replaced: nothing needs it any more.
+    build(dir.path(), "out", &["--only", "core", "--version", "7.2.0"]);
+    assert!(!out.join("dist/provenance.2.intoto.json").exists());
+    assert_eq!(subjects(&out, "provenance.intoto.json"), packages(&out));
+}
+
+#[test]
+fn only_what_a_build_recorded_and_nobody_changed_is_removed() {
+    let dir = scratch();
+    let out = dir.path().join("out");
+    build(dir.path(), "out", &["--version", "7.1.0"]);
+    let recorded = packages(&out);
+    // As a person would put a package there, also one with a list of their own.
+    let theirs = "rocm_sdk_core-7.0.0-py3-none-linux_x86_64.whl";
+    fs::write(out.join("dist").join(theirs), "theirs").unwrap();
+    let changed = recorded.iter().find(|name| name.contains("libraries")).unwrap();
+    fs::write(out.join("dist").join(changed), "changed").unwrap();
+    let output = build(dir.path(), "out", &["--version", "7.2.0"]);
+    let now = packages(&out);
+    assert!(now.contains(&theirs.to_owned()) && now.contains(changed), "{now:?}");
+    let left: Vec<_> = now.iter().filter(|name| name.contains("7.1.0")).collect();
+    assert_eq!(left, [changed]);
+    assert!(unwrapped(&output).contains("was changed after an earlier build made it"));
+    assert!(!listed(&out).contains(&theirs.to_owned()) && !listed(&out).contains(changed));
+    // --keep leaves and lists the packages of both.
+    let before = listed(&out);
+    build(dir.path(), "out", &["--version", "7.3.0", "--keep"]);
+    let after = listed(&out);
+    assert!(before.iter().all(|name| after.contains(name)) && after.len() == 2 * before.len());
+    assert_eq!(subjects(&out, "provenance.2.intoto.json"), before);
+}
+
+#[test]
+fn jobs_of_a_matrix_are_united() {
+    let dir = scratch();
+    for job in ["core", "libraries", "device"] {
+        build(dir.path(), job, &["--only", job]);
+    }
+    build(dir.path(), "whole", &["--only", "core", "--only", "libraries", "--only", "device"]);
+    // A job's directory may be carried here as the `dist` that it is.
+    fs::rename(dir.path().join("device/dist"), dir.path().join("carried")).unwrap();
+    let united =
+        rockpack(dir.path(), &["assemble", "core", "libraries", "carried", "--dest-dir", "out"]);
+    assert!(united.status.success(), "{}", said(&united));
+    let (out, whole) = (dir.path().join("out"), dir.path().join("whole"));
+    assert_eq!(packages(&out), packages(&whole));
+    assert_eq!(listed(&out), packages(&whole));
+    assert_eq!(subjects(&out, "provenance.intoto.json"), packages(&whole));
+    let hashes = |dir: &Path| contents(dir).into_values().collect::<Vec<_>>();
+    assert_eq!(hashes(&out).len(), hashes(&whole).len());
+    verified(dir.path(), "out/dist");
+    let before = contents(&out);
+    let again = rockpack(dir.path(), &["assemble", "out", "core", "--dest-dir", "out"]);
+    assert!(again.status.success(), "{}", said(&again));
+    assert_eq!(contents(&out), before);
+}
+
+#[test]
+fn jobs_that_do_not_belong_together_are_refused() {
+    let dir = scratch();
+    build(dir.path(), "one", &["--only", "core", "--version", "7.1.0"]);
+    build(dir.path(), "two", &["--only", "libraries", "--version", "7.2.0"]);
+    let packed = [&BUILD[..5], &["--dest-dir", "three", "--only", "core", "--version", "7.1.0"]];
+    assert!(rockpack(dir.path(), &packed.concat()).status.success());
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    let refused = |dirs: &[&str], needle: &str| {
+        let output = rockpack(dir.path(), &[&["assemble", "--dest-dir", "out"], dirs].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(unwrapped(&output).contains(needle), "{}", said(&output));
+        assert!(!dir.path().join("out").exists());
+    };
+    refused(&["one", "two"], "version is `7.1.0` and `7.2.0`");
+    refused(&["one", "three"], "they are different files");
+    refused(&["one", "empty"], "empty has no SHA256SUMS");
+    let wheel = packages(&dir.path().join("one")).remove(0);
+    fs::write(dir.path().join("one/dist").join(wheel), "changed").unwrap();
+    refused(&["one"], "is not the file that SHA256SUMS beside it lists");
+}
+
+#[test]
+fn destinations_that_cannot_be_are_named() {
+    let dir = scratch();
+    std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
+    for (dest, needle) in [
+        ("/proc/x", "no directory can be made at `/proc/x`"),
+        ("/dev/null/x", "`/dev/null` is not a directory"),
+        ("", "--dest-dir <DIR>"),
+        ("link", "is a link to something that does not exist"),
+        ("artifacts/base_lib_generic/stage/out", "inside of the artifact `base_lib_generic`"),
+    ] {
+        let output = rockpack(dir.path(), &[&BUILD[..], &[dest]].concat());
+        assert_eq!(output.status.code(), Some(2), "{dest}: {}", said(&output));
+        assert!(unwrapped(&output).contains(needle), "{dest}: {}", said(&output));
+    }
+    assert!(!dir.path().join("nowhere").exists());
+}
+
+#[test]
+fn verify_undoes_a_change_that_was_interrupted() {
+    let dir = scratch();
+    build(dir.path(), "out", &["--only", "core"]);
+    let (out, before) = (dir.path().join("out"), contents(&dir.path().join("out")));
+    let wheel = packages(&out).remove(0);
+    // As a process leaves it that is killed after it put a file in place.
+    let hidden = out.join(".rockpack-partial");
+    fs::create_dir_all(hidden.join("old/dist")).unwrap();
+    fs::copy(out.join("dist").join(&wheel), hidden.join("old/dist").join(&wheel)).unwrap();
+    fs::write(out.join("dist").join(&wheel), "new").unwrap();
+    fs::write(out.join("dist/added.whl"), "new").unwrap();
+    let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
+    fs::write(hidden.join("journal"), journal).unwrap();
+    let output = rockpack(dir.path(), &["verify", "out/dist"]);
+    assert!(unwrapped(&output).contains("a build was stopped while it changed"));
+    assert_eq!(contents(&out), before);
+    assert!(!hidden.exists());
+}
+
+/// A directory in which a build unpacks an archive, and then waits for a program that never ends by itself.
+struct Waiting {
+    dir: TempDir,
+    child: Child,
+}
+
+/// Stands in for the Python that builds: says that it can, then starts a program that heeds no SIGTERM and waits.
+const PYTHON: &str = r#"#!/bin/sh
+case "$1" in
+-c) echo "$0"; echo True; echo 26.0 ;;
+*) trap '' TERM; sleep 1000 & echo "$$ $!" > HERE/started.new; mv HERE/started.new HERE/started; wait; wait ;;
+esac
+"#;
+
+impl Waiting {
+    fn new(prepare: impl FnOnce(&mut Command)) -> Self {
+        let dir = scratch();
+        let root = dir.path();
+        pack(&root.join("artifacts/base_lib_generic"));
+        fs::create_dir(root.join("tmp")).unwrap();
+        fs::create_dir(root.join("src")).unwrap();
+        fs::create_dir(root.join("manifest")).unwrap();
+        let wheel = "\nwheel \"fetched\" index=\"fetched==1\"\n";
+        let packages = include_str!("../packages.kdl").to_owned() + wheel;
+        fs::write(root.join("manifest/packages.kdl"), packages).unwrap();
+        let families = include_str!("../families.kdl");
+        fs::write(root.join("manifest/families.kdl"), families).unwrap();
+        let script = PYTHON.replace("HERE", root.to_str().unwrap());
+        fs::write(root.join("python"), script).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(root.join("python"), executable).unwrap();
+        let python = root.join("python");
+        let more = [
+            "out/new",
+            "--manifest",
+            "manifest",
+            "--sources",
+            "src",
+            "--only",
+            "fetched",
+            "--python",
+            python.to_str().unwrap(),
+        ];
+        let mut command = command(root, &[&BUILD[..], &more].concat());
+        command.env("TMPDIR", root.join("tmp"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        prepare(&mut command);
+        let mut child = command.spawn().unwrap();
+        while !root.join("started").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "the build ended");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(fs::read_dir(root.join("tmp")).unwrap().count(), 1, "an archive is unpacked");
+        Self { dir, child }
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
+    }
+
+    /// The programs that the build started.
+    fn programs(&self) -> Vec<Pid> {
+        let text = fs::read_to_string(self.dir.path().join("started")).unwrap();
+        text.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect()
+    }
+
+    fn end(self) -> (TempDir, Output) {
+        let programs = self.programs();
+        let output = self.child.wait_with_output().unwrap();
+        for program in programs {
+            // The system takes a moment to end what was killed.
+            let mut tries = 0..500;
+            while is_running(program) {
+                assert!(tries.next().is_some(), "{program:?} still runs");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        (self.dir, output)
+    }
+}
+
+/// Makes an archive of an artifact in place of its directory.
+fn pack(artifact: &Path) {
+    let file = fs::File::create(artifact.with_extension("tar.zst")).unwrap();
+    let mut tar = tar::Builder::new(zstd::Encoder::new(file, 1).unwrap());
+    tar.follow_symlinks(false);
+    let manifest = "artifact_manifest.txt";
+    tar.append_path_with_name(artifact.join(manifest), manifest).unwrap();
+    tar.append_dir_all("stage", artifact.join("stage")).unwrap();
+    tar.into_inner().unwrap().finish().unwrap();
+    fs::remove_dir_all(artifact).unwrap();
+}
+
+#[test]
+fn a_signal_leaves_nothing_behind_and_says_so() {
+    use std::os::unix::process::ExitStatusExt;
+    for (signal, name) in
+        [(Signal::INT, "SIGINT"), (Signal::TERM, "SIGTERM"), (Signal::HUP, "SIGHUP")]
+    {
+        // Whoever runs the tests may ignore it; the build must not.
+        let waiting = Waiting::new(|_| {});
+        if ignored() >> (signal.as_raw() - 1) & 1 == 1 {
+            kill_process(waiting.pid(), Signal::KILL).unwrap();
+            continue;
+        }
+        kill_process(waiting.pid(), signal).unwrap();
+        let (dir, output) = waiting.end();
+        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{}", said(&output));
+        let lines: Vec<String> =
+            said(&output).lines().filter(|line| line.contains("stopped")).map(Into::into).collect();
+        assert_eq!(lines.len(), 1, "{}", said(&output));
+        assert!(lines[0].contains(&format!("stopped by {name}")), "{lines:?}");
+        assert!(!said(&output).contains('×'), "{}", said(&output));
+        assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
+        assert!(!dir.path().join("out/new/.rockpack-partial").exists());
+    }
+}
+
+/// Whether a program runs; one that ended may wait to be reaped by whoever inherits it.
+fn is_running(program: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", program.as_raw_nonzero()));
+    stat.is_ok_and(|stat| !stat.contains(") Z ")) && test_kill_process(program).is_ok()
+}
+
+/// The signals that this process ignores, and those that it starts.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap()
+}
+
+#[test]
+fn an_ignored_signal_stays_ignored_and_the_second_ends_at_once() {
+    use std::os::unix::process::ExitStatusExt;
+    let waiting = Waiting::new(|command| {
+        let program = command.get_program().to_owned();
+        let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\""]).arg(program).args(args);
+        shell.current_dir(command.get_current_dir().unwrap());
+        for (name, value) in command.get_envs() {
+            shell.env(name, value.unwrap());
+        }
+        shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+        *command = shell;
+    });
+    kill_process(waiting.pid(), Signal::INT).unwrap();
+    assert!(test_kill_process(waiting.pid()).is_ok());
+    // The programs heed no SIGTERM, so that ending them takes two seconds: the second signal comes before.
+    kill_process(waiting.pid(), Signal::TERM).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(waiting.pid(), Signal::TERM).unwrap();
+    let programs = waiting.programs();
+    let output = waiting.child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+    for program in programs {
+        let _ = kill_process(program, Signal::KILL);
+    }
+}
+
+#[test]
+fn what_a_killed_build_unpacked_is_removed_by_the_next() {
+    let waiting = Waiting::new(|_| {});
+    kill_process(waiting.pid(), Signal::KILL).unwrap();
+    let programs = waiting.programs();
+    let Waiting { dir, child } = waiting;
+    child.wait_with_output().unwrap();
+    for program in programs {
+        let _ = kill_process(program, Signal::KILL);
+    }
+    assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 1);
+    let mut plan = command(dir.path(), &["plan", "--artifact-dir", "artifacts"]);
+    let output = plan.env("TMPDIR", dir.path().join("tmp")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
+}
+
+fn pipe(path: &Path) {
+    let mode = Mode::from_raw_mode(0o644);
+    mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
+}
+
+/// Builds with a cache that somebody changed.
+fn cached(dir: &Path, dest: &str) -> Output {
+    let args = [&BUILD[..], &[dest, "--only", "core", "--cache", "cache"]].concat();
+    command(dir, &args).env_remove("ROCKPACK_NO_CACHE").output().unwrap()
+}
+
+#[test]
+fn what_is_no_file_in_a_cache_is_not_opened() {
+    let dir = scratch();
+    assert!(cached(dir.path(), "first").status.success());
+    let expected: Vec<_> = contents(&dir.path().join("first")).into_values().collect();
+    let root = dir.path().join("cache/rockpack-cache-1");
+    let replace: [&dyn Fn(&Path); 3] = [
+        &|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+        &|path| pipe(path),
+        &|path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap(),
+    ];
+    for (number, replace) in replace.iter().enumerate() {
+        for extension in ["idx", "seg"] {
+            let files: Vec<PathBuf> =
+                fs::read_dir(root.join("segments")).unwrap().map(|e| e.unwrap().path()).collect();
+            let wanted = files.iter().filter(|path| path.extension().unwrap() == extension);
+            for path in wanted.chain([&root.join("limit")]) {
+                fs::remove_file(path).unwrap();
+                replace(path);
+            }
+            replace(&root.join(format!("tmp/left-{number}-{extension}")));
+            let dest = format!("out-{number}-{extension}");
+            let output = cached(dir.path(), &dest);
+            assert!(output.status.success(), "{}", said(&output));
+            let built: Vec<_> = contents(&dir.path().join(dest)).into_values().collect();
+            assert_eq!(built, expected);
+            for command in ["stats", "verify"] {
+                let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
+                assert!(output.status.code().is_some_and(|code| code < 2), "{}", said(&output));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cache_is_not_followed_elsewhere() {
+    let dir = scratch();
+    let elsewhere = dir.path().join("elsewhere");
+    for part in ["rockpack-cache-1", "rockpack-cache-1/segments", "rockpack-cache-1/tmp"] {
+        fs::create_dir_all(&elsewhere).unwrap();
+        let place = dir.path().join("cache").join(part);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
+        let output = cached(dir.path(), "out");
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(unwrapped(&output).contains("links are not followed here"), "{}", said(&output));
+        for command in ["stats", "verify", "prune"] {
+            let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
+            assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        }
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{part}");
+        fs::remove_dir_all(dir.path().join("cache")).unwrap();
+    }
+    // Which directory it is in is the user's choice.
+    std::os::unix::fs::symlink(&elsewhere, dir.path().join("cache")).unwrap();
+    assert!(cached(dir.path(), "out").status.success());
+    assert!(elsewhere.join("rockpack-cache-1").is_dir());
+}

@@ -1,0 +1,106 @@
+//! Plans and catalogs pass their schemas, and what is no plan doesn't, by a validator of other
+//! people's.
+
+use std::path::Path;
+use std::process::Command;
+
+use jsonschema::Validator;
+use rockpack::catalog::Catalog;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::plan;
+
+fn published(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(name);
+    serde_json::from_str(&fs_err::read_to_string(path).unwrap()).unwrap()
+}
+
+fn validator() -> Validator {
+    jsonschema::draft202012::new(&published("plan-1.schema.json")).unwrap()
+}
+
+/// The places and words of what the schema finds wrong.
+fn faults(validator: &Validator, plan: &Value) -> Vec<String> {
+    validator.iter_errors(plan).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn the_published_schema_is_one() {
+    let schema = published("plan-1.schema.json");
+    assert!(jsonschema::draft202012::meta::is_valid(&schema));
+    assert_eq!(schema["$id"], "urn:rockpack:schema:plan-1");
+}
+
+#[test]
+fn catalogs_of_real_trees_and_the_plans_of_them_pass_their_schemas() {
+    let (plans, catalogs) =
+        (validator(), jsonschema::draft202012::new(&published("catalog-1.schema.json")).unwrap());
+    for tree in ["kpack-small", "legacy-small"] {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("golden/{tree}.catalog.json.xz"));
+        let dir = TempDir::new().unwrap();
+        let plain = dir.path().join("catalog.json");
+        Catalog::load(&file).unwrap().save(&plain).unwrap();
+        let mut catalog: Value =
+            serde_json::from_str(&fs_err::read_to_string(&plain).unwrap()).unwrap();
+        assert_eq!(faults(&catalogs, &catalog), Vec::<String>::new());
+        catalog["artifacts"][0]["entries"][0]["kind"] = json!("pipe");
+        assert!(!faults(&catalogs, &catalog).is_empty(), "an entry is one of a few kinds");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        let output = command.args(["plan", "--json", "--catalog"]).arg(&file).output().unwrap();
+        assert_eq!(
+            faults(&plans, &serde_json::from_slice(&output.stdout).unwrap()),
+            Vec::<String>::new()
+        );
+    }
+}
+
+/// The member of the first distribution that has this step.
+fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
+    let distributions = plan["distributions"].as_array_mut().unwrap().iter_mut();
+    let mut members = distributions.flat_map(|d| d["members"].as_array_mut().unwrap());
+    members.find(|m| m["step"] == step).unwrap()
+}
+
+/// What makes something else of a plan.
+type Change = fn(&mut Value);
+
+#[test]
+fn what_is_no_plan_does_not_pass() {
+    let validator = validator();
+    let sound: Value = serde_json::from_str(&plan(true)).unwrap();
+    let changes: [(&str, Change); 12] = [
+        ("an unknown step", |plan| member(plan, "copy")["step"] = "move".into()),
+        ("a step without what it takes", |plan| {
+            drop(member(plan, "relink").as_object_mut().unwrap().remove("rpath"));
+        }),
+        ("a property of another step", |plan| member(plan, "copy")["needed"] = "libx.so.1".into()),
+        ("a missing field", |plan| drop(plan.as_object_mut().unwrap().remove("platform_tag"))),
+        ("a missing field of a member", |plan| {
+            drop(member(plan, "stub").as_object_mut().unwrap().remove("rule"));
+        }),
+        ("a wrong type", |plan| plan["notes"] = "none".into()),
+        ("a number for a text", |plan| plan["version"] = json!(7.2)),
+        ("a negative size", |plan| member(plan, "copy")["size"] = json!(-1)),
+        ("a field that nobody knows", |plan| plan["distributions"][0]["colour"] = "red".into()),
+        ("a path that leads outside", |plan| member(plan, "copy")["path"] = "lib/../../a".into()),
+        ("another format", |plan| plan["format"] = json!(2)),
+        ("a mode that is none", |plan| plan["mode"] = "split".into()),
+    ];
+    for (what, change) in changes {
+        let mut plan = sound.clone();
+        change(&mut plan);
+        assert!(!faults(&validator, &plan).is_empty(), "{what} passes");
+    }
+}
+
+#[test]
+fn plans_pass_their_schema() {
+    let validator = validator();
+    for kpack in [true, false] {
+        let plan: Value = serde_json::from_str(&plan(kpack)).unwrap();
+        assert_eq!(faults(&validator, &plan), Vec::<String>::new());
+        assert!(plan["distributions"].as_array().unwrap().len() > 5);
+    }
+}

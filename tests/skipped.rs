@@ -1,0 +1,83 @@
+//! Runs after all tests, and tells which of them this machine lacked something for.
+//!
+//! With `ROCKPACK_REQUIRE_TOOLS` that is a failure, except for tools that `ROCKPACK_WITHOUT` names.
+
+#![expect(clippy::print_stdout, reason = "it is there to be read")]
+#![expect(clippy::unwrap_used, reason = "a record that cannot be read has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+#[path = "skips.rs"]
+#[expect(dead_code, reason = "tests skip, and this only reads")]
+mod skips;
+
+/// What is lacking, and what was skipped for it.
+type Skipped = BTreeMap<String, BTreeSet<String>>;
+
+fn main() -> ExitCode {
+    // Whoever asks for a list of tests gets one of none.
+    if std::env::args().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let skipped = take();
+    println!("{}", told(&skipped));
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let without = variable("ROCKPACK_WITHOUT");
+    let missing = required(&skipped, &without.split_whitespace().collect::<Vec<_>>());
+    if variable("ROCKPACK_REQUIRE_TOOLS").is_empty() || missing.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    println!("ROCKPACK_REQUIRE_TOOLS is set, and this was lacking: {}", missing.join(", "));
+    ExitCode::FAILURE
+}
+
+/// The list to read.
+fn told(skipped: &Skipped) -> String {
+    let mut text = match skipped.len() {
+        0 => "No test that ran lacked a tool.".to_owned(),
+        _ => "Skipped, since this machine lacks".to_owned(),
+    };
+    for (lacking, what) in skipped {
+        let what: Vec<&str> = what.iter().map(String::as_str).collect();
+        let _ = write!(text, "\n    {lacking}: {}", what.join("; "));
+    }
+    let features =
+        [("schema-tests", cfg!(feature = "schema-tests")), ("serve", cfg!(feature = "serve"))];
+    let off: Vec<&str> = features.iter().filter(|(_, on)| !on).map(|(name, _)| *name).collect();
+    if !off.is_empty() {
+        let off = off.join(", ");
+        let _ = write!(
+            text,
+            "\nNot compiled: tests of the features {off} (`cargo test --all-features`)"
+        );
+    }
+    text
+}
+
+/// What has to be there; the first word of what is lacking is the tool.
+fn required<'a>(skipped: &'a Skipped, without: &[&str]) -> Vec<&'a str> {
+    let known =
+        |lacking: &str| lacking.split(' ').next().is_some_and(|tool| without.contains(&tool));
+    skipped.keys().map(String::as_str).filter(|lacking| !known(lacking)).collect()
+}
+
+/// What this run recorded: for each thing that is lacking, what was skipped. Forgets it, and all
+/// that runs recorded which are over.
+fn take() -> Skipped {
+    let mut skipped = Skipped::new();
+    let record = fs_err::read_to_string(skips::place().join(skips::run())).unwrap_or_default();
+    for (lacking, what) in record.lines().filter_map(|line| line.split_once('\t')) {
+        skipped.entry(lacking.to_owned()).or_default().insert(what.to_owned());
+    }
+    for entry in fs_err::read_dir(skips::place()).into_iter().flatten().filter_map(Result::ok) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let alive =
+            name.split_once('-').is_some_and(|(pid, _)| skips::started(pid) == Some(name.clone()));
+        if name == skips::run() || !alive {
+            let _ = fs_err::remove_file(entry.path());
+        }
+    }
+    skipped
+}
