@@ -18,7 +18,7 @@ pub enum Shown {
 /// So many are few.
 const FEW: usize = 3;
 
-/// A problem for each fault of each file.
+/// A problem for each fault of each file; with [`Shown::All`] one for each member at fault.
 pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Shown) -> Problems {
     let mut groups: BTreeMap<(&str, Code, &str, bool), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -30,38 +30,40 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
     }
     let mut problems = Problems::new();
     for ((file, code, what, warning), findings) in groups {
-        let message = format!("{}: {}", plain(file), sentence(&plain(what), &findings, shown));
-        let problem =
-            if warning { Problem::warning(code, message) } else { Problem::error(code, message) };
-        problems.push(match remedy(code) {
-            Some(remedy) => problem.help(remedy),
-            None => problem,
-        });
+        let size = if shown == Shown::All { 1 } else { findings.len() };
+        for together in findings.chunks(size) {
+            let message = format!("{}: {}", plain(file), sentence(&plain(what), together));
+            let problem = if warning {
+                Problem::warning(code, message)
+            } else {
+                Problem::error(code, message)
+            };
+            problems.push(match remedy(code) {
+                Some(remedy) => problem.help(remedy),
+                None => problem,
+            });
+        }
     }
     problems
 }
 
 /// What is wrong, with whom.
-fn sentence(what: &str, findings: &[&Finding], shown: Shown) -> String {
-    let most = if shown == Shown::All { findings.len() } else { FEW };
-    let particular: Vec<String> =
+fn sentence(what: &str, findings: &[&Finding]) -> String {
+    let mut members: Vec<String> =
         findings.iter().filter_map(|finding| particular(finding)).collect();
-    if particular.is_empty() {
+    if members.is_empty() {
         return what.to_owned();
     }
-    if let [one] = particular.as_slice() {
-        return format!("{what}: {one}");
-    }
-    let more = particular.len().saturating_sub(most);
-    let rest = (more > 0).then(|| format!("and {more} more"));
-    let lines = particular.into_iter().take(most).chain(rest);
-    lines.fold(format!("{what}:"), |text, line| text + "\n  " + &line)
+    let more = members.len().saturating_sub(FEW);
+    members.truncate(FEW);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{what}: {}{rest}", members.join(", "))
 }
 
 /// One finding in a sentence, file first.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", plain(&self.file), sentence(&plain(&self.what), &[self], Shown::All))
+        write!(f, "{}: {}", plain(&self.file), sentence(&plain(&self.what), &[self]))
     }
 }
 
