@@ -276,7 +276,7 @@ impl Problem {
     /// Says what to do about it.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(capped::short(text.into()).into());
+        self.help = Some(capped::short_lines(&text.into()).into());
         self
     }
 

@@ -53,3 +53,8 @@ pub(super) fn short(message: String) -> String {
     let head = &message[..message.floor_char_boundary(head)];
     format!("{head}…{}", &message[message.ceil_char_boundary(tail)..])
 }
+
+/// As [`short`], line by line: the end of a log has many, and each is worth reading.
+pub(super) fn short_lines(text: &str) -> String {
+    text.lines().map(|line| short(line.to_owned())).collect::<Vec<_>>().join("\n")
+}
