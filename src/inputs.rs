@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
+use rockpack::names::{PlatformTagError, PlatformTags};
 use rockpack::plan::{self, Plan, Request, Sources};
 use rockpack::project;
 use rockpack::source::{Code, Problem, with_causes};
@@ -44,15 +45,27 @@ pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Pla
 
 /// What is asked of a plan, by the command line and by the variable that the manifest names.
 pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
-    let tag = manifest
-        .project
-        .platform_tag
-        .env
-        .as_deref()
-        .and_then(|name| std::env::var(name).ok())
-        .filter(|tag| !tag.is_empty());
+    let tag = match &set.platform_tag {
+        Some(_) => None,
+        None => tag_of_environment(manifest)?,
+    };
     let sources = set.sources.as_deref().map(|root| survey(manifest, root)).transpose()?;
     Ok(set.request(tag, sources))
+}
+
+/// The platform tag in the variable that the manifest names.
+fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Problem> {
+    let Some(name) = &manifest.project.platform_tag.env else { return Ok(None) };
+    let text = std::env::var_os(&**name).unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.to_string_lossy().parse().map(Some).map_err(|e: PlatformTagError| {
+        let what = format!("{}: `{}` is not a platform tag: {}", name.value, e.tag, e.reason);
+        Problem::usage(Code::PlatformTag, what)
+            .label(&name.place, "this variable sets the tag")
+            .help(e.remedy)
+    })
 }
 
 /// What of the manifest's projects and wheels is there.

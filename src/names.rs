@@ -41,10 +41,12 @@ macro_rules! text_conversions {
 mod compression;
 mod family;
 mod path;
+mod platform;
 
 pub use compression::Compression;
 pub use family::{Family, Isa};
 pub use path::{PathError, RelPath};
+pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
 
 /// A name that is not of its kind: says what was wrong with which text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

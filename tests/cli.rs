@@ -355,6 +355,40 @@ fn the_platform_tag_comes_from_the_environment_too() {
 }
 
 #[test]
+fn a_platform_tag_that_no_installer_takes_is_refused_where_it_was_given() {
+    let dir = scratch(true);
+    let plan = |variable: &str, more: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(["plan", "--artifact-dir", "artifacts"])
+            .args(more)
+            .current_dir(dir.path())
+            .env("ROCM_SDK_WHEEL_PLATFORM_TAG", variable)
+            .output()
+            .unwrap()
+    };
+    for (tag, remedy) in [
+        ("garbage", "`linux_x86_64`, `manylinux_2_28_x86_64`"),
+        ("manylinux2014", "`manylinux2014_x86_64`"),
+        ("manylinux_2_28_x86_64.Linux_x86_64", "`linux_x86_64`"),
+    ] {
+        let given = plan("", &["--platform-tag", tag]);
+        let said = text(&given.stderr);
+        assert_eq!(given.status.code(), Some(2), "{said}");
+        assert!(said.contains("--platform-tag <T>") && said.contains(remedy), "{said}");
+        let set = plan(tag, &[]);
+        let said = text(&set.stderr);
+        assert_eq!(set.status.code(), Some(2), "{said}");
+        assert!(set.stdout.is_empty() && said.contains("packages.kdl:"), "{said}");
+        assert!(
+            said.contains("× ROCM_SDK_WHEEL_PLATFORM_TAG: `") && said.contains(remedy),
+            "{said}"
+        );
+        let both = plan(tag, &["--platform-tag", "linux_x86_64"]);
+        assert!(both.status.success(), "what is not used is not read: {}", text(&both.stderr));
+    }
+}
+
+#[test]
 fn plan_writes_nothing_and_says_the_same_twice() {
     let dir = scratch(true);
     let before = contents(dir.path());

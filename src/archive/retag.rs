@@ -5,7 +5,6 @@
 //! data descriptors, no directory entries, the metadata directory last and RECORD last of all.
 //! A wheel that rockpack built comes out byte for byte as if it had been built for the other tag.
 
-use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use super::opened::{OpenError, OpenWheel};
 use super::zip::{CopiedMember, ZipError, ZipWriter};
 use super::{Timestamp, WheelName};
 use crate::cleanup;
-use crate::names::{PathError, RelPath};
+use crate::names::{PathError, PlatformTags, RelPath};
 use fs_err as fs;
 use tempfile::NamedTempFile;
 
@@ -35,14 +34,6 @@ pub enum RetagError {
     /// The wheel itself.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The new tag is none (PEP 425).
-    #[error("`{tag}` is no platform tag: {reason}")]
-    Tag {
-        /// The text as it was given.
-        tag: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
     /// What the wheel holds does not run where the tag says.
     #[error("{} cannot be `{tag}`: {reason}", .wheel.display())]
     Contradicted {
@@ -110,8 +101,8 @@ pub struct Retagged {
 /// compressed set (`manylinux_2_28_x86_64.linux_x86_64`), and gives the path. `wheel` stays.
 ///
 /// # Errors
-/// When the wheel cannot be read, the tag is none, another file has the new name, or the disk fails.
-pub fn retag(wheel: &Path, platform: &str, into: &Path) -> Result<PathBuf, RetagError> {
+/// When the wheel cannot be read, another file has the new name, or the disk fails.
+pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<PathBuf, RetagError> {
     retag_unless(wheel, platform, into, |_| None).map(|done| done.path)
 }
 
@@ -122,13 +113,12 @@ pub fn retag(wheel: &Path, platform: &str, into: &Path) -> Result<PathBuf, Retag
 /// As [`retag`], and when a tag is contradicted.
 pub fn retag_unless(
     wheel: &Path,
-    platform: &str,
+    platform: &PlatformTags,
     into: &Path,
     mut contradiction: impl FnMut(&str) -> Option<String>,
 ) -> Result<Retagged, RetagError> {
-    check_tags(platform)?;
     let old = OpenWheel::open(wheel)?;
-    for tag in platform.split('.') {
+    for tag in platform.iter() {
         if let Some(reason) = contradiction(tag) {
             return Err(RetagError::Contradicted {
                 wheel: wheel.to_owned(),
@@ -137,8 +127,8 @@ pub fn retag_unless(
             });
         }
     }
-    let place = into.join(new_name(wheel, platform));
-    let name = WheelName { platform: platform.to_owned(), ..old.name().clone() };
+    let place = into.join(new_name(wheel, platform.as_str()));
+    let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
     }
@@ -150,21 +140,6 @@ fn new_name(wheel: &Path, platform: &str) -> String {
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.rsplit_once('-').map_or(name.as_ref(), |(stem, _)| stem);
     format!("{stem}-{platform}.whl")
-}
-
-fn check_tags(platform: &str) -> Result<(), RetagError> {
-    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let (tags, distinct) = (platform.split('.'), platform.split('.').collect::<BTreeSet<_>>());
-    let reason = if distinct.contains("") {
-        "a tag is empty"
-    } else if !platform.split('.').all(|tag| tag.chars().all(fine)) {
-        "use lower-case letters, digits and `_`, and `.` between the tags of a set"
-    } else if distinct.len() != tags.count() {
-        "a tag stands in the set twice"
-    } else {
-        return Ok(());
-    };
-    Err(RetagError::Tag { tag: platform.to_owned(), reason })
 }
 
 /// One wheel on its way to another name.

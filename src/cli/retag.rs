@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use rockpack::names::PlatformTags;
 
 /// Give finished wheels another platform tag
 ///
@@ -26,7 +27,7 @@ pub struct RetagArgs {
 
     /// The platform tag, or several with `.` between
     #[arg(long, value_name = "TAG")]
-    pub platform_tag: String,
+    pub platform_tag: PlatformTags,
 
     /// Where the new wheels go [default: beside the old ones]
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Compression, Mode};
+use rockpack::names::{Compression, Mode, PlatformTags};
 use rockpack::plan::{OnlyName, Request, Sources};
 use rockpack::version::Version;
 
@@ -64,7 +64,7 @@ pub struct SetArgs {
 
     /// The wheels' platform tag [default: the variable that packages.kdl names, else computed from the ELF files]
     #[arg(long, value_name = "T", help_heading = "Packages")]
-    pub platform_tag: Option<String>,
+    pub platform_tag: Option<PlatformTags>,
 
     /// Only these packages, projects or wheels by their names in packages.kdl, or distributions by theirs, `*` for any characters; `,` between, or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
@@ -109,7 +109,7 @@ pub struct SetArgs {
 
 impl SetArgs {
     /// What is asked of the plan; `platform_tag` is what the environment says, `sources` what is in their directory.
-    pub fn request(&self, platform_tag: Option<String>, sources: Option<Sources>) -> Request {
+    pub fn request(&self, platform_tag: Option<PlatformTags>, sources: Option<Sources>) -> Request {
         Request {
             version: self.version.clone(),
             suffix: self.version_suffix.clone(),

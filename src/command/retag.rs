@@ -65,8 +65,5 @@ fn problem(error: &RetagError) -> Problem {
 
 /// Whether the disk or the command line is at fault, and no wheel.
 fn blames_machine(error: &RetagError) -> bool {
-    matches!(
-        error,
-        RetagError::Write { .. } | RetagError::Tag { .. } | RetagError::Open(OpenError::Io(_))
-    )
+    matches!(error, RetagError::Write { .. } | RetagError::Open(OpenError::Io(_)))
 }

@@ -6,7 +6,7 @@ use crate::source::Spanned;
 #[derive(Debug, Clone, Default)]
 pub struct PlatformTag {
     /// The environment variable that sets it when the command line does not; it is computed when neither does.
-    pub env: Option<String>,
+    pub env: Option<Spanned<String>>,
     /// A manylinux or musllinux tag without its architecture: files that need more are refused.
     pub at_most: Option<Spanned<String>>,
 }

@@ -6,7 +6,7 @@ use crate::elf::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdic
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind, Machine};
 use crate::manifest::Manifest;
-use crate::names::System;
+use crate::names::{PlatformTags, System};
 use crate::source::{Code, Place, Problem, Problems};
 
 /// What was found out.
@@ -28,8 +28,8 @@ pub(super) fn judge<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,
 ) -> Platform {
-    let asked = request.platform_tag.clone();
-    let mut platform = Platform { tag: asked.clone(), ..Platform::default() };
+    let asked = request.platform_tag.as_ref().map(PlatformTags::as_str);
+    let mut platform = Platform { tag: asked.map(str::to_owned), ..Platform::default() };
     if system != System::Linux {
         return platform;
     }
@@ -45,7 +45,7 @@ pub(super) fn judge<'a>(
         Err(_) => None,
     };
     let Some(needs) = needs else { return platform };
-    let wrong = || contradicted(asked.as_deref()?, &needs);
+    let wrong = || contradicted(asked?, &needs);
     too_new(manifest, request, &needs)
         .or_else(wrong)
         .into_iter()
@@ -101,7 +101,7 @@ fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Prob
 }
 
 fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
-    let asked = newer_asked(request, level)?;
+    let asked = request.platform_tag.as_ref().filter(|tags| is_newer(tags, level))?;
     let problem = Problem::usage(
         Code::TagTooNew,
         format!("the platform tag {asked} is for newer systems only than those of {level}"),
@@ -113,9 +113,8 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     )
 }
 
-/// The tag that was asked for, when it names newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
-fn newer_asked(request: &Request, level: Level) -> Option<String> {
-    let asked = request.platform_tag.clone()?;
+/// Whether tags name newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
+fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]
             .iter()
@@ -123,8 +122,7 @@ fn newer_asked(request: &Request, level: Level) -> Option<String> {
             .unwrap_or(tag)
             .to_owned()
     };
-    let newer = |tag: &str| base(tag).parse::<Level>().is_ok_and(|asked| asked > level);
-    asked.split('.').all(newer).then_some(asked)
+    tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
 }
 
 /// What is too much beside the first thing, as long as it can be read at a glance.

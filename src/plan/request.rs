@@ -1,7 +1,7 @@
 //! What was asked for on the command line.
 
 use super::{OnlyName, Sources};
-use crate::names::{Compression, Mode};
+use crate::names::{Compression, Mode, PlatformTags};
 use crate::version::Version;
 
 /// What the command line says of a build, beside the manifest.
@@ -18,7 +18,7 @@ pub struct Request {
     /// Families or ISAs published for Windows.
     pub windows_families: Option<Vec<String>>,
     /// The platform tag; computed from the ELF files without it.
-    pub platform_tag: Option<String>,
+    pub platform_tag: Option<PlatformTags>,
     /// What is below the root of all sources; without it, nothing is built of sources.
     pub sources: Option<Sources>,
     /// Only these packages, distributions, projects and wheels are made; all when empty.

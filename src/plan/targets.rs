@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Request;
 use crate::catalog::{ArtifactId, Catalog};
 use crate::manifest::{Manifest, Split};
-use crate::names::{Mode, System};
+use crate::names::{Mode, PlatformTags, System};
 use crate::source::{Code, Problem, Problems, nearest};
 use crate::version::{Version, VersionError};
 
@@ -58,7 +58,7 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let windows = request.platform_tag.as_deref().is_some_and(|t| t.starts_with("win"));
+    let windows = request.platform_tag.as_ref().is_some_and(PlatformTags::is_windows);
     let system = if windows { System::Windows } else { System::Linux };
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
@@ -127,17 +127,6 @@ fn check_names(request: &Request, problems: &mut Problems) {
                 ),
             )
             .help("use letters, digits and `_`"),
-        );
-    }
-    // Dots join several tags in one (PEP 425).
-    if let Some(tag) = request
-        .platform_tag
-        .as_deref()
-        .filter(|tag| tag.is_empty() || !tag.chars().all(|c| is_word(c) || c == '.'))
-    {
-        problems.push(
-            Problem::usage(Code::PlatformTag, format!("`{tag}` is not a platform tag"))
-                .help("tags are like manylinux_2_28_x86_64, linux_x86_64 or win_amd64: letters, digits and `_`"),
         );
     }
 }

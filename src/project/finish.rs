@@ -38,7 +38,7 @@ pub fn finish_wheel(wheel: &Path, into: &Path) -> io::Result<PathBuf> {
         fs::rename(wheel, &place)?;
         place
     } else {
-        retag::retag(wheel, &platform, into).map_err(other)?
+        retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?
     };
     fs::set_permissions(&place, PermissionsExt::from_mode(0o644))?;
     Ok(place)

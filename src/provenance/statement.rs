@@ -182,7 +182,7 @@ fn asked(request: &Request) -> Map<String, Value> {
         ("mode", request.mode.map(|mode| mode.as_str().into())),
         ("linux-families", request.linux_families.clone().map(Value::from)),
         ("windows-families", request.windows_families.clone().map(Value::from)),
-        ("platform-tag", request.platform_tag.clone().map(Value::from)),
+        ("platform-tag", request.platform_tag.as_ref().map(|tags| tags.as_str().into())),
         (
             ONLY,
             (!request.only.is_empty()).then(|| request.only.iter().map(OnlyName::as_str).collect()),

@@ -108,7 +108,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         mode: Some(Mode::Kpack),
         linux_families: Some(vec!["gfx942".to_owned()]),
         windows_families: Some(Vec::new()),
-        platform_tag: Some("linux_x86_64".to_owned()),
+        platform_tag: Some("linux_x86_64".parse().unwrap()),
         only: vec!["core".parse().unwrap()],
         compression: Some(Compression::Store),
         xz_preset: Some(1),

@@ -28,8 +28,10 @@ fn planned(kpack: bool) -> String {
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
         ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
     ]);
-    let request =
-        Request { platform_tag: Some("manylinux_2_28_x86_64".to_owned()), ..Request::default() };
+    let request = Request {
+        platform_tag: Some("manylinux_2_28_x86_64".parse().unwrap()),
+        ..Request::default()
+    };
     let (plan, warnings) = plan::resolve(&manifest, &catalog, &templates, &request).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     format!("{}\n{}", plan::summary_text(&plan, true), plan::files_text(&plan))

@@ -80,7 +80,7 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
 fn on_windows_programs_end_in_exe() {
     let lines = "artifact \"base\" \"lib\"\nscript \"info\" program=\"bin/info\" on=\"windows\"\nscript \"tool\" program=\"bin/tool\" on=\"linux\"";
     let case = Case::new(&[runtime("core", lines)], ENTRIES)
-        .asking(|r| r.platform_tag = Some("win_amd64".to_owned()));
+        .asking(|r| r.platform_tag = Some("win_amd64".parse().unwrap()));
     assert_eq!(scripts(&case), ["info = x_core._cli:info"]);
 }
 

@@ -74,7 +74,7 @@ fn is_made_whole(new: &str) {
     ]);
     let request = Request {
         version: "1.0".parse().ok(),
-        platform_tag: Some("linux_x86_64".to_owned()),
+        platform_tag: Some("linux_x86_64".parse().unwrap()),
         ..Request::default()
     };
     let build = BuildFacts { kpack_split: true, ..BuildFacts::default() };

@@ -75,7 +75,7 @@ impl Case {
             ]),
             request: Request {
                 version: Some("1.0".parse().unwrap()),
-                platform_tag: Some("linux_x86_64".to_owned()),
+                platform_tag: Some("linux_x86_64".parse().unwrap()),
                 ..Request::default()
             },
         }

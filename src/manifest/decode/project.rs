@@ -34,7 +34,7 @@ fn platform_tag(node: &mut Node<'_>) -> PlatformTag {
     let env = node.property::<Variable>("env");
     let at_most = node.property::<TagLevel>("at-most");
     PlatformTag {
-        env: env.map(|variable| variable.value.0),
+        env: env.map(|variable| Spanned::new(variable.value.0, variable.place)),
         at_most: at_most.map(|level| Spanned::new(level.value.0, level.place)),
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::manifest::reader::{Reason, either};
 use crate::manifest::{AliasForm, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
 use crate::manifest::{glob::GlobError, template::TemplateError};
-use crate::names::{ModuleName, RelPath};
+use crate::names::{ModuleName, RelPath, is_tag_level};
 use crate::source::{Code, nearest};
 
 /// What a platform tag is when nobody sets it.
@@ -264,15 +264,7 @@ impl FromStr for TagLevel {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let number = |text: &str| {
-            !text.is_empty() && text.len() < 5 && text.bytes().all(|b| b.is_ascii_digit())
-        };
-        let words: Vec<&str> = text.split('_').collect();
-        let known = match words[..] {
-            ["manylinux" | "musllinux", major, minor] => number(major) && number(minor),
-            _ => ["manylinux1", "manylinux2010", "manylinux2014"].contains(&text),
-        };
-        if known {
+        if is_tag_level(text) {
             return Ok(Self(text.to_owned()));
         }
         let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));

@@ -1,0 +1,286 @@
+//! Platform tags (PEP 425, 513, 571, 599, 600 and 656): the systems that installers put a wheel on.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// The platform tags of a wheel: one, or a compressed set with `.` between
+/// (`manylinux_2_17_x86_64.manylinux2014_x86_64`). Each is a tag that an installer takes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlatformTags(String);
+
+/// A text that is not a platform tag, or a set in which a tag is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{tag}` is not a platform tag: {reason}; {remedy}")]
+pub struct PlatformTagError {
+    /// The tag at fault, or the whole set where it is the set.
+    pub tag: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl PlatformTags {
+    /// The set as file names have it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Each tag of the set.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.split('.')
+    }
+
+    /// Whether the first tag is one of Windows.
+    pub fn is_windows(&self) -> bool {
+        self.0.starts_with("win")
+    }
+}
+
+impl fmt::Display for PlatformTags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for PlatformTags {
+    type Err = PlatformTagError;
+
+    fn from_str(text: &str) -> Result<Self, PlatformTagError> {
+        let mut seen = BTreeSet::new();
+        for tag in text.split('.') {
+            if tag.is_empty() {
+                return Err(error(text, "a tag is empty", "write one `.` between two tags"));
+            }
+            check(tag)?;
+            if !seen.insert(tag) {
+                return Err(error(text, format!("it has `{tag}` twice"), "leave one of them out"));
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Whether a text names a release of a C library as tags begin with it: `manylinux_2_28`,
+/// `manylinux2014`, `musllinux_1_2`.
+pub fn is_tag_level(text: &str) -> bool {
+    matches!(split(text), Some((TagKind::Glibc(_) | TagKind::Musl, None)))
+}
+
+/// The architectures of Linux that installers have tags of, as `uname -m` spells them.
+const LINUX: [&str; 11] = [
+    "x86_64",
+    "aarch64",
+    "i686",
+    "armv6l",
+    "armv7l",
+    "armv8l",
+    "ppc64",
+    "ppc64le",
+    "s390x",
+    "riscv64",
+    "loongarch64",
+];
+
+/// The architectures of macOS, and the names for files of several of them.
+const MACOS: [&str; 11] = [
+    "arm64",
+    "x86_64",
+    "universal2",
+    "universal",
+    "intel",
+    "i386",
+    "ppc",
+    "ppc64",
+    "fat",
+    "fat32",
+    "fat64",
+];
+
+/// The names that came before PEP 600, and the glibc that they stand for.
+const LEGACY: [(&str, (u32, u32)); 3] =
+    [("manylinux2014", (2, 17)), ("manylinux2010", (2, 12)), ("manylinux1", (2, 5))];
+
+/// What a tag begins with.
+#[derive(Clone, Copy)]
+enum TagKind {
+    Linux,
+    /// With the release that it promises.
+    Glibc((u32, u32)),
+    Musl,
+    MacOs,
+}
+
+impl TagKind {
+    fn architectures(self) -> &'static [&'static str] {
+        if matches!(self, Self::MacOs) { &MACOS } else { &LINUX }
+    }
+}
+
+/// Refuses what no installer takes.
+fn check(tag: &str) -> Result<(), PlatformTagError> {
+    if ["any", "win32", "win_amd64", "win_arm64"].contains(&tag) {
+        return Ok(());
+    }
+    let Some((system, architecture)) = split(tag) else { return Err(unknown(tag)) };
+    let known = system.architectures();
+    let Some(architecture) = architecture else {
+        let remedy = format!("write something like `{tag}_{}`", known[0]);
+        return Err(error(tag, "its architecture is missing", remedy));
+    };
+    if !known.contains(&architecture) {
+        let reason = format!("`{architecture}` is not an architecture that installers know");
+        return Err(error(tag, reason, format!("architectures are {}", known.join(", "))));
+    }
+    match system {
+        TagKind::Glibc(release) => check_release(tag, architecture, release),
+        _ => Ok(()),
+    }
+}
+
+/// Installers take tags from the glibc on that an architecture had first in a policy.
+fn check_release(
+    tag: &str,
+    architecture: &str,
+    release: (u32, u32),
+) -> Result<(), PlatformTagError> {
+    let oldest = if ["x86_64", "i686"].contains(&architecture) { (2, 5) } else { (2, 17) };
+    if release >= oldest {
+        return Ok(());
+    }
+    let (major, minor) = oldest;
+    let reason = format!("on {architecture}, no glibc before {major}.{minor} has a tag");
+    let remedy = format!("the oldest is `manylinux_{major}_{minor}_{architecture}`");
+    Err(error(tag, reason, remedy))
+}
+
+/// What a tag begins with, and the architecture behind it.
+fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
+    let legacy = LEGACY.iter().find_map(|(name, release)| {
+        Some((TagKind::Glibc(*release), behind(tag.strip_prefix(name)?)?))
+    });
+    if let Some(found) = legacy {
+        return Some(found);
+    }
+    let (name, rest) = tag.split_once('_').unwrap_or((tag, ""));
+    if name == "linux" {
+        return Some((TagKind::Linux, (!rest.is_empty()).then_some(rest)));
+    }
+    let (major, rest) = number(rest)?;
+    let (minor, rest) = number(rest.strip_prefix('_')?)?;
+    let system = match name {
+        "manylinux" => TagKind::Glibc((major, minor)),
+        "musllinux" => TagKind::Musl,
+        "macosx" => TagKind::MacOs,
+        _ => return None,
+    };
+    Some((system, behind(rest)?))
+}
+
+/// `x86_64` of `_x86_64`; none of nothing.
+fn behind(rest: &str) -> Option<Option<&str>> {
+    if rest.is_empty() { Some(None) } else { rest.strip_prefix('_').map(Some) }
+}
+
+/// A number without leading zeros, and what is behind it.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let plain = digits == "0" || !digits.starts_with('0');
+    (plain && digits.len() < 5).then(|| digits.parse().ok()).flatten().map(|n| (n, rest))
+}
+
+/// A text that is a tag of no kind; perhaps one that is spelt in another way.
+fn unknown(tag: &str) -> PlatformTagError {
+    let spelt = tag.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+    if spelt != tag && check(&spelt).is_ok() {
+        let reason = "tags have lower-case letters, digits and `_`";
+        return error(tag, reason, format!("write `{spelt}`"));
+    }
+    error(
+        tag,
+        "no installer takes it",
+        "write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`",
+    )
+}
+
+fn error(tag: &str, reason: impl Into<String>, remedy: impl Into<String>) -> PlatformTagError {
+    PlatformTagError { tag: tag.to_owned(), reason: reason.into(), remedy: remedy.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_installers_take_is_a_tag() {
+        for tag in [
+            "any",
+            "linux_x86_64",
+            "linux_armv7l",
+            "manylinux1_i686",
+            "manylinux2010_x86_64",
+            "manylinux2014_aarch64",
+            "manylinux_2_28_x86_64",
+            "manylinux_2_5_x86_64.manylinux1_x86_64",
+            "musllinux_1_2_aarch64",
+            "win32",
+            "win_amd64",
+            "win_arm64",
+            "macosx_10_9_universal2",
+            "macosx_11_0_arm64",
+        ] {
+            assert!(tag.parse::<PlatformTags>().is_ok(), "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_no_installer_takes_is_refused_with_what_to_write() {
+        let other = "no installer takes it; write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`";
+        let spelt = "tags have lower-case letters, digits and `_`; write `linux_x86_64`";
+        let missing =
+            |tag: &str| format!("its architecture is missing; write something like `{tag}`");
+        for (text, tag, expected) in [
+            ("garbage", "garbage", other.to_owned()),
+            ("manylinux", "manylinux", other.to_owned()),
+            ("manylinux_2.28_x86_64", "manylinux_2", other.to_owned()),
+            ("manylinux_02_28_x86_64", "manylinux_02_28_x86_64", other.to_owned()),
+            ("any_x86_64", "any_x86_64", other.to_owned()),
+            ("win_x86_64", "win_x86_64", other.to_owned()),
+            ("../x", "../x", "a tag is empty; write one `.` between two tags".to_owned()),
+            ("Linux_x86_64", "Linux_x86_64", spelt.to_owned()),
+            ("linux-x86_64", "linux-x86_64", spelt.to_owned()),
+            ("linux", "linux", missing("linux_x86_64")),
+            ("manylinux2014", "manylinux2014", missing("manylinux2014_x86_64")),
+            ("any.manylinux_2_28", "manylinux_2_28", missing("manylinux_2_28_x86_64")),
+            ("macosx_11_0", "macosx_11_0", missing("macosx_11_0_arm64")),
+            (
+                "any.any",
+                "any.any",
+                "it has `any` twice; leave one of them out".to_owned(),
+            ),
+            (
+                "manylinux1_aarch64",
+                "manylinux1_aarch64",
+                "on aarch64, no glibc before 2.17 has a tag; the oldest is `manylinux_2_17_aarch64`"
+                    .to_owned(),
+            ),
+        ] {
+            let error = text.parse::<PlatformTags>().unwrap_err();
+            assert_eq!(error.to_string(), format!("`{tag}` is not a platform tag: {expected}"));
+        }
+        let error = "linux_amd64".parse::<PlatformTags>().unwrap_err();
+        assert!(error.remedy.starts_with("architectures are x86_64, aarch64, "), "{error}");
+    }
+
+    #[test]
+    fn a_level_is_a_tag_without_its_architecture() {
+        for level in ["manylinux1", "manylinux2014", "manylinux_2_28", "musllinux_1_2"] {
+            assert!(is_tag_level(level), "{level}");
+        }
+        for other in ["linux", "manylinux_2_28_x86_64", "macosx_11_0", "glibc-2.28", "manylinux"] {
+            assert!(!is_tag_level(other), "{other}");
+        }
+    }
+}
