@@ -25,7 +25,7 @@ mod warnings;
 mod word;
 
 pub use compression::CompressionRule;
-pub use glob::{Glob, GlobError};
+pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
@@ -46,7 +46,7 @@ pub struct Manifest {
     /// The packages in the order of the file, which is the order in which they are built.
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes, on purpose.
-    pub drops: Vec<DropRule>,
+    pub drops: Rules<DropRule>,
     /// Findings in packages that are meant.
     pub ignores: Vec<IgnoreRule>,
     /// Libraries that the system has, wherever the packages are installed.
@@ -140,9 +140,9 @@ pub struct Package {
     /// Components it does not take after all.
     pub without_components: Vec<ComponentRule>,
     /// When there are any, only paths that one of them matches.
-    pub includes: Vec<PathRule>,
+    pub includes: Rules<PathRule>,
     /// Paths it does not take; they win over includes.
-    pub excludes: Vec<PathRule>,
+    pub excludes: Rules<PathRule>,
     /// Where its ELF files look for libraries, in this order.
     pub rpaths: Vec<RpathRule>,
     /// Names without a version that programs open.
@@ -273,6 +273,12 @@ pub struct PathRule {
     pub mode: Option<Mode>,
 }
 
+impl HasGlob for PathRule {
+    fn glob(&self) -> &Glob {
+        &self.glob
+    }
+}
+
 /// `rpath "core" "lib/llvm/lib" optional="…"`.
 #[derive(Debug, Clone)]
 pub struct RpathRule {
@@ -367,6 +373,12 @@ pub struct DropRule {
     pub reason: String,
     /// Why it is no mistake when it drops nothing.
     pub optional: Option<String>,
+}
+
+impl HasGlob for DropRule {
+    fn glob(&self) -> &Glob {
+        &self.glob
+    }
 }
 
 /// The ISAs there are, in the order of `families.kdl`.

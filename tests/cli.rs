@@ -434,3 +434,28 @@ fn a_plan_is_printed_in_one_form() {
         }
     }
 }
+
+#[test]
+fn a_glob_that_is_too_large_is_refused_wherever_it_comes_from() {
+    let dir = scratch(true);
+    let nested = format!("lib/{}b{}", "{a,".repeat(500), "}".repeat(500));
+    let stars = "a*".repeat(50_000);
+    for glob in [&nested, &stars] {
+        let output = rockpack(dir.path(), &["explain", "--artifact-dir", "artifacts", glob]);
+        let said = text(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{said:.400}");
+        assert!(said.contains("limit"), "{said:.400}");
+        for command in [
+            &["plan", "--artifact-dir", "artifacts", "--only", glob][..],
+            &["verify", "artifacts", "--plan", "plan.json", "--only", glob],
+        ] {
+            let output = rockpack(dir.path(), command);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{said:.400}");
+            assert!(
+                said.contains("--only <NAME>") && said.contains("is not a name"),
+                "{said:.400}"
+            );
+        }
+    }
+}

@@ -131,3 +131,26 @@ fn draw(packages: &str) {
         assert!(picture.contains("packages.kdl:"), "{picture}");
     }
 }
+
+/// What a manifest takes in memory is bounded by what globs come to once they are compiled.
+#[test]
+fn globs_are_limited_together() {
+    let with = |count: usize| {
+        let globs: Vec<String> = (0..count).map(|at| format!("\"**/*{at:05}*/**\"")).collect();
+        let globs = globs.join(" ");
+        let packages = SOUND_PACKAGES
+            .replace("project {\n", &format!("project {{\n    compression \"max\" {globs}\n"));
+        let sources = (Source::new("packages.kdl", packages), SOUND_FAMILIES);
+        Manifest::decode(&sources.0, &Source::new("families.kdl", sources.1))
+    };
+    assert!(with(16_384).is_ok());
+    let problems = with(17_000).unwrap_err();
+    let problems: Vec<Problem> = problems.iter().cloned().collect();
+    let told = render(&problems);
+    assert_eq!(
+        problems.iter().map(Problem::code).collect::<Vec<_>>(),
+        [Code::Limit],
+        "{told:.400}"
+    );
+    assert!(told.contains("the globs of packages.kdl are too many"), "{told:.400}");
+}

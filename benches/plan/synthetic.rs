@@ -175,8 +175,11 @@ fn what_rules_name(package: &Package, made: &mut Made) {
         return;
     };
     let home = id(&first.name, Component::Lib, "generic");
-    for rule in
-        package.includes.iter().chain(&package.excludes).filter(|rule| rule.optional.is_none())
+    for rule in package
+        .includes
+        .iter()
+        .chain(package.excludes.iter())
+        .filter(|rule| rule.optional.is_none())
     {
         made.add(&home, &rule.glob.as_str().replace("**", "x").replace('*', "x"), data(700));
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use rockpack::plan::OnlyName;
 
 /// Check wheels and sdists, whoever made them
 ///
@@ -38,7 +39,7 @@ pub struct VerifyPackagesArgs {
         value_delimiter = ',',
         help_heading = "Input"
     )]
-    pub only: Vec<String>,
+    pub only: Vec<OnlyName>,
 
     /// Packages that are installed with these, as a directory or file; they are not judged themselves
     ///

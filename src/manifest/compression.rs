@@ -1,6 +1,6 @@
 //! How files are compressed, where not as the others are.
 
-use super::Glob;
+use super::{Glob, HasGlob};
 use crate::names::Compression;
 use crate::source::Spanned;
 
@@ -13,4 +13,10 @@ pub struct CompressionRule {
     pub glob: Spanned<Glob>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
+}
+
+impl HasGlob for CompressionRule {
+    fn glob(&self) -> &Glob {
+        &self.glob
+    }
 }

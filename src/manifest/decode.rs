@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
-use super::{DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python};
+use super::{
+    DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python, Rules,
+};
 use crate::kdl;
 use crate::names::PackageName;
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, counted, nearest};
@@ -68,7 +70,7 @@ pub(super) fn manifest(
 struct PackagesFile {
     project: Project,
     packages: IndexMap<PackageName, Package>,
-    drops: Vec<DropRule>,
+    drops: Rules<DropRule>,
     ignores: Vec<IgnoreRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
@@ -99,7 +101,7 @@ fn packages_file(
     let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
     let project = nodes.once("project", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
-    let drops = nodes.every("drop", project::drop_rule);
+    let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let projects = nodes.every("python-project", |node| python::project(node, &context));

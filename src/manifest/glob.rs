@@ -2,11 +2,14 @@
 
 use std::str::FromStr;
 
-use globset::{GlobBuilder, GlobMatcher};
-
 use crate::names::RelPath;
 
+mod compiled;
 mod pattern;
+mod rules;
+
+pub(super) use compiled::Compiled;
+pub use rules::{HasGlob, Rules};
 
 /// A compiled glob: case-sensitive, over the whole installed path; `*` and `?` stay inside
 /// one segment, `**` spans segments, and `a/**` also matches `a` itself.
@@ -15,20 +18,21 @@ pub struct Glob {
     text: String,
     /// What every path that fits starts with: most paths are told by it.
     prefix: String,
-    matcher: GlobMatcher,
-    itself: Option<GlobMatcher>,
+    compiled: Compiled,
 }
 
 impl Glob {
     /// Compiles a glob.
     ///
     /// # Errors
-    /// When its syntax is wrong.
-    pub fn new(text: &str) -> Result<Self, globset::Error> {
-        let itself = text.strip_suffix("/**").map(compile).transpose()?;
+    /// When its syntax is wrong, or when it is too large: the reason.
+    pub fn new(text: &str) -> Result<Self, String> {
         let fixed = text.strip_suffix("/**").unwrap_or(text);
+        let both = [text, fixed];
+        let globs = if fixed == text { &both[..1] } else { &both };
+        let compiled = Compiled::new(globs, true)?;
         let prefix = fixed.split(['*', '?', '[', '{']).next().unwrap_or_default().to_owned();
-        Ok(Self { text: text.to_owned(), prefix, matcher: compile(text)?, itself })
+        Ok(Self { text: text.to_owned(), prefix, compiled })
     }
 
     /// The glob as it was written.
@@ -39,19 +43,27 @@ impl Glob {
     /// Whether the whole path fits.
     pub fn matches(&self, path: &RelPath) -> bool {
         let path = path.as_str();
-        path.starts_with(&self.prefix)
-            && (self.matcher.is_match(path)
-                || self.itself.as_ref().is_some_and(|m| m.is_match(path)))
+        path.starts_with(&self.prefix) && self.compiled.is_match(path)
     }
 
     /// Whether it matches a directory with all that is below it, now or in another build.
     pub fn matches_tree(&self, directory: &RelPath) -> bool {
-        (self.text == "**" || self.itself.is_some()) && self.matches(directory)
+        (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
     /// Whether it matches every path that `other` matches; no where that cannot be told.
     pub fn covers(&self, other: &Self) -> bool {
         pattern::covers(&self.text, &other.text)
+    }
+
+    /// What every path has that it matches, where it says so outside of braces.
+    fn word(&self) -> Option<&str> {
+        pattern::word(&self.text)
+    }
+
+    /// The globs without braces that it stands for; itself where they are too many.
+    fn alternatives(&self) -> Vec<String> {
+        pattern::alternatives(&self.text).unwrap_or_else(|| vec![self.text.clone()])
     }
 }
 
@@ -91,14 +103,9 @@ impl FromStr for Glob {
                 Some(remedy),
             ));
         }
-        let glob = Self::new(text).map_err(|e| error(e.kind().to_string(), None))?;
+        let glob = Self::new(text).map_err(|reason| error(reason, None))?;
         pattern::impossible(text).map_or(Ok(glob), |(reason, remedy)| Err(error(reason, remedy)))
     }
-}
-
-fn compile(text: &str) -> Result<GlobMatcher, globset::Error> {
-    let glob = GlobBuilder::new(text).literal_separator(true).backslash_escape(false).build()?;
-    Ok(glob.compile_matcher())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use spdx::error::Reason;
 use spdx::expression::{ExprNode, Operator};
 use spdx::{AdditionItem, LicenseItem, LicenseReq, ParseMode};
 
-use super::Glob;
+use super::{Glob, HasGlob};
 use crate::names::ArtifactName;
 use crate::source::{Spanned, nearest};
 
@@ -19,6 +19,12 @@ pub struct LicenseText {
     pub glob: Spanned<Glob>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
+}
+
+impl HasGlob for LicenseText {
+    fn glob(&self) -> &Glob {
+        &self.glob
+    }
 }
 
 /// `license-of "blas" spdx="MIT"`: the terms that an artifact is under.

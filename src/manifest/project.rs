@@ -1,6 +1,6 @@
 //! What all packages share.
 
-use super::{CompressionRule, LicenseOf, LicenseText, PlatformTag};
+use super::{CompressionRule, LicenseOf, LicenseText, PlatformTag, Rules};
 
 /// What all packages share.
 #[derive(Debug, Clone)]
@@ -14,9 +14,9 @@ pub struct Project {
     /// Where the wheels' platform tag comes from, and how new it may be.
     pub platform_tag: PlatformTag,
     /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
-    pub license_texts: Vec<LicenseText>,
+    pub license_texts: Rules<LicenseText>,
     /// Installed paths whose files are compressed in another way than the rest of their wheels.
-    pub compression: Vec<CompressionRule>,
+    pub compression: Rules<CompressionRule>,
     /// The terms of artifacts, of which the licence of a package is composed that has no own.
     pub licenses: Vec<LicenseOf>,
 }

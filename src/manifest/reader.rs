@@ -5,11 +5,12 @@
 //! Every read records its own fault and gives `None`, so a caller reads all there is before
 //! it looks at any of it: one run shows every mistake.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::{Takes, Times, Word};
+use super::{Glob, Takes, Times, Word};
 use crate::kdl::{self, Entry};
 use crate::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
 
@@ -28,18 +29,30 @@ pub(super) enum Asked {
     Part { node: String, takes: Takes, name: &'static str },
 }
 
+/// How many bytes the globs of a file may have together: each, once compiled, takes some kilobytes.
+const MOST_OF_GLOBS: usize = 256 << 10;
+
+/// What a short glob counts as.
+const LEAST_OF_GLOB: usize = 16;
+
 /// What is wrong with one file.
 #[derive(Debug)]
 pub(super) struct Faults {
     source: Source,
     found: RefCell<Capped>,
+    globs: Cell<usize>,
     /// Notes what decoders ask for, when somebody wants to know.
     asked: Option<RefCell<Vec<Asked>>>,
 }
 
 impl Faults {
     pub fn new(source: &Source) -> Self {
-        Self { source: source.clone(), found: RefCell::default(), asked: None }
+        Self {
+            source: source.clone(),
+            found: RefCell::default(),
+            globs: Cell::default(),
+            asked: None,
+        }
     }
 
     /// With a note of all that decoders ask for.
@@ -67,6 +80,21 @@ impl Faults {
 
     pub fn at(&self, span: &Range<usize>) -> Place {
         self.source.at(span.clone())
+    }
+
+    /// Counts what a glob takes, and reports the first that is too much with those before it.
+    fn count_glob(&self, glob: &Spanned<Glob>) {
+        let before = self.globs.get();
+        let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
+        self.globs.set(all);
+        if before <= MOST_OF_GLOBS && all > MOST_OF_GLOBS {
+            let message = format!("the globs of {} are too many", self.source.name());
+            let label = format!("up to here they have {} KiB, the limit", MOST_OF_GLOBS >> 10);
+            let problem = Problem::error(Code::Limit, message).label(&glob.place, label);
+            self.report(problem.help(
+                "let one glob stand for many: \"lib/**\", \"lib/{a,b,c}/*\"; a short one counts as 16 bytes",
+            ));
+        }
     }
 
     /// All faults in the order of the file.
@@ -299,6 +327,10 @@ impl<'a> Node<'a> {
             if entry.name.is_some() { self.title() } else { self.kdl.name.text.clone() }
         };
         let value = value::read(self.faults, entry, owner);
+        // Whatever line it is of: a limit that each decoder would have to keep is soon forgotten.
+        if let Some(glob) = value.as_ref().and_then(|v| (v as &dyn Any).downcast_ref()) {
+            self.faults.count_glob(glob);
+        }
         self.broken.set(self.broken.get() || value.is_none());
         value
     }

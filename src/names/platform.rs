@@ -158,7 +158,7 @@ fn check_release(
 /// What a tag begins with, and the architecture behind it.
 fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     let legacy = LEGACY.iter().find_map(|(name, release)| {
-        Some((TagKind::Glibc(*release), behind(tag.strip_prefix(name)?)?))
+        Some((TagKind::Glibc(*release), behind(tag.strip_prefix(name)?).ok()?))
     });
     if let Some(found) = legacy {
         return Some(found);
@@ -175,12 +175,12 @@ fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
         "macosx" => TagKind::MacOs,
         _ => return None,
     };
-    Some((system, behind(rest)?))
+    Some((system, behind(rest).ok()?))
 }
 
-/// `x86_64` of `_x86_64`; none of nothing.
-fn behind(rest: &str) -> Option<Option<&str>> {
-    if rest.is_empty() { Some(None) } else { rest.strip_prefix('_').map(Some) }
+/// `x86_64` of `_x86_64`; none of nothing; an error of anything else.
+fn behind(rest: &str) -> Result<Option<&str>, ()> {
+    if rest.is_empty() { Ok(None) } else { rest.strip_prefix('_').map(Some).ok_or(()) }
 }
 
 /// A number without leading zeros, and what is behind it.

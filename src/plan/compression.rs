@@ -21,7 +21,7 @@ pub(super) fn otherwise(
     let counts =
         |rule: &&CompressionRule| request.compression.is_none() || rule.level == Compression::Store;
     let level = |installed: &RelPath| {
-        rules.iter().filter(counts).find(|rule| rule.glob.matches(installed)).map(|rule| rule.level)
+        rules.matching(installed).map(|(_, rule)| rule).find(counts).map(|rule| rule.level)
     };
     let members = distribution.members.iter().filter_map(|member| {
         let level = level(&member.step.source()?.path)

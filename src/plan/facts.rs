@@ -207,5 +207,5 @@ struct DeviceLink {
 
 /// Whether a catalog entry is a licence text by the project's globs.
 pub(super) fn is_license(manifest: &Manifest, entry: &Entry) -> bool {
-    manifest.project.license_texts.iter().any(|text| text.glob.matches(&entry.path))
+    manifest.project.license_texts.matching(&entry.path).next().is_some()
 }

@@ -7,7 +7,7 @@ use super::select::Matched;
 use crate::catalog::{Artifact, Catalog, Entry, EntryKind};
 use crate::manifest::{ArtifactRule, Glob, Manifest, Package, PathRule, applies};
 use crate::names::{ArtifactName, Component, Mode};
-use crate::source::{Code, Problem, Problems, nearest};
+use crate::source::{Capped, Code, Problem, Problems, nearest};
 
 /// What to do about a rule that says it has to match.
 const REMEDY: &str =
@@ -27,7 +27,9 @@ pub(super) fn rules(
     for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none()) {
         artifact(catalog, rule, matched, &mut problems);
     }
-    let meant = meant(catalog, package, mode);
+    // To find what was meant takes a look at every path: of rules without number, the first are explained.
+    let mut idle = Capped::default();
+    let excused = would_match(catalog, package, mode);
     let globs = package
         .includes
         .iter()
@@ -36,28 +38,29 @@ pub(super) fn rules(
     for (what, rule) in
         globs.filter(|(_, r)| applies(r.mode, mode) && r.optional.is_none() && !matched.used(r))
     {
-        // Where an artifact's name is mistaken, what is in the artifact is not missed a second time.
-        let follows = catalog
-            .artifacts
-            .iter()
-            .any(|a| meant.contains(&a.id.name) && files(a).any(|e| rule.glob.matches(&e.path)));
-        if !follows {
-            let (label, help) = why_no_path(catalog, rule, matched);
-            problems.push(
-                Problem::error(
-                    Code::MatchesNothing,
-                    format!(
-                        "`{}` of package `{}` {what} nothing",
-                        rule.glob.as_str(),
-                        *package.name
-                    ),
-                )
-                .label(&rule.glob.place, label)
-                .help(help),
-            );
+        if !excused.contains(&std::ptr::from_ref(rule)) {
+            idle.report(|| {
+                let (label, help) = why_no_path(catalog, rule, matched);
+                let (glob, package) = (rule.glob.as_str(), &*package.name);
+                let message = format!("`{glob}` of package `{package}` {what} nothing");
+                Problem::error(Code::MatchesNothing, message)
+                    .label(&rule.glob.place, label)
+                    .help(help)
+            });
         }
     }
+    problems.extend(idle.into_problems());
     problems
+}
+
+/// Rules that match in artifacts which are probably meant: where an artifact's name is mistaken, what
+/// is in the artifact is not missed a second time.
+fn would_match(catalog: &Catalog, package: &Package, mode: Mode) -> BTreeSet<*const PathRule> {
+    let meant = meant(catalog, package, mode);
+    let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
+    let lists = [&package.includes, &package.excludes];
+    let rules = entries.flat_map(|entry| lists.map(|list| list.matching(&entry.path))).flatten();
+    rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
 }
 
 /// The artifacts that are probably meant by names that no artifact has.

@@ -27,7 +27,6 @@ pub(super) fn find(
     targets: &Targets,
     selected: &HashSet<*const Entry>,
 ) -> Leftover {
-    let rules: Vec<&DropRule> = rules(manifest, targets.mode).collect();
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
     let left = |entry: &&Entry| {
@@ -36,7 +35,7 @@ pub(super) fn find(
     };
     for artifact in catalog.artifacts.iter().filter(|a| is_for_what_is_built(&a.id, targets)) {
         for entry in artifact.entries.iter().filter(left) {
-            match first(&rules, artifact, entry) {
+            match first(manifest, targets.mode, artifact, entry) {
                 Some(index) => {
                     let (files, size) = counts.entry(index).or_default();
                     (*files, *size) = (*files + 1, *size + entry.size());
@@ -48,24 +47,19 @@ pub(super) fn find(
             }
         }
     }
-    let dropped = rules.iter().enumerate().map(|(index, rule)| {
+    let rules = || manifest.drops.iter().enumerate().filter(|(_, r)| applies(r.mode, targets.mode));
+    let dropped = rules().map(|(index, rule)| {
         let (files, size) = counts.get(&index).copied().unwrap_or_default();
         Dropped { rule: rule.glob.place.to_string(), reason: rule.reason.clone(), files, size }
     });
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
-    let idle = rules
-        .iter()
-        .enumerate()
-        .filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
+    let idle =
+        rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
+    // To find what was meant takes a look at every path; others show when these are mended.
+    let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
-    idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected))
-        .for_each(|problem| problems.push(problem));
+    idle.for_each(|problem| problems.push(problem));
     Leftover { unowned, dropped, problems }
-}
-
-/// The rules that count in a mode, in the order of the file.
-pub(super) fn rules(manifest: &Manifest, mode: Mode) -> impl Iterator<Item = &DropRule> {
-    manifest.drops.iter().filter(move |rule| applies(rule.mode, mode))
 }
 
 /// The rule that drops an entry, when no package takes it.
@@ -74,25 +68,19 @@ pub(super) fn dropping<'m>(
     mode: Mode,
     item: &Item<'_>,
 ) -> Option<&'m DropRule> {
-    let rules: Vec<&DropRule> = rules(manifest, mode).collect();
-    first(&rules, item.artifact, item.entry).map(|index| rules[index])
+    first(manifest, mode, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
 /// The rule by which an entry that is in no package is dropped: those that count everywhere have
 /// been asked before any package was.
-fn first(rules: &[&DropRule], artifact: &Artifact, entry: &Entry) -> Option<usize> {
-    let position = |everywhere: bool| {
-        rules.iter().position(|r| r.everywhere == everywhere && fits(r, artifact, entry))
-    };
-    position(true).or_else(|| position(false))
+fn first(manifest: &Manifest, mode: Mode, artifact: &Artifact, entry: &Entry) -> Option<usize> {
+    let counts = |rule: &DropRule| applies(rule.mode, mode) && in_scope(rule, artifact);
+    let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
+    matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
 
 fn is_for_what_is_built(id: &ArtifactId, targets: &Targets) -> bool {
     id.family.is_generic() || targets.built.iter().any(|target| target == id.family.base())
-}
-
-fn fits(rule: &DropRule, artifact: &Artifact, entry: &Entry) -> bool {
-    in_scope(rule, artifact) && rule.glob.matches(&entry.path)
 }
 
 /// Whether a rule is about this artifact.
@@ -100,6 +88,9 @@ pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
     rule.artifact.as_ref().is_none_or(|name| *name == artifact.id.name)
         && rule.component.is_none_or(|c| c == artifact.id.component)
 }
+
+/// How many rules that drop nothing are told in one run.
+const MOST_IDLE: usize = 100;
 
 /// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
 fn idle_drop(

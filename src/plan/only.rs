@@ -31,7 +31,8 @@ impl OnlyName {
         &self.text
     }
 
-    fn matches(&self, name: &str) -> bool {
+    /// Whether a package or distribution of this name is meant.
+    pub fn matches(&self, name: &str) -> bool {
         normal(name).parse::<RelPath>().is_ok_and(|name| self.glob.matches(&name))
     }
 }

@@ -7,7 +7,7 @@ use super::instance::Instance;
 use super::leftover;
 use super::view::Item;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, applies};
+use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules, applies};
 use crate::names::{ArtifactName, Component, Mode, RelPath};
 use crate::source::{Code, Place, Problem, Problems};
 
@@ -237,24 +237,26 @@ enum Narrowed<'a> {
 struct Narrowing<'a> {
     package: &'a Package,
     mode: Mode,
-    /// Those that drop files of this artifact from every package.
-    drops: Vec<&'a DropRule>,
+    artifact: &'a Artifact,
+    drops: &'a Rules<DropRule>,
 }
 
 impl<'a> Narrowing<'a> {
-    fn new(manifest: &'a Manifest, package: &'a Package, artifact: &Artifact, mode: Mode) -> Self {
-        let drops = leftover::rules(manifest, mode);
-        let drops = drops.filter(|r| r.everywhere && leftover::in_scope(r, artifact)).collect();
-        Self { package, mode, drops }
+    fn new(
+        manifest: &'a Manifest,
+        package: &'a Package,
+        artifact: &'a Artifact,
+        mode: Mode,
+    ) -> Self {
+        Self { package, mode, artifact, drops: &manifest.drops }
     }
 
     /// What the rules say of an entry; every rule that matches is heard.
     fn narrow(&self, entry: &Entry, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
-        let mut fits = |rules: &'a [PathRule], said: fn(&'a PathRule) -> Said<'a>| {
+        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> Said<'a>| {
             let mut first = None;
-            for rule in
-                rules.iter().filter(|r| applies(r.mode, self.mode) && matches(&r.glob, entry))
-            {
+            let fits = |r: &&PathRule| applies(r.mode, self.mode) && matches(&r.glob, entry);
+            for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
                 hear(said(rule));
                 first = first.or(Some(&rule.glob.place));
             }
@@ -278,7 +280,14 @@ impl<'a> Narrowing<'a> {
         by: Option<&'a Place>,
         mut hear: impl FnMut(Said<'a>),
     ) -> Narrowed<'a> {
-        let Some(rule) = self.drops.iter().find(|rule| matches(&rule.glob, entry)) else {
+        // Those that drop files of this artifact from every package.
+        let counts = |rule: &&DropRule| {
+            rule.everywhere
+                && applies(rule.mode, self.mode)
+                && leftover::in_scope(rule, self.artifact)
+        };
+        let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
+        let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
             return Narrowed::In(by);
         };
         hear(Said::Drops(rule));

@@ -1,7 +1,6 @@
 //! A part of a plan.
 
-use globset::Glob;
-use rockpack::plan::Plan;
+use rockpack::plan::{OnlyName, Plan};
 use rockpack::source::{Code, Problem};
 
 use crate::command::Failure;
@@ -10,33 +9,26 @@ use crate::command::Failure;
 /// names the whole plan.
 ///
 /// # Errors
-/// When a name is of no package, or is no pattern.
-pub fn of(mut plan: Plan, names: &[String]) -> Result<Plan, Failure> {
+/// When a name is of no package.
+pub fn of(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
     if names.is_empty() {
         return Ok(plan);
     }
     let mut kept = vec![false; plan.distributions.len()];
     for name in names {
-        let folded = name.to_lowercase().replace(['_', '.'], "-");
-        let glob = Glob::new(&folded).map_err(|error| wrong(name, &error.to_string()))?;
-        let glob = glob.compile_matcher();
         let mut any = false;
         for (kept, one) in kept.iter_mut().zip(&plan.distributions) {
-            let fits = glob.is_match(one.package.as_str()) || glob.is_match(one.name.normalized());
+            let fits = name.matches(one.package.as_str()) || name.matches(one.name.as_str());
             *kept |= fits;
             any |= fits;
         }
         if !any {
-            return Err(wrong(name, "no package of the plan has this name"));
+            let what = format!("--only {name}: no package of the plan has this name");
+            let problem = Problem::error(Code::Environment, what);
+            return Err(problem.help("--only takes names as `rockpack plan` prints them").into());
         }
     }
     let mut kept = kept.into_iter();
     plan.distributions.retain(|_| kept.next().unwrap_or_default());
     Ok(plan)
-}
-
-fn wrong(name: &str, why: &str) -> Failure {
-    Problem::error(Code::Environment, format!("--only {name}: {why}"))
-        .help("--only takes names as `rockpack plan` prints them")
-        .into()
 }

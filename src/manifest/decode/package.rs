@@ -6,7 +6,7 @@ use super::text::Choice;
 use super::vocabulary;
 use super::{Block, Context, FromText, Node, Once, license, rules, shadow};
 use crate::manifest::reader::either;
-use crate::manifest::{Environment, Package, PackageKind, RpathRule, Template};
+use crate::manifest::{Environment, Package, PackageKind, PathRule, RpathRule, Rules, Template};
 use crate::names::{PackageName, RelPath};
 use crate::source::{Place, Spanned};
 
@@ -74,7 +74,9 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
     let includes = lines.every("include", |n| rules::path(n, &scope, "include"));
+    let includes: Rules<PathRule> = includes.into_iter().collect();
     let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
+    let excludes: Rules<PathRule> = excludes.into_iter().collect();
     let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope));
     let aliases = lines.every("alias", |n| rules::alias(n, &scope));
     let libraries = lines.every("library", |n| rules::library(n, &scope));

@@ -13,7 +13,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let requires_python =
         lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag = lines.at_most_once("platform-tag", |n| Some(platform_tag(n)));
-    let license_texts = lines.every("license-text", license_text);
+    let license_texts = lines.every("license-text", license_text).into_iter().collect();
     let compression = lines.every("compression", compression).into_iter().flatten().collect();
     let licenses = lines.every("license-of", |n| license::of_artifact(n, context));
     lines.finish();

@@ -1,17 +1,16 @@
 //! Rules over paths that can never count, because of others.
 
 use super::Faults;
-use crate::manifest::{DropRule, PathRule, applies};
+use crate::manifest::{DropRule, PathRule, Rules, applies};
 use crate::names::Mode;
 use crate::source::{Code, Problem};
 
 /// Include rules of which an exclude rule, which wins, leaves nothing.
-pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &[PathRule]) {
+pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &Rules<PathRule>) {
     for include in includes {
-        let swallows = |exclude: &&PathRule| {
-            counts_where(exclude.mode, include.mode) && exclude.glob.covers(&include.glob)
-        };
-        let Some(exclude) = excludes.iter().find(swallows) else { continue };
+        let mut covering = excludes.covering(&include.glob).map(|(_, exclude)| exclude);
+        let swallows = |exclude: &&PathRule| counts_where(exclude.mode, include.mode);
+        let Some(exclude) = covering.find(swallows) else { continue };
         let (kept, out) = (include.glob.as_str(), exclude.glob.as_str());
         let problem = Problem::error(
             Code::SwallowedInclude,
@@ -24,17 +23,15 @@ pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &[PathR
 }
 
 /// Drop rules after one that drops all that they can.
-pub(super) fn drops(faults: &Faults, drops: &[DropRule]) {
+pub(super) fn drops(faults: &Faults, drops: &Rules<DropRule>) {
     for (index, rule) in drops.iter().enumerate() {
         // Those that count everywhere are asked before all others.
-        let before = drops.iter().enumerate().filter(|(at, other)| {
+        let before = drops.covering(&rule.glob).filter(|(at, other)| {
             other.everywhere && !rule.everywhere
                 || other.everywhere == rule.everywhere && *at < index
         });
-        let Some((_, earlier)) = before.into_iter().find(|(_, other)| drops_all_of(other, rule))
-        else {
-            continue;
-        };
+        let mut before = before.map(|(_, other)| other);
+        let Some(earlier) = before.find(|other| counts_for_all_of(other, rule)) else { continue };
         let problem = Problem::error(Code::ShadowedDrop, "nothing is left for this drop rule")
             .label(&rule.glob.place, "all that it could drop is dropped already")
             .label(&earlier.glob.place, "by this rule");
@@ -42,13 +39,11 @@ pub(super) fn drops(faults: &Faults, drops: &[DropRule]) {
     }
 }
 
-fn drops_all_of(earlier: &DropRule, rule: &DropRule) -> bool {
+/// Whether a rule counts for every artifact, component and mode that the other counts for.
+fn counts_for_all_of(earlier: &DropRule, rule: &DropRule) -> bool {
     let artifact = earlier.artifact.is_none() || earlier.artifact == rule.artifact;
     let component = earlier.component.is_none() || earlier.component == rule.component;
-    artifact
-        && component
-        && counts_where(earlier.mode, rule.mode)
-        && earlier.glob.covers(&rule.glob)
+    artifact && component && counts_where(earlier.mode, rule.mode)
 }
 
 /// Whether a rule counts in every mode that the other counts in.

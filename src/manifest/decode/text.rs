@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::manifest::reader::{Reason, either};
-use crate::manifest::{AliasForm, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
+use crate::manifest::{AliasForm, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath, is_tag_level};
 use crate::source::{Code, nearest};
@@ -377,6 +377,9 @@ impl FromStr for LibraryPath {
         }
         if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
             return refuse(message(), "only `*` is understood here");
+        }
+        if text.parse::<Glob>().is_err() {
+            return refuse(message(), "it is longer than a glob can be");
         }
         Ok(Self(text.to_owned()))
     }

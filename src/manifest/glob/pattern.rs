@@ -67,7 +67,7 @@ fn choices(inside: &str) -> Vec<&str> {
 }
 
 /// Characters that are not in `[…]`, where braces and commas stand for themselves.
-fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)> {
+pub(super) fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)> {
     let mut until = 0;
     glob.char_indices().filter(move |(at, c)| {
         if *at < until {
@@ -107,19 +107,35 @@ fn segments(glob: &str) -> Vec<&str> {
 
 /// `**` stands for any number of segments, none included (`a/**` also matches `a`).
 fn covers_segments(wide: &[&str], narrow: &[&str]) -> bool {
-    match (wide, narrow) {
-        ([], []) => true,
-        (["**", rest @ ..], _) => {
-            covers_segments(rest, narrow)
-                || matches!(narrow, [_, fewer @ ..] if covers_segments(wide, fewer))
+    covers_sequence(wide, narrow, "**", |first, segment| {
+        segment != "**" && covers_tokens(&tokens(first), &tokens(segment))
+    })
+}
+
+/// Whether `wide` stands for all that `narrow` does: `star` in it for any number of parts, and every other
+/// part for one that `one` says yes to. It suffices to go back to the last star: what an earlier one
+/// would take more, the last one can take too.
+fn covers_sequence(
+    wide: &[&str],
+    narrow: &[&str],
+    star: &str,
+    one: impl Fn(&str, &str) -> bool,
+) -> bool {
+    let (mut at, mut seen, mut last) = (0, 0, None);
+    while seen < narrow.len() {
+        if wide.get(at) == Some(&star) {
+            last = Some((at, seen));
+            at += 1;
+        } else if wide.get(at).is_some_and(|part| one(part, narrow[seen])) {
+            (at, seen) = (at + 1, seen + 1);
+        } else if let Some((star_at, taken)) = last {
+            last = Some((star_at, taken + 1));
+            (at, seen) = (star_at + 1, taken + 1);
+        } else {
+            return false;
         }
-        ([first, rest @ ..], [segment, fewer @ ..]) => {
-            *segment != "**"
-                && covers_tokens(&tokens(first), &tokens(segment))
-                && covers_segments(rest, fewer)
-        }
-        _ => false,
     }
+    wide[at..].iter().all(|part| *part == star)
 }
 
 /// Characters, `*`, `?` and whole classes of one segment.
@@ -134,18 +150,30 @@ fn tokens(segment: &str) -> Vec<&str> {
 }
 
 fn covers_tokens(wide: &[&str], narrow: &[&str]) -> bool {
-    match (wide, narrow) {
-        ([], []) => true,
-        (["*", rest @ ..], _) => {
-            covers_tokens(rest, narrow)
-                || matches!(narrow, [_, fewer @ ..] if covers_tokens(wide, fewer))
+    covers_sequence(wide, narrow, "*", |first, token| {
+        token != "*" && (first == token || first == "?")
+    })
+}
+
+/// The longest text within a segment, outside of braces and classes, that every path has which
+/// the glob matches.
+pub(super) fn word(glob: &str) -> Option<&str> {
+    let (mut longest, mut start, mut depth) = ("", 0, 0_usize);
+    for (at, c) in outside_classes(glob).chain([(glob.len(), '/')]) {
+        if !matches!(c, '*' | '?' | '[' | '{' | '}' | '/') {
+            continue;
         }
-        ([first, rest @ ..], [token, fewer @ ..]) => {
-            let one = first == token || *first == "?" && *token != "*";
-            *token != "*" && one && covers_tokens(rest, fewer)
+        if depth == 0 && at - start > longest.len() {
+            longest = &glob[start..at];
         }
-        _ => false,
+        depth = match c {
+            '{' => depth + 1,
+            '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        start = if c == '[' { at + class_length(&glob[at..]) } else { at + 1 };
     }
+    (!longest.is_empty()).then_some(longest)
 }
 
 /// What in a glob no installed path can have, with the way out.
@@ -217,6 +245,29 @@ mod tests {
         ] {
             assert!(!covers(wide, narrow), "{wide} does not cover {narrow}");
         }
+    }
+
+    #[test]
+    fn a_glob_has_a_word_that_its_paths_have() {
+        for (glob, expected) in [
+            ("lib/libx*.so", Some("libx")),
+            ("**/*123*/**", Some("123")),
+            ("{lib,library}/a?", Some("a")),
+            ("[library]/[!ab]*", None),
+            ("a[]bcd]ef", Some("ef")),
+            ("{a,{b,c}d}e{f}", Some("e")),
+            ("**", None),
+        ] {
+            assert_eq!(word(glob), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn stars_in_a_row_take_no_exponential_time() {
+        let stars = |end: &str| format!("{}{end}", "a*".repeat(300));
+        assert!(covers(&stars(""), &stars("b")) && !covers(&stars("b"), &stars("")));
+        let deep = |end: &str| format!("{}{end}", "**/a/".repeat(150));
+        assert!(covers(&deep("*"), &deep("b")) && !covers(&deep("b"), &deep("c")));
     }
 
     fn glob() -> impl Strategy<Value = String> {

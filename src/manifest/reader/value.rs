@@ -48,9 +48,9 @@ impl Reason for Infallible {
 }
 
 /// What can be read from a text, with a reason when it can't.
-pub(in super::super) trait FromText: FromStr<Err: Reason> {}
+pub(in super::super) trait FromText: FromStr<Err: Reason> + 'static {}
 
-impl<T: FromStr<Err: Reason>> FromText for T {}
+impl<T: FromStr<Err: Reason> + 'static> FromText for T {}
 
 /// The entry's text as a `T`.
 pub(super) fn read<T: FromText>(

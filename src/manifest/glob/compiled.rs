@@ -1,0 +1,124 @@
+//! A glob as globset matches it, within limits that keep the regex engine from refusing it.
+
+use std::sync::{Arc, OnceLock};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::pattern::outside_classes;
+
+/// How many bytes a glob may have.
+const MOST_BYTES: usize = 1_000;
+
+/// How deep braces may nest.
+const MOST_DEPTH: usize = 8;
+
+/// Globs longer than this are compiled at once, so that the regex engine can refuse them: shorter
+/// ones are far from its limits.
+const SHORT: usize = 100;
+
+/// Globs of which one has to match. They are compiled when they are asked for the first time: most
+/// globs of a long manifest never are.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    parsed: Vec<globset::Glob>,
+    set: Arc<OnceLock<GlobSet>>,
+}
+
+impl Compiled {
+    /// Reads globs; with `segments`, `*` and `?` stay inside one segment of a path.
+    ///
+    /// # Errors
+    /// What is wrong with one of them: its syntax, its length, how deep its braces nest, or that
+    /// globset refuses it.
+    pub fn new(texts: &[&str], segments: bool) -> Result<Self, String> {
+        let mut parsed = Vec::new();
+        for text in texts {
+            check(text)?;
+            let glob = GlobBuilder::new(text)
+                .literal_separator(segments)
+                .backslash_escape(false)
+                .build()
+                .map_err(|e| e.kind().to_string())?;
+            parsed.push(glob);
+        }
+        let compiled = Self { parsed, set: Arc::default() };
+        if texts.iter().any(|text| text.len() > SHORT) {
+            let set = build(&compiled.parsed).map_err(|e| e.kind().to_string())?;
+            // Nobody else has it yet.
+            let _ = compiled.set.set(set);
+        }
+        Ok(compiled)
+    }
+
+    /// Whether one of them matches.
+    pub fn is_match(&self, text: &str) -> bool {
+        // An empty set matches nothing; that no short glob comes to it, a test holds.
+        self.set.get_or_init(|| build(&self.parsed).unwrap_or_default()).is_match(text)
+    }
+}
+
+fn build(globs: &[globset::Glob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        builder.add(glob.clone());
+    }
+    builder.build()
+}
+
+/// Refuses what is too large for globset and the regex engine behind it.
+fn check(text: &str) -> Result<(), String> {
+    if text.len() > MOST_BYTES {
+        return Err(format!("it has {} bytes, and {MOST_BYTES} are the limit", text.len()));
+    }
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for (_, c) in outside_classes(text) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    if deepest > MOST_DEPTH {
+        return Err(format!("its braces nest {deepest} deep, and {MOST_DEPTH} is the limit"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Option<String> {
+        Compiled::new(&[text], true).err()
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_compiled() {
+        let nested = |depth: usize| format!("{}b{}", "{a,".repeat(depth), "}".repeat(depth));
+        assert_eq!(refused(&nested(8)), None);
+        assert_eq!(
+            refused(&nested(200)).unwrap(),
+            "its braces nest 200 deep, and 8 is the limit",
+            "shorter than the limit of bytes"
+        );
+        assert_eq!(
+            refused(&"a*".repeat(500_000)).unwrap(),
+            "it has 1000000 bytes, and 1000 are the limit"
+        );
+        assert_eq!(refused("[{{{{{{{{{{{{]"), None, "in a class they stand for themselves");
+    }
+
+    /// Whatever fits the limits compiles: short globs are not asked before they are used.
+    #[test]
+    fn all_within_the_limits_compiles() {
+        for piece in ["**/", "a*", "?", "[!a]", "[a-z]", "{a,b}", "{é,*}", "ü", "{,a,[b-y]*}"] {
+            let mut text = piece.repeat(MOST_BYTES / piece.len());
+            text.truncate(text.trim_end_matches('/').len());
+            for text in [&text[..], &piece.repeat(SHORT / piece.len() - 1)] {
+                let compiled = Compiled::new(&[text.trim_end_matches('/')], true).unwrap();
+                assert!(build(&compiled.parsed).is_ok(), "{text}");
+            }
+        }
+    }
+}
