@@ -20,6 +20,7 @@ mod platform_tag;
 mod project;
 pub mod python;
 mod reader;
+mod readme;
 mod template;
 mod warnings;
 mod word;
@@ -32,6 +33,7 @@ pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use platform_tag::PlatformTag;
 pub use project::Project;
 pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
+pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use template::{Template, TemplateError, Variant};
 pub use word::{KdlFile, Part, Takes, Times, Word};
 
@@ -60,7 +62,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Decodes the two files.
+    /// Decodes the two files, and reads no other: a `readme` is an error.
     ///
     /// # Errors
     /// All independent mistakes at once, each with its place.
@@ -68,16 +70,17 @@ impl Manifest {
         decode::manifest(packages, families, None)
     }
 
-    /// The same where the runtime's templates are known: a package that names none of `templates` is a mistake too.
+    /// The same where it is known what is beside the files: a package that names no template of the
+    /// runtime, or a readme that cannot be read, is a mistake too.
     ///
     /// # Errors
     /// All independent mistakes at once, each with its place.
-    pub fn decode_with_templates<'t>(
+    pub fn decode_beside(
         packages: &Source,
         families: &Source,
-        templates: impl IntoIterator<Item = &'t str>,
+        beside: &Beside<'_>,
     ) -> Result<Self, Problems> {
-        decode::manifest(packages, families, Some(&templates.into_iter().collect::<Vec<_>>()))
+        decode::manifest(packages, families, Some(beside))
     }
 
     /// Packages that nothing installs but their own name: a warning for each.
@@ -121,6 +124,8 @@ pub struct Package {
     pub distributions: Vec<Distribution>,
     /// `Summary` in the metadata; may have `{isa}` or `{family}`.
     pub summary: Template,
+    /// Its long description; without one it is made of what is known.
+    pub readme: Option<Readme>,
     /// `License-Expression` (SPDX); without one it is composed of the artifacts' ([`Project::licenses`]).
     pub license: Option<Spanned<LicenseExpression>>,
     /// Directory of the runtime's Python sources that go into the import package.

@@ -46,6 +46,7 @@ mod programs;
 mod project;
 mod python;
 mod read;
+mod readme;
 mod repeated;
 mod request;
 mod requires;
@@ -217,6 +218,9 @@ pub enum Form {
 pub struct Metadata {
     /// `Summary`.
     pub summary: String,
+    /// `Description`, the text that index servers show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Description>,
     /// `License-Expression`.
     pub license: String,
     /// `Author`.
@@ -231,6 +235,16 @@ pub struct Metadata {
     /// Requirements and extras are computed at installation (`Dynamic`, PEP 643).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub computed: bool,
+}
+
+/// The long description of a package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Description {
+    /// `Description-Content-Type`, without parameters: `text/markdown`, `text/x-rst` or `text/plain`.
+    pub content_type: String,
+    /// The text, with a line feed at its end.
+    pub text: String,
 }
 
 /// One file of an archive.

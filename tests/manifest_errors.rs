@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rockpack::manifest::Manifest;
+use rockpack::manifest::{Beside, Manifest};
+use rockpack::names::RelPath;
 use rockpack::source::{self, Code, Problem, Source};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
@@ -30,7 +31,13 @@ fn problems(file: &Path) -> Vec<Problem> {
     };
     let (packages, families) =
         (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
-    let decoded = Manifest::decode_with_templates(&packages, &families, ["meta", "runtime"]);
+    let read = |path: &RelPath| match path.as_str() {
+        "control.md" => Ok("# Title\n\nBell: \u{7}\n".to_owned()),
+        "empty.rst" => Ok("\u{feff} \n".to_owned()),
+        _ => Err("there is no such file".to_owned()),
+    };
+    let beside = Beside { templates: vec!["meta", "runtime"], read: &read };
+    let decoded = Manifest::decode_beside(&packages, &families, &beside);
     decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rockpack::catalog::{BuildFacts, Catalog};
-use rockpack::manifest::Manifest;
+use rockpack::manifest::{Beside, Manifest};
 use rockpack::plan::{self, Plan, Request, Sources, Templates};
 use rockpack::source::{self, Code, Problem, Problems, Source};
 
@@ -104,11 +104,12 @@ impl Scene {
 
 fn manifest(file: &Path) -> Manifest {
     let packages = Source::new("packages.kdl", fs_err::read_to_string(file).unwrap());
-    let decoded = Manifest::decode_with_templates(
-        &packages,
-        &Source::new("families.kdl", FAMILIES),
-        ["meta", "runtime"],
-    );
+    let beside = Beside {
+        templates: vec!["meta", "runtime"],
+        read: &|_| Err("no file is read here".to_owned()),
+    };
+    let decoded =
+        Manifest::decode_beside(&packages, &Source::new("families.kdl", FAMILIES), &beside);
     decoded.unwrap_or_else(|problems| {
         panic!("{} has to decode:\n{}", file.display(), drawn(&problems))
     })

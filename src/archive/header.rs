@@ -2,7 +2,10 @@
 
 /// The fields of a header, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Header(Vec<(String, String)>);
+pub struct Header {
+    fields: Vec<(String, String)>,
+    body: Option<String>,
+}
 
 impl Header {
     /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
@@ -16,12 +19,17 @@ impl Header {
                 fields.push((name.to_owned(), value.trim().to_owned()));
             }
         }
-        Self(fields)
+        Self { fields, body: body(text).map(str::to_owned) }
+    }
+
+    /// What follows the blank line, where there is one.
+    pub fn body(&self) -> Option<&str> {
+        self.body.as_deref()
     }
 
     /// Every value of a field. Field names are compared without case.
     pub fn all(&self, field: &str) -> Vec<String> {
-        self.0
+        self.fields
             .iter()
             .filter(|(name, _)| name.eq_ignore_ascii_case(field))
             .map(|(_, value)| value.clone())
@@ -30,14 +38,26 @@ impl Header {
 
     /// Every field as it stands there, in order.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
-        self.0
+        self.fields
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(field))
             .map(|(_, value)| value.as_str())
     }
+}
+
+/// The text behind the first blank line.
+fn body(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n') {
+        if line.trim_end_matches('\r').is_empty() {
+            return Some(after);
+        }
+        rest = after;
+    }
+    None
 }

@@ -16,8 +16,8 @@ pub struct Metadata {
     pub dynamic: Vec<Dynamic>,
     /// One line.
     pub summary: Option<String>,
-    /// Any number of lines of Markdown.
-    pub description: Option<String>,
+    /// Any number of lines.
+    pub description: Option<Description>,
     /// Who made it, one line.
     pub author: Option<String>,
     /// How to reach them, as in a mail's header (RFC 822).
@@ -36,6 +36,15 @@ pub struct Metadata {
     pub extras: Vec<String>,
     /// Requirements (PEP 508).
     pub requires: Vec<String>,
+}
+
+/// The long description, the file's body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// What it is written in: `text/markdown`, `text/x-rst` or `text/plain`.
+    pub content_type: String,
+    /// Its text.
+    pub text: String,
 }
 
 /// A field whose value is only known when a wheel is built. Spelled exactly as installers
@@ -115,10 +124,9 @@ impl Metadata {
         fields.one("Version", self.version.as_str())?;
         fields.all("Dynamic", self.dynamic.iter().map(|field| field.as_str()))?;
         fields.all("Summary", self.summary.as_deref())?;
-        fields.all(
-            "Description-Content-Type",
-            self.description.as_ref().map(|_| "text/markdown; charset=UTF-8"),
-        )?;
+        if let Some(Description { content_type, .. }) = &self.description {
+            fields.one("Description-Content-Type", &format!("{content_type}; charset=UTF-8"))?;
+        }
         fields.all("Author", self.author.as_deref())?;
         fields.all("Author-email", self.author_email.as_deref())?;
         fields.all("License-Expression", self.license.as_deref())?;
@@ -130,7 +138,7 @@ impl Metadata {
         fields.all("Requires-Python", self.requires_python.as_deref())?;
         fields.all("Provides-Extra", self.extras.iter().map(String::as_str))?;
         fields.all("Requires-Dist", self.requires.iter().map(String::as_str))?;
-        Ok(fields.with_body(self.description.as_deref()))
+        Ok(fields.with_body(self.description.as_ref().map(|description| &*description.text)))
     }
 }
 
@@ -197,7 +205,10 @@ mod tests {
         let full = Metadata {
             dynamic: vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra],
             summary: Some("Does things — well".into()),
-            description: Some("# Title\n\nText: more\n\n".into()),
+            description: Some(Description {
+                content_type: "text/markdown".into(),
+                text: "# Title\n\nText: more\n\n".into(),
+            }),
             author: Some("Somebody, Inc.".into()),
             author_email: Some("Some Body <some@body.example>".into()),
             license: Some("MIT AND LicenseRef-Other".into()),

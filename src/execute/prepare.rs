@@ -174,6 +174,10 @@ pub(super) fn core_metadata(
     let said = &distribution.metadata;
     metadata::Metadata {
         summary: Some(said.summary.clone()),
+        description: said.description.as_ref().map(|description| metadata::Description {
+            content_type: description.content_type.clone(),
+            text: description.text.clone(),
+        }),
         author: Some(said.author.clone()),
         license: Some(said.license.clone()),
         license_files,

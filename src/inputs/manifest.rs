@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use rockpack::kdl;
-use rockpack::manifest::{Manifest, Split, Variant};
+use rockpack::manifest::{Beside, MOST_OF_README, Manifest, Split, Variant};
+use rockpack::names::RelPath;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Source};
 
@@ -24,10 +25,26 @@ pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
     decode(&sources)
 }
 
-/// The manifest that the texts of packages.kdl and families.kdl are.
-pub fn decode((packages, families): &(Source, Source)) -> Result<Manifest, Failure> {
+/// The manifest that the texts of packages.kdl and families.kdl are; other files are read beside them.
+pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
+    let home = sources.0.file().and_then(|file| Path::new(file).parent());
+    decode_with(sources, &|path| {
+        let Some(home) = home else {
+            return Err("the built-in manifest has no file beside it".to_owned());
+        };
+        let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
+        read.map_err(|e| e.to_string())
+    })
+}
+
+/// The same, where `read` gives the texts of other files.
+pub fn decode_with(
+    (packages, families): &(Source, Source),
+    read: &dyn Fn(&RelPath) -> Result<String, String>,
+) -> Result<Manifest, Failure> {
     let templates = builtin::templates();
-    Ok(Manifest::decode_with_templates(packages, families, templates.keys().map(String::as_str))?)
+    let beside = Beside { templates: templates.keys().map(String::as_str).collect(), read };
+    Ok(Manifest::decode_beside(packages, families, &beside)?)
 }
 
 /// The texts of packages.kdl and families.kdl: of the directory that was named, else of this one,

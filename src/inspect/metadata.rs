@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::PackageError;
 use crate::archive::entry_points::CONSOLE_SCRIPTS;
 use crate::archive::header::Header;
-use crate::plan::Metadata;
+use crate::plan::{Description, Metadata};
 
 /// The value of a field that has to be there.
 pub(super) fn one<'h>(header: &'h Header, field: &'static str) -> Result<&'h str, PackageError> {
@@ -20,6 +20,7 @@ pub(super) fn metadata(header: &Header) -> Metadata {
         urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
     Metadata {
         summary: first("Summary"),
+        description: description(header),
         license: first("License-Expression"),
         author: first("Author"),
         home_page: home.map(|(_, url)| url.trim().to_owned()),
@@ -27,6 +28,14 @@ pub(super) fn metadata(header: &Header) -> Metadata {
         requires_dist: header.all("Requires-Dist"),
         computed: header.all("Dynamic").iter().any(|field| field == "Requires-Dist"),
     }
+}
+
+/// The body, as whoever wrote it meant it to end.
+fn description(header: &Header) -> Option<Description> {
+    let text = header.body()?.trim_end();
+    let kind = header.first("Description-Content-Type").unwrap_or("text/plain");
+    let content_type = kind.split(';').next().unwrap_or_default().trim().to_owned();
+    (!text.is_empty()).then(|| Description { content_type, text: format!("{text}\n") })
 }
 
 /// The console scripts of an `entry_points.txt`; other groups are named with their group.
@@ -60,6 +69,8 @@ mod tests {
         );
         assert_eq!(header.all("name"), ["a-b"]);
         assert_eq!(metadata(&header).summary, "one\ntwo");
+        let body = metadata(&header).description.unwrap();
+        assert_eq!((&*body.content_type, &*body.text), ("text/plain", "Name: body\n"));
         assert_eq!(metadata(&header).requires_dist, ["x; extra == \"y\"", "z"]);
         assert_eq!(
             one(&header, "Version").unwrap_err().to_string(),

@@ -6,10 +6,11 @@ use indexmap::IndexMap;
 
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
-    DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python, Rules,
+    Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python,
+    Rules,
 };
 use crate::kdl;
-use crate::names::PackageName;
+use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, counted, nearest};
 
 mod check;
@@ -22,6 +23,7 @@ mod once;
 mod package;
 mod project;
 mod python;
+mod readme;
 mod rules;
 mod shadow;
 mod text;
@@ -39,14 +41,14 @@ pub(super) fn word(kind: PackageKind) -> &'static str {
 }
 
 /// Decodes both files and reports what is wrong with either, the packages' file first.
-/// `templates` are those there are, where that is known.
+/// `beside` is what there is beside them, where that is known.
 pub(super) fn manifest(
     packages: &Source,
     families: &Source,
-    templates: Option<&[&str]>,
+    beside: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
     let (packages, mut problems) =
-        decoded(packages, |faults, nodes| packages_file(faults, nodes, templates));
+        decoded(packages, |faults, nodes| packages_file(faults, nodes, beside));
     let (families, more) = decoded(families, |faults, nodes| Some(families::file(faults, nodes)));
     problems.extend(more);
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
@@ -95,9 +97,9 @@ fn decoded<T>(
 fn packages_file(
     faults: &Faults,
     file: &[kdl::Node],
-    templates: Option<&[&str]>,
+    beside: Option<&Beside<'_>>,
 ) -> Option<PackagesFile> {
-    let context = Context::survey(faults, file);
+    let context = Context::survey(faults, file, beside.map_or(&nothing, |beside| beside.read));
     let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
     let project = nodes.once("project", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
@@ -114,7 +116,12 @@ fn packages_file(
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }
     let licenses = project.as_ref().map(|project| project.licenses.as_slice());
-    check::packages(faults, &context.outlines.borrow(), licenses, templates);
+    check::packages(
+        faults,
+        &context.outlines.borrow(),
+        licenses,
+        beside.map(|beside| &*beside.templates),
+    );
     context.report_unknown();
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
     let python = Python { projects, wheels };
@@ -138,9 +145,16 @@ fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, P
     entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
+/// Reads no file.
+fn nothing(_: &RelPath) -> Result<String, String> {
+    Err("no file is read here".to_owned())
+}
+
 /// What the decoders of one packages' file share.
 struct Context<'a> {
     faults: &'a Faults,
+    /// The text of a file beside the manifest, or why it cannot be read.
+    read: &'a dyn Fn(&RelPath) -> Result<String, String>,
     /// Every package that is declared, also one that cannot be decoded: its mistakes are
     /// reported where they are, not again wherever it is named.
     declared: IndexMap<&'a str, Declared>,
@@ -166,7 +180,11 @@ struct Declared {
 
 impl<'a> Context<'a> {
     /// Learns the packages' names before anything is decoded.
-    fn survey(faults: &'a Faults, nodes: &'a [kdl::Node]) -> Self {
+    fn survey(
+        faults: &'a Faults,
+        nodes: &'a [kdl::Node],
+        read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    ) -> Self {
         let mut declared = IndexMap::new();
         for node in nodes.iter().filter(|n| is_meant(n, "package")) {
             let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };
@@ -187,7 +205,7 @@ impl<'a> Context<'a> {
             declared.insert(name, Declared { place, kind });
         }
         let (once, unknown, outlines) = Default::default();
-        Self { faults, declared, once, unknown, outlines }
+        Self { faults, read, declared, once, unknown, outlines }
     }
 
     /// Notes what may be given once in the file.

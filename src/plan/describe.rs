@@ -39,6 +39,7 @@ pub(super) fn metadata(
     let computed = instance.package.kind == PackageKind::Selector;
     Metadata {
         summary: instance.package.summary.fill(&instance.variant),
+        description: None,
         license: String::new(),
         author: project.author.clone(),
         home_page: project.home_page.clone(),

@@ -6,7 +6,7 @@ use super::text::{by_artifact, counted, human_size, thousands, title};
 use super::{Distribution, Dropped, Member, Plan, ProjectBuild, Step, TakenWheel, Warning};
 use crate::source::plural;
 
-mod escape;
+pub(super) mod escape;
 mod page;
 
 use escape::{code, html_code, prose};

@@ -14,7 +14,8 @@ use super::view::{Item, Layer, View};
 use super::{Archive, Distribution, FORMAT, Form, Note, Plan, Request, Templates};
 use super::{
     aliases, check, closure, compression, describe, devel, empty, facts, idle, leftover, licenses,
-    notes, only, ownership, parted, place, platform, programs, project, repeated, requires, rpath,
+    notes, only, ownership, parted, place, platform, programs, project, readme, repeated, requires,
+    rpath,
 };
 use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
@@ -121,6 +122,13 @@ impl<'a> Resolver<'a> {
             match distribution {
                 Ok(mut distribution) => {
                     self.license(instance, &mut distribution, &mut found.problems);
+                    distribution.metadata.description = Some(readme::of(
+                        self.manifest,
+                        self.targets,
+                        self.all,
+                        instance,
+                        &distribution,
+                    ));
                     made.push((instance.clone(), distribution));
                 }
                 Err(e) => found.problems.push(

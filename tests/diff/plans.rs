@@ -206,14 +206,17 @@ fn metadata_is_told_by_field() {
         "\
 x-core
   ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
+  ~ description: - Commands: `t` → `tool`
   ~ scripts: t: expand_devel no, program bin/t → tool: expand_devel no, program bin/tool
   ~ x_core/_cli.py    +6 B  text
 
 x-libs
   ~ summary: About libs → All about libs
   + requires: x-core==1.0
+  ~ description: 2 lines → 2 lines
 
 x (sdist)
+  ~ description: 2 lines → 3 lines
   - extras: libs: x-libs==1.0
   + extras: core: x-core==1.0
   + extras: math: x-libs==1.0

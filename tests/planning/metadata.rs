@@ -3,7 +3,7 @@
 use super::support::{Case, absent, devel, distribution, files, package, rendered, runtime};
 
 use rockpack::names::Compression;
-use rockpack::plan::{Member, Step, without_license_text};
+use rockpack::plan::{Member, Plan, Step, without_license_text};
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"
@@ -244,6 +244,47 @@ fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
         case.problem(),
         "there is no template `runtime`\n  template \"runtime\" <- templates are: meta\n"
     );
+}
+
+/// Nobody has to write a page for index servers, and whoever does is taken at their word.
+#[test]
+fn a_package_has_a_readme_or_a_page_of_what_is_known() {
+    let packages = |readme: &str| {
+        [
+            package(
+                "meta",
+                "selector",
+                "\"x\" module=\"x\" split=\"generic\"",
+                "requires \"core\"
+                extra \"gpu-{isa}\" package=\"device\" pick=\"each\"
+                extra \"gpu\" package=\"device\" pick=\"machine\"
+                extra \"devel\" package=\"devel\"
+                script \"x-sdk\" function=\"_main:run\"",
+            ),
+            runtime("core", "artifact \"base\" \"lib\"\nscript \"a_tool\" program=\"bin/tool\""),
+            package(
+                "device",
+                "runtime",
+                "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+                &format!("overlay \"core\"\nrequires \"core\"\nartifact \"dev\" \"lib\"\n{readme}"),
+            ),
+            devel("artifacts-of \"core\""),
+        ]
+    };
+    let entries = "base_lib_generic bin/tool script
+                   dev_lib_gfx942 lib/d_942.co data 5
+                   dev_lib_gfx1100 lib/d_1100.co data 5";
+    let description = |plan: &Plan, name: &str| {
+        let found = distribution(plan, name).metadata.description.clone().unwrap();
+        assert_eq!(found.content_type == "text/x-rst", found.text.starts_with("d/x.rst"));
+        found.text
+    };
+    let plan = Case::new(&packages(""), entries).plan();
+    let pages = ["x", "x-core", "x-device-gfx942", "x-devel"].map(|name| description(&plan, name));
+    insta::assert_snapshot!("descriptions", pages.join("--------\n"));
+    let plan = Case::new(&packages("readme \"d/x.rst\""), entries).plan();
+    assert_eq!(description(&plan, "x-device-gfx942"), "d/x.rst\nfor gfx942 {other}\n");
+    assert_eq!(description(&plan, "x-core"), pages[1]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A case: a manifest and a catalog in, a plan or problems out, as text.
 
 use rockpack::catalog::{BuildFacts, Catalog};
-use rockpack::manifest::Manifest;
-use rockpack::names::Mode;
+use rockpack::manifest::{Beside, Manifest};
+use rockpack::names::{Mode, RelPath};
 use rockpack::plan::{self, Distribution, Member, Plan, Request, Step, Templates};
 use rockpack::source::{Problem, Problems, Source};
 
@@ -105,7 +105,9 @@ impl Case {
     }
 
     pub fn manifest(&self) -> Manifest {
-        Manifest::decode(&self.packages, &self.families)
+        let read = |path: &RelPath| Ok(format!("{path}\r\nfor {{isa}} {{other}}\r\n\r\n"));
+        let templates = vec!["meta", "runtime"];
+        Manifest::decode_beside(&self.packages, &self.families, &Beside { templates, read: &read })
             .unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
     }
 

@@ -58,8 +58,8 @@ def check(report, tools, given, dist):
     report.check("there are wheels and a selector", None if wheels and sdists else f"{dist} has not both")
     done = run([given.rockpack.resolve(), "verify", dist, *manifest(given)], dist)
     report.check("rockpack verify", done.problem)
-    done = tools.run("twine", "check", *wheels, *sdists)
-    report.check("twine check", done.problem)
+    done = tools.run("twine", "check", "--strict", *wheels, *sdists)
+    report.check("twine check --strict", done.problem)
     for wheel in wheels:
         done = tools.run("check-wheel-contents", "--ignore", ",".join(FITTING), wheel)
         report.check(f"check-wheel-contents {wheel.name}", done.problem)

@@ -1,21 +1,19 @@
 //! Files as git has them.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use rockpack::kdl;
+use rockpack::manifest::MOST_OF_README;
+use rockpack::names::RelPath;
 use rockpack::source::{Code, Problem, Source};
 
 use crate::command::Failure;
 
 /// The file `name` in `directory` as it was at `revision`; pictures call it as git does.
 pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Failure> {
-    // `./` makes the path one below the directory, wherever in the repository that is.
-    let object = format!("{revision}:./{name}");
-    let mut git = Command::new("git");
-    git.arg("-C").arg(directory).args(["show", "--end-of-options", &object]);
-    let output = git.output().map_err(|e| match e.kind() {
+    let output = show(directory, revision, name).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Problem::error(
             Code::Environment,
             "--manifest-at asks git for the manifest, and there is no program `git`",
@@ -23,9 +21,7 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
         _ => Problem::error(Code::Environment, format!("cannot start git: {e}")),
     })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let reason =
-            said.lines().next().unwrap_or("it does not say why").trim_start_matches("fatal: ");
+        let reason = reason(&output);
         return Err(Problem::error(
             Code::Environment,
             format!("git has no {name} of {} at `{revision}`: {reason}", directory.display()),
@@ -37,4 +33,31 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
     }
     let file = format!("{revision}:{name}");
     kdl::source(name, &file, output.stdout).map_err(|problem| Failure::Problems(problem.into()))
+}
+
+/// The text of another file beside the manifest, as it was at `revision`; else the reason why not.
+pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, String> {
+    let output = show(directory, revision, path.as_str()).map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(format!("git has none at `{revision}`: {}", reason(&output)));
+    }
+    if output.stdout.len() as u64 > MOST_OF_README {
+        return Err(format!("it is larger than {MOST_OF_README} bytes, the limit for it"));
+    }
+    String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+/// Asks git for a file.
+fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {
+    // `./` makes the path one below the directory, wherever in the repository that is.
+    let object = format!("{revision}:./{name}");
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(["show", "--end-of-options", &object]).output()
+}
+
+/// What git says of its failure.
+fn reason(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = said.lines().next().unwrap_or("it does not say why");
+    first.trim_start_matches("fatal: ").to_owned()
 }

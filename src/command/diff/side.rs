@@ -85,8 +85,8 @@ impl<'a> Sides<'a> {
     }
 
     fn manifest(&self, directory: Option<&Path>) -> Result<Side, Failure> {
-        let (packages, families) = inputs::manifest::sources(directory)?;
-        self.planned(&packages, &families)
+        let sources = inputs::manifest::sources(directory)?;
+        self.planned(&sources.0, &inputs::manifest::decode(&sources)?)
     }
 
     fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
@@ -95,23 +95,22 @@ impl<'a> Sides<'a> {
             self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
         let directory = beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."));
         let read = |name: &str| at_revision::read(directory, revision, name);
-        self.planned(&read(builtin::PACKAGES.0)?, &read(builtin::FAMILIES.0)?)
+        let sources = (read(builtin::PACKAGES.0)?, read(builtin::FAMILIES.0)?);
+        let manifest = inputs::manifest::decode_with(&sources, &|path| {
+            at_revision::text(directory, revision, path)
+        })?;
+        self.planned(&sources.0, &manifest)
     }
 
     /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
-    fn planned(&self, packages: &Source, families: &Source) -> Result<Side, Failure> {
+    fn planned(&self, packages: &Source, manifest: &Manifest) -> Result<Side, Failure> {
         let (catalog, templates) = (self.catalog()?, builtin::templates());
-        let manifest = Manifest::decode_with_templates(
-            packages,
-            families,
-            templates.keys().map(String::as_str),
-        )?;
         // What is doubtful is in the plan: the difference tells what of it is new or gone.
         let (plan, _) = plan::resolve(
-            &manifest,
+            manifest,
             catalog,
             &templates,
-            &inputs::request(&manifest, &self.args.set)?,
+            &inputs::request(manifest, &self.args.set)?,
         )?;
         let label = inputs::manifest::label(packages).to_owned();
         Ok(Side { label, holds: Holds::Plan(Box::new(plan)) })

@@ -4,7 +4,7 @@ use super::check::Outline;
 use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::text::Choice;
 use super::vocabulary;
-use super::{Block, Context, FromText, Node, Once, license, rules, shadow};
+use super::{Block, Context, FromText, Node, Once, license, readme, rules, shadow};
 use crate::manifest::reader::either;
 use crate::manifest::{Environment, Package, PackageKind, PathRule, RpathRule, Rules, Template};
 use crate::names::{PackageName, RelPath};
@@ -62,6 +62,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let told = lines.count("distribution");
     let distributions = lines.at_least_once("distribution", |n| distribution(n, &scope));
     let summary = lines.once("summary", |n| n.argument::<Template>("a text"));
+    let readme = lines.at_most_once("readme", |n| readme::readme(n, context));
     let license = license::of_package(&mut lines);
     let template = lines.once("template", |n| n.argument::<RelPath>("a directory"));
     let overlay = lines.at_most_once("overlay", |n| context.package(n, Some(PackageKind::Runtime)));
@@ -118,6 +119,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         kind: kind?,
         distributions,
         summary: summary?.value,
+        readme,
         license,
         template: template.map(|t| Spanned::new(t.value.into(), t.place))?,
         overlay,

@@ -6,6 +6,7 @@ use super::FieldChange;
 use super::contents::{Contents, Package};
 use super::translate::Translation;
 use crate::plan::Form;
+use crate::source::counted;
 
 /// The fields that differ when the old side's version is read as the new one. Version and
 /// platform tag count where they are not those of the whole side.
@@ -29,7 +30,43 @@ pub(super) fn differences(
     found.extend(both.filter_map(|((field, was), (_, is))| {
         many(field, was.iter().map(|v| said(v)).collect(), &is)
     }));
+    found.extend(description(old, new, said));
     found
+}
+
+/// How many lines of a description that differ are told: most follow from other fields.
+const MOST_LINES: usize = 2;
+
+/// How the long descriptions differ: the line, where one does, else how many do.
+fn description(
+    old: &Package<'_>,
+    new: &Package<'_>,
+    said: impl Fn(&str) -> String,
+) -> Option<FieldChange> {
+    let lines = |package: &Package<'_>, said: &dyn Fn(&str) -> String| {
+        let description = package.metadata.description.as_ref();
+        let lines: Vec<String> = description
+            .iter()
+            .flat_map(|d| [d.content_type.as_str()].into_iter().chain(d.text.lines()))
+            .filter(|line| !line.trim().is_empty())
+            .map(said)
+            .collect();
+        lines
+    };
+    let (was, is) = (lines(old, &said), lines(new, &str::to_owned));
+    let borrowed: Vec<Cow<'_, str>> = is.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
+    let change = many("description", was, &borrowed)?;
+    if change.removed.len() + change.added.len() <= MOST_LINES {
+        return Some(change);
+    }
+    let count = |lines: &[String]| -> Vec<String> {
+        (!lines.is_empty()).then(|| counted(lines.len(), "line")).into_iter().collect()
+    };
+    Some(FieldChange {
+        field: change.field,
+        removed: count(&change.removed),
+        added: count(&change.added),
+    })
 }
 
 /// Every field that two packages are compared by, always the same in the same order.

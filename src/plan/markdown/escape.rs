@@ -9,7 +9,7 @@ const LONGEST: usize = 160;
 ///
 /// Plain names stand between backticks, which keeps the source readable. What a backtick, a
 /// cell or a line could not hold stands as HTML, each character of markup by its number.
-pub(super) fn code(text: &str) -> String {
+pub(in super::super) fn code(text: &str) -> String {
     let text = shortened(text);
     let plain = |c: char| c.is_alphanumeric() || " -_./+:@=,~#$()…".contains(c);
     let edge = |c: Option<char>| c.is_some_and(|c| c != ' ');
@@ -27,7 +27,7 @@ pub(super) fn html_code(text: &str) -> String {
 
 /// A sentence of a plan: what it has between backticks is code, and nothing else is markup.
 /// Words that would call people, or link issues and pages (`@name`, `#1`, `www.a.b`), are code too.
-pub(super) fn prose(text: &str) -> String {
+pub(in super::super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
         // A backtick without a partner is no markup.

@@ -37,6 +37,20 @@ pub const PACKAGE: &[Word] = &[
         .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
         .example(r#"summary "Math libraries""#),
     Word::new(
+        "readme",
+        Times::AtMostOnce,
+        r#"readme "FILE""#,
+        "Names the text that index servers show of the package, `Description` in its metadata. Without it, one is made: what the package \
+         is, what it belongs to and how to install it.",
+    )
+    .of(ALL)
+    .with(&[argument(
+        "FILE",
+        "A text of at most 256 KiB beside packages.kdl or below its directory; its name ends in `.md`, `.rst` or `.txt`. May have the \
+         placeholder of the split.",
+    )])
+    .example(r#"readme "docs/example.md""#),
+    Word::new(
         "license",
         Times::AtMostOnce,
         r#"license "SPDX EXPRESSION""#,

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::kdl;
-use crate::manifest::PackageKind;
 use crate::manifest::decode::{families, packages_file};
 use crate::manifest::reader::{Asked, Faults};
+use crate::manifest::{Beside, PackageKind};
+use crate::names::RelPath;
 use crate::source::{Problem, Source};
 
 /// A file with an example in it.
@@ -96,8 +97,10 @@ impl Sample {
     fn asked(&self) -> Vec<Asked> {
         let source = Source::new("sample.kdl", self.text.as_str());
         let (faults, nodes) = (Faults::noting(&source), kdl::parse(&source).unwrap());
+        let read = |_: &RelPath| Ok("A text.".to_owned());
+        let beside = Beside { templates: vec!["runtime", "meta"], read: &read };
         let sound = if self.of_packages {
-            packages_file(&faults, &nodes, None).is_some()
+            packages_file(&faults, &nodes, Some(&beside)).is_some()
         } else {
             !families::file(&faults, &nodes).isas.is_empty()
         };
