@@ -40,11 +40,13 @@ macro_rules! text_conversions {
 
 mod compression;
 mod family;
+mod folded;
 mod path;
 mod platform;
 
 pub use compression::Compression;
 pub use family::{Family, Isa};
+pub use folded::{Lookalikes, folded};
 pub use path::{PathError, RelPath};
 pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
 

@@ -7,7 +7,7 @@ use super::instance::Instance;
 use super::links::Filled;
 use super::text::counted;
 use super::{Distribution, Form, Member, Step};
-use crate::names::{RelPath, System};
+use crate::names::{Lookalikes, RelPath, System, folded};
 use crate::source::{Code, Place, Problem, Problems};
 
 /// A distribution's member, as the owner of its path.
@@ -16,7 +16,7 @@ struct Claim<'m, 'a> {
     index: usize,
     by: &'m Instance<'a>,
     member: &'m Member,
-    /// Its installed path in lower case, so that a file system that minds no case is served too.
+    /// Its installed path, folded, so that a file system that minds no case is served too.
     path: Cow<'m, str>,
 }
 
@@ -153,19 +153,8 @@ fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Vec<Claim<'m, 'a>
     });
     let files = members.filter(|(_, _, member)| member.step != Step::Directory);
     files
-        .map(|(index, by, member)| Claim {
-            index,
-            by,
-            member,
-            path: in_lower_case(member.path.as_str()),
-        })
+        .map(|(index, by, member)| Claim { index, by, member, path: folded(member.path.as_str()) })
         .collect()
-}
-
-/// Most paths are in lower case, and stay where they are.
-fn in_lower_case(path: &str) -> Cow<'_, str> {
-    let is = path.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
-    if is { Cow::Borrowed(path) } else { Cow::Owned(path.to_lowercase()) }
 }
 
 /// The directories above a path, the uppermost first.
@@ -181,7 +170,10 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     } else if a == b {
         format!("{first} and {second} both install `{a}`")
     } else {
-        format!("{first} installs `{a}` and {second} `{b}`, which differ in case alone")
+        let Lookalikes { differ_in, one, other } = Lookalikes::new(a.as_str(), b.as_str());
+        format!(
+            "{first} installs `{one}` and {second} `{other}`, which differ in {differ_in} alone"
+        )
     };
     let code = if a == b { Code::TwoOwners } else { Code::CaseClash };
     let help = if one.index == other.index {
@@ -192,7 +184,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
 
-/// Paths of one distribution that differ in case alone: one problem for each. Installed on Windows,
+/// Paths of one distribution that differ in case or in Unicode normalisation alone: one problem for each. Installed on Windows,
 /// one of two is lost; elsewhere that is so on few file systems.
 fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
@@ -211,14 +203,16 @@ fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> 
         } else {
             String::new()
         };
+        let (a, b) = (one.member.path.as_str(), other.member.path.as_str());
+        let told = Lookalikes::new(a, b);
         let what = format!(
-            "{} installs `{}` and `{}`, which differ in case alone{more}",
-            one.by.name, one.member.path, other.member.path
+            "{} installs `{}` and `{}`, which differ in {} alone{more}",
+            one.by.name, told.one, told.other, told.differ_in
         );
         let severity = if system == System::Windows { Problem::error } else { Problem::warning };
         problems.push(
             labelled(severity(Code::CaseClash, what), one, other, filled)
-                .help("where the file system minds no case, one of them is lost: exclude one, or rename it in the build"),
+                .help("where the file system does not mind the difference, one of them is lost: exclude one, or rename it in the build"),
         );
     }
     problems

@@ -102,7 +102,7 @@ codes! {
     TwoOwners "two-owners" "Two packages install one path."
     ShippedTwice "shipped-twice" "Two packages that can be installed together ship the same file of an artifact, or a library of one name."
     PartedLibrary "parted-library" "A library and what it finds relative to itself go into different directories."
-    CaseClash "case-clash" "Two paths differ in case alone."
+    CaseClash "case-clash" "Two paths differ in case or in Unicode normalisation alone."
     FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another."
     BrokenElf "broken-elf" "The file starts like an ELF file and is none."
     SonameClash "soname-clash" "Two files are to be installed under one SONAME."

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Finding;
 use super::member::{Kind, Member};
 use crate::archive::directory::Entry;
-use crate::names::RelPath;
+use crate::names::{Lookalikes, RelPath, folded};
 use crate::source::Code;
 
 /// Where scripts go, which is not below site-packages.
@@ -209,15 +209,16 @@ fn installed_path(name: &str) -> Cow<'_, str> {
     format!("<{scheme}>/{path}").into()
 }
 
-/// Paths of one wheel that differ in case alone, and files with files below them.
+/// Paths of one wheel that differ in case or in Unicode normalisation alone, and files with files below them.
 pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut lower: BTreeMap<String, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<Cow<'_, str>, &str> = BTreeMap::new();
     for path in installed.keys() {
-        if let Some(other) = lower.insert(path.to_lowercase(), path) {
-            let what = "differs from another member in case alone";
+        if let Some(other) = seen.insert(folded(path), path) {
+            let Lookalikes { differ_in, one, other } = Lookalikes::new(path, other);
+            let what = format!("differs from another member in {differ_in} alone");
             found.push(
-                Finding::warning(Code::CaseClash, what).of(path).because(format!("`{other}`")),
+                Finding::warning(Code::CaseClash, what).of(&one).because(format!("`{other}`")),
             );
         }
     }

@@ -1,10 +1,12 @@
 //! What packages are together: one owner for each path, requirements that the set meets.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::requirement::Requirement;
 use super::rpath::Directories;
 use super::{Finding, Package};
+use crate::names::{Lookalikes, folded};
 use crate::plan::Form;
 use crate::source::Code;
 
@@ -38,13 +40,16 @@ impl Claim<'_> {
     }
 }
 
+/// Who installs a path, by what file systems could take it for.
+type Claims<'p> = BTreeMap<Cow<'p, str>, Vec<Claim<'p>>>;
+
 /// Paths that two packages install, also where the file system minds no case, and files where
 /// another package has a directory.
 fn owners(packages: &[Package]) -> Vec<Finding> {
-    let mut claims: BTreeMap<String, Vec<Claim<'_>>> = BTreeMap::new();
+    let mut claims: Claims<'_> = BTreeMap::new();
     for package in packages.iter().filter(|package| package.form == Form::Wheel) {
         for path in package.installed.keys() {
-            let claims = claims.entry(path.to_lowercase()).or_default();
+            let claims = claims.entry(folded(path)).or_default();
             let own = claims.iter().rev().take_while(|claim| std::ptr::eq(claim.package, package));
             if own.take(FEW).count() < FEW {
                 claims.push(Claim { package, path });
@@ -65,14 +70,17 @@ fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
     let finding = if one.path == other.path {
         Finding::error(Code::TwoOwners, format!("installs what {} installs", other.package.file))
     } else {
-        let what = format!("differs in case alone from what {} installs", other.package.file);
-        Finding::error(Code::CaseClash, what).because(format!("`{}`", other.path))
+        let told = Lookalikes::new(one.path, other.path);
+        let by = &other.package.file;
+        let what = format!("differs in {} alone from what {by} installs", told.differ_in);
+        let finding = Finding::error(Code::CaseClash, what).because(format!("`{}`", told.other));
+        return Some(finding.of(&told.one).within(&one.package.file));
     };
     Some(finding.of(one.path).within(&one.package.file))
 }
 
 /// A path below another package's file.
-fn nested(claims: &BTreeMap<String, Vec<Claim<'_>>>, path: &str) -> Option<Finding> {
+fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
     let above = path.match_indices('/').find_map(|(at, _)| claims.get(&path[..at]))?;
     let pairs =
         claims.get(path)?.iter().flat_map(|one| above.iter().map(move |other| (one, other)));

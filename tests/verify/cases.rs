@@ -205,6 +205,11 @@ fn members() -> Vec<Case> {
         any(&[CaseClash], "names that differ in case alone", |w| {
             w.add(Member::new("demo/Data.txt", "x"));
         }),
+        any(&[CaseClash], "names that differ in Unicode normalisation alone", |w| {
+            // Bit 11: the name is UTF-8.
+            w.add(Member { flags: 0x800, ..Member::new("demo/caf\u{e9}.txt", "x") });
+            w.add(Member { flags: 0x800, ..Member::new("demo/cafe\u{301}.txt", "x") });
+        }),
         any(&[FileAndDirectory], "a file below a file", |w| {
             w.add(Member::new("demo/data.txt/x", "x"));
         }),

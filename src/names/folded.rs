@@ -1,0 +1,71 @@
+//! Paths as file systems compare them that mind neither case nor Unicode normalisation.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// What two paths have in common that are one file for such a file system: canonical caseless
+/// matching (Unicode, section 3.13). Paths in plain lower case are their own.
+pub fn folded(path: &str) -> Cow<'_, str> {
+    if path.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        return Cow::Borrowed(path);
+    }
+    // Lower case of a decomposed letter can be composed again, and of a composed one need not be.
+    Cow::Owned(path.nfd().flat_map(char::to_lowercase).nfd().collect())
+}
+
+/// Two paths that are not the same, and are when they are folded, so that people see the difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookalikes {
+    /// In what they differ: `case`, or `Unicode normalisation`.
+    pub differ_in: &'static str,
+    /// The first as it can be read.
+    pub one: String,
+    /// The other.
+    pub other: String,
+}
+
+impl Lookalikes {
+    /// Says in what two paths differ. Where they look the same, all that is not ASCII is escaped.
+    pub fn new(one: &str, other: &str) -> Self {
+        if one.nfc().eq(other.nfc()) {
+            let differ_in = "Unicode normalisation";
+            return Self { differ_in, one: escaped(one), other: escaped(other) };
+        }
+        Self { differ_in: "case", one: one.to_owned(), other: other.to_owned() }
+    }
+}
+
+fn escaped(path: &str) -> String {
+    let escape =
+        |c: char| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() };
+    path.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fold_to_the_same_where_a_file_system_could_take_them_for_one() {
+        let same = |one: &str, other: &str| folded(one) == folded(other);
+        assert!(matches!(folded("lib/a-b_1.so"), Cow::Borrowed("lib/a-b_1.so")));
+        assert!(same("Lib/A", "lib/a") && !same("lib/a", "lib/b"));
+        assert!(same("caf\u{e9}", "cafe\u{301}") && same("CAF\u{c9}", "cafe\u{301}"));
+        assert!(
+            !same("cafe", "caf\u{e9}") && !same("\u{fb01}", "fi"),
+            "compatibility is not identity"
+        );
+        assert!(same("\u{212b}", "a\u{30a}"), "the sign of a unit is the letter");
+        assert!(same("q\u{307}\u{323}", "q\u{323}\u{307}"), "the order of marks");
+    }
+
+    #[test]
+    fn what_looks_the_same_is_escaped() {
+        let told = Lookalikes::new("x/caf\u{e9}", "x/cafe\u{301}");
+        assert_eq!(told.differ_in, "Unicode normalisation");
+        assert_eq!((&*told.one, &*told.other), (r"x/caf\u{e9}", r"x/cafe\u{301}"));
+        let told = Lookalikes::new("x/\u{c9}", "x/\u{e9}");
+        assert_eq!((told.differ_in, &*told.one, &*told.other), ("case", "x/\u{c9}", "x/\u{e9}"));
+    }
+}
