@@ -26,6 +26,7 @@ mod independent;
 mod index;
 mod kdl;
 mod manifest_errors;
+mod manifest_files;
 mod messages;
 mod outputs;
 mod planning;

@@ -1,0 +1,174 @@
+//! Files in the manifest's place that are none, and the readmes beside it: every command that reads
+//! them ends at once, with what is wrong.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+use super::skips;
+
+/// The program, which may take a minute: one that waits for somebody ends with status 124.
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["60", env!("CARGO_BIN_EXE_rockpack")]).args(args).current_dir(dir);
+    command.output().unwrap()
+}
+
+/// Artifacts in `artifacts`, and a manifest in `m`.
+fn place() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    fs::create_dir(dir.path().join("m")).unwrap();
+    for name in ["packages.kdl", "families.kdl"] {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        fs::copy(own, dir.path().join("m").join(name)).unwrap();
+    }
+    dir
+}
+
+fn fifo(path: &Path) {
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+type Make<'m> = &'m dyn Fn(&Path);
+
+/// What stands where a text is expected, and what is said of it.
+fn others(most: usize) -> [(&'static str, String, Box<dyn Fn(&Path)>); 6] {
+    let too_large = move |path: &Path| fs::write(path, "x\n".repeat(most / 2 + 1)).unwrap();
+    [
+        (
+            "is a device",
+            "/dev/zero".to_owned(),
+            Box::new(|p: &Path| symlink("/dev/zero", p).unwrap()),
+        ),
+        ("is a FIFO", "a FIFO".to_owned(), Box::new(fifo)),
+        (
+            "is a directory",
+            "a directory".to_owned(),
+            Box::new(|p: &Path| fs::create_dir(p).unwrap()),
+        ),
+        (
+            "not UTF-8",
+            "another encoding".to_owned(),
+            Box::new(|p: &Path| fs::write(p, b"caf\xe9\n").unwrap()),
+        ),
+        ("is larger than", "too much".to_owned(), Box::new(too_large)),
+        (
+            "No such file",
+            "a link to nothing".to_owned(),
+            Box::new(|p: &Path| symlink("gone", p).unwrap()),
+        ),
+    ]
+}
+
+fn replaced(path: &Path, make: Make<'_>) {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir(path).unwrap(),
+        Ok(_) => fs::remove_file(path).unwrap(),
+        Err(_) => {}
+    }
+    make(path);
+}
+
+#[test]
+fn what_is_no_text_is_no_manifest() {
+    for name in ["packages.kdl", "families.kdl"] {
+        let dir = place();
+        for (expected, title, make) in others(17 << 20) {
+            replaced(&dir.path().join("m").join(name), &*make);
+            for command in [
+                &["check", "--manifest", "m"][..],
+                &["plan", "--artifact-dir", "artifacts", "--manifest", "m"],
+                &["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--manifest", "m"],
+            ] {
+                let output = rockpack(dir.path(), command);
+                let said = String::from_utf8_lossy(&output.stderr);
+                let code = output.status.code();
+                assert!(matches!(code, Some(1 | 2)), "{title}: {code:?} {said:.400}");
+                assert!(
+                    output.stdout.is_empty(),
+                    "{title}: {}",
+                    String::from_utf8_lossy(&output.stdout)
+                );
+                assert!(said.contains(expected) && said.contains(name), "{title}: {said:.400}");
+            }
+            assert!(!dir.path().join("out").exists(), "{title}: nothing is written");
+        }
+    }
+}
+
+#[test]
+fn a_readme_is_read_beside_the_manifest() {
+    let dir = place();
+    let manifest = dir.path().join("m/packages.kdl");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let line = "summary \"ROCm device code for {isa}\"";
+    assert!(text.contains(line));
+    let readme = format!("{line}\n    readme \"docs/device.md\"");
+    fs::write(&manifest, text.replace(line, &readme)).unwrap();
+    fs::create_dir(dir.path().join("m/docs")).unwrap();
+    let file = dir.path().join("m/docs/device.md");
+    for (expected, title, make) in others(300_000) {
+        replaced(&file, &*make);
+        let output = rockpack(dir.path(), &["check", "--manifest", "m"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{title}: {said}");
+        let pictured = said.contains("packages.kdl:") && said.contains("readme \"docs/device.md\"");
+        let said = said.replace(['\n', '│', '·', '┤'], " ");
+        let words: Vec<&str> = said.split_whitespace().collect();
+        assert!(pictured && words.join(" ").contains(expected), "{title}: {said}");
+    }
+    replaced(&file, &|path| fs::write(path, "# Code for {isa}\r\n\r\nText.\r\n").unwrap());
+    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--manifest", "m"];
+    let output = rockpack(dir.path(), &build);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let wheel =
+        fs::read_dir(dir.path().join("out/dist")).unwrap().map(|entry| entry.unwrap().path());
+    let wheel = wheel.into_iter().find(|p| p.to_str().unwrap().contains("device_gfx942")).unwrap();
+    let mut archive = zip::ZipArchive::new(fs::File::open(wheel).unwrap()).unwrap();
+    let name = archive.file_names().find(|name| name.ends_with("/METADATA")).unwrap().to_owned();
+    let metadata = std::io::read_to_string(archive.by_name(&name).unwrap()).unwrap();
+    assert!(
+        metadata.contains("\nDescription-Content-Type: text/markdown; charset=UTF-8\n"),
+        "{metadata}"
+    );
+    assert!(metadata.ends_with("\n\n# Code for gfx942\n\nText.\n"), "{metadata}");
+    let output = rockpack(dir.path(), &["verify", "out/dist"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_readme_of_an_earlier_revision_is_gits() {
+    let dir = place();
+    let m = dir.path().join("m");
+    let git = |args: &[&str]| {
+        let done = Command::new("git")
+            .arg("-C")
+            .arg(&m)
+            .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
+            .args(args)
+            .output();
+        done.is_ok_and(|output| output.status.success())
+    };
+    if !skips::has("git", "readmes of earlier revisions") {
+        return;
+    }
+    assert!(git(&["init", "-q"]));
+    let manifest = m.join("packages.kdl");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let line = "summary \"ROCm device code for {isa}\"";
+    fs::write(&manifest, text.replace(line, &format!("{line}\n    readme \"r.md\""))).unwrap();
+    fs::write(m.join("r.md"), "Old text.\n").unwrap();
+    assert!(git(&["add", "."]) && git(&["commit", "-qm", "x"]));
+    fs::write(m.join("r.md"), "New text.\n").unwrap();
+    let diff = ["diff", "--manifest-at", "HEAD", "--manifest", "m", "--artifact-dir", "artifacts"];
+    let output = rockpack(dir.path(), &diff);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("description: Old text. → New text."), "{said}");
+}
