@@ -16,6 +16,7 @@ mod demo;
 mod diff;
 mod elf;
 mod explain;
+mod fmt;
 mod given;
 mod help;
 mod index;
@@ -39,6 +40,7 @@ pub use demo::DemoArgs;
 pub use diff::DiffArgs;
 pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
 pub use explain::ExplainArgs;
+pub use fmt::FmtArgs;
 pub use help::HelpArgs;
 pub use index::IndexArgs;
 pub use plan::PlanArgs;
@@ -116,6 +118,7 @@ Options with [env: NAME] are taken from that variable where the command line doe
 pub enum Command {
     Scan(ScanArgs),
     Check(CheckArgs),
+    Fmt(FmtArgs),
     Plan(PlanArgs),
     Explain(ExplainArgs),
     Build(BuildArgs),

@@ -20,6 +20,7 @@ mod demo;
 mod diff;
 mod elf;
 mod explain;
+mod fmt;
 mod help;
 mod index;
 mod man;
@@ -61,6 +62,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Scan(args) => scan::run(args),
         Command::Check(args) => check::run(args),
+        Command::Fmt(args) => fmt::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Build(args) => build::run(args),

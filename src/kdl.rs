@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::source::{Problems, Source};
 
+mod layout;
 mod limits;
 mod mistake;
 mod number;
@@ -15,6 +16,7 @@ mod parser;
 mod text;
 mod token;
 
+pub use layout::layout;
 pub use limits::{MOST_BYTES, MOST_DEPTH, MOST_PARTS, source};
 
 /// One node: its name, arguments and properties in their order, and its block.

@@ -19,6 +19,7 @@ mod elf_corpus;
 mod elf_mutations;
 mod elf_stub;
 mod explain_command;
+mod fmt_command;
 mod golden;
 mod help;
 mod hostile_packages;

@@ -63,6 +63,7 @@ codes! {
     NotBuiltInMode "not-built-in-mode" "A package relies on one that is not built in every mode that it is built in."
     OtherTarget "other-target" "A package relies on one that is made for each target, and is not made for each itself."
     ExtraNeverOffered "extra-never-offered" "The extra is offered in no mode."
+    NotLaidOut "not-laid-out" "The file is not as `rockpack fmt` lays it out."
     Readme "readme" "A package's readme cannot be read, or is none that index servers render."
     UnknownTemplate "unknown-template" "There is no template of this name."
     SwallowedInclude "swallowed-include" "An exclude rule keeps out all that the include rule takes."

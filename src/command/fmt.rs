@@ -1,0 +1,103 @@
+//! `rockpack fmt`: manifests laid out.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rockpack::source::{Code, Problem, Problems, Source};
+use rockpack::{cleanup, kdl, regular};
+use tempfile::NamedTempFile;
+
+use super::{Failure, environment, print, print_exact};
+use crate::builtin;
+use crate::cli::FmtArgs;
+use crate::inputs::near;
+
+/// Lays out each file that is none yet; all are read before the first is written.
+pub fn run(args: &FmtArgs) -> Result<(), Failure> {
+    let own = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(PathBuf::from);
+    let files = if args.files.is_empty() { &own[..] } else { &args.files };
+    let (mut read, mut wrong) = (Vec::new(), Problems::new());
+    for file in files {
+        let source = if is_standard(file) { standard_input()? } else { read_file(file)? };
+        match kdl::layout(&source) {
+            Ok(text) => read.push((file, source, text)),
+            Err(problems) => wrong.extend(problems),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong.into());
+    }
+    for (file, source, text) in &read {
+        if args.check {
+            wrong.extend(first_difference(source, text).map(Problems::from).unwrap_or_default());
+        } else if is_standard(file) {
+            print_exact(text)?;
+        } else if source.text() != text {
+            write(file, text)?;
+            print(&format!("{}\n", file.display()))?;
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+fn is_standard(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn read_file(file: &Path) -> Result<Source, Failure> {
+    let bytes = regular::read(file, kdl::MOST_BYTES).map_err(|e| {
+        let help = "give the files, or run it where packages.kdl and families.kdl are";
+        Problem::error(Code::Environment, e.to_string()).help(format!("{}{help}", near(file)))
+    })?;
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let source = kdl::source(&name, &file.to_string_lossy(), bytes);
+    source.map_err(|problem| Failure::Problems(problem.into()))
+}
+
+fn standard_input() -> Result<Source, Failure> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .take(kdl::MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| environment(format!("cannot read standard input: {e}")))?;
+    kdl::source("standard input", "-", bytes).map_err(|problem| Failure::Problems(problem.into()))
+}
+
+/// The first line that would be another.
+fn first_difference(source: &Source, laid_out: &str) -> Option<Problem> {
+    let text = source.text();
+    if text == laid_out {
+        return None;
+    }
+    let pairs = text.split_inclusive('\n').zip(laid_out.split_inclusive('\n'));
+    let alike: usize =
+        pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
+    let line = |text: &str| text[alike..].split('\n').next().unwrap_or_default().to_owned();
+    let (is, wanted) = (line(text), line(laid_out));
+    let label = if wanted.trim() == is.trim() && wanted.trim_end() == wanted {
+        "the blanks of this line".to_owned()
+    } else {
+        format!("in place of this: {wanted}")
+    };
+    let message = format!("{} is not laid out", source.name());
+    let end = alike + is.trim_end_matches('\r').len();
+    let problem = Problem::error(Code::NotLaidOut, message).label(&source.at(alike..end), label);
+    Some(problem.help("`rockpack fmt` lays it out"))
+}
+
+/// Puts the text in the file's place, when all of it is on the disk. A link stays one.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    let failed =
+        |error: io::Error| environment(format!("cannot write {}: {error}", file.display()));
+    let place = fs::canonicalize(file).map_err(failed)?;
+    let mode = fs::metadata(&place).map_err(failed)?.permissions();
+    let dir = place.parent().unwrap_or(Path::new("."));
+    let mut target = NamedTempFile::with_prefix_in(".rockpack-", dir).map_err(failed)?;
+    let _registration = cleanup::path(target.path().to_owned());
+    target.write_all(text.as_bytes()).map_err(failed)?;
+    target.as_file().set_permissions(mode).map_err(failed)?;
+    target.as_file().sync_all().map_err(failed)?;
+    target.persist(&place).map_err(|error| failed(error.error))?;
+    Ok(())
+}
