@@ -38,32 +38,19 @@ fn fifo(path: &Path) {
 
 type Make<'m> = &'m dyn Fn(&Path);
 
-/// What stands where a text is expected, and what is said of it.
-fn others(most: usize) -> [(&'static str, String, Box<dyn Fn(&Path)>); 6] {
+/// What stands where a text is expected: what is said of it, and how it comes there.
+type Other = (&'static str, &'static str, Box<dyn Fn(&Path)>);
+
+fn others(most: usize) -> [Other; 6] {
+    let make = |make: fn(&Path)| -> Box<dyn Fn(&Path)> { Box::new(make) };
     let too_large = move |path: &Path| fs::write(path, "x\n".repeat(most / 2 + 1)).unwrap();
     [
-        (
-            "is a device",
-            "/dev/zero".to_owned(),
-            Box::new(|p: &Path| symlink("/dev/zero", p).unwrap()),
-        ),
-        ("is a FIFO", "a FIFO".to_owned(), Box::new(fifo)),
-        (
-            "is a directory",
-            "a directory".to_owned(),
-            Box::new(|p: &Path| fs::create_dir(p).unwrap()),
-        ),
-        (
-            "not UTF-8",
-            "another encoding".to_owned(),
-            Box::new(|p: &Path| fs::write(p, b"caf\xe9\n").unwrap()),
-        ),
-        ("is larger than", "too much".to_owned(), Box::new(too_large)),
-        (
-            "No such file",
-            "a link to nothing".to_owned(),
-            Box::new(|p: &Path| symlink("gone", p).unwrap()),
-        ),
+        ("is a device", "/dev/zero", make(|path| symlink("/dev/zero", path).unwrap())),
+        ("is a FIFO", "a FIFO", make(fifo)),
+        ("is a directory", "a directory", make(|path| fs::create_dir(path).unwrap())),
+        ("not UTF-8", "another encoding", make(|path| fs::write(path, b"caf\xe9\n").unwrap())),
+        ("is larger than", "too much", Box::new(too_large)),
+        ("No such file", "a link to nothing", make(|path| symlink("gone", path).unwrap())),
     ]
 }
 

@@ -20,12 +20,11 @@ pub(super) fn of(
     instance: &Instance<'_>,
     distribution: &Distribution,
 ) -> Description {
-    let (format, text) = match &instance.package.readme {
-        Some(readme) => (readme.format, Template::new(&*readme.text).fill(&instance.variant)),
-        None => {
-            let page = Page { manifest, targets, all, instance, distribution };
-            (ReadmeFormat::Markdown, page.text())
-        }
+    let (format, text) = if let Some(readme) = &instance.package.readme {
+        (readme.format, Template::new(&*readme.text).fill(&instance.variant))
+    } else {
+        let page = Page { manifest, targets, all, instance, distribution };
+        (ReadmeFormat::Markdown, page.text())
     };
     Description {
         content_type: format.content_type().to_owned(),
@@ -58,13 +57,12 @@ impl Page<'_, '_> {
             text += &self.extras();
         } else {
             let what = self.install();
-            text += &match what.split('[').next().filter(|selector| *selector != name) {
-                Some(selector) => format!(
-                    "It belongs to {}, which picks packages of one version. To install it:\n\n",
-                    code(selector)
-                ),
-                None => "To install it:\n\n".to_owned(),
-            };
+            let selector = what.split('[').next().filter(|selector| *selector != name);
+            if let Some(selector) = selector.map(code) {
+                let _ =
+                    write!(text, "It belongs to {selector}, which picks packages of one version. ");
+            }
+            text += "To install it:\n\n";
             text += &command(&what);
         }
         text + &self.facts()
