@@ -10,9 +10,11 @@ use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
 use crate::catalog::sha256_of_file;
 use crate::names::RelPath;
-use crate::provenance::{Package, SUMS, Statement};
+use crate::provenance::{Made, Package, SUMS, Statement};
 use crate::recorded::{Combined, Recorded};
 use crate::regular;
+
+mod finished;
 
 /// What was put together.
 #[derive(Debug)]
@@ -31,6 +33,26 @@ pub enum AssembleError {
     /// A directory that no build wrote.
     #[error("{} has no {SUMS} with a provenance statement beside it", .dir.display())]
     NoRecord {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A directory that a build wrote, where one with finished files alone is wanted.
+    #[error("{} is a record of a build or of finished files already", .file.display())]
+    Record {
+        /// Its checksums or its statement.
+        file: PathBuf,
+    },
+    /// Something that is no finished file.
+    #[error("{} cannot be put together with the others: {why}", .path.display())]
+    NotAFile {
+        /// Where it is.
+        path: PathBuf,
+        /// What it is, or what is wrong with its name.
+        why: String,
+    },
+    /// A directory without files.
+    #[error("{} has no file in it", .dir.display())]
+    Empty {
         /// The directory.
         dir: PathBuf,
     },
@@ -82,6 +104,25 @@ struct Shard<'a> {
 /// files have one name, or the packages are of different plans. `dest` is then as it was.
 pub fn assemble(dirs: &[PathBuf], dest: &Path) -> Result<Assembled, AssembleError> {
     let shards = dirs.iter().map(|dir| Shard::read(dir)).collect::<Result<Vec<_>, _>>()?;
+    unite(shards, dest)
+}
+
+/// The same of directories with finished files, which no build recorded: all of them, and a statement
+/// that they are `made` of a commit. Who calls this answers for that; the files do not tell.
+///
+/// # Errors
+/// When a directory has a record, something that is no file, or nothing; otherwise as [`assemble`].
+pub fn assemble_finished(
+    dirs: &[PathBuf],
+    made: &Made,
+    dest: &Path,
+) -> Result<Assembled, AssembleError> {
+    let shards =
+        dirs.iter().map(|dir| Shard::finished(dir, made)).collect::<Result<Vec<_>, _>>()?;
+    unite(shards, dest)
+}
+
+fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError> {
     of_one_plan(&shards)?;
     let packages = packages(&shards)?;
     let stage = Stage::open(dest)?;

@@ -14,10 +14,12 @@ use crate::catalog::Catalog;
 use crate::names::{PathError, RelPath};
 use crate::plan::{Plan, Request};
 
+mod commit;
 mod statement;
 
 use statement::Descriptor;
 
+pub use commit::{Commit, CommitError, Made};
 pub use statement::Statement;
 
 /// The file with the checksums, in `dist`.
@@ -27,6 +29,8 @@ pub const STATEMENT: &str = "provenance.intoto.json";
 
 /// What kind of build the statement tells of: it says what its parameters mean (`schema/provenance.md`).
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
+/// The same of files that something else made, which `rockpack assemble --source-commit` tells of.
+pub const FILES_TYPE: &str = "urn:rockpack:files:1";
 
 /// The path of the checksums below the destination.
 ///

@@ -52,6 +52,11 @@ impl Recorded {
         Self::read_in(&dest.join(DIST))
     }
 
+    /// What would be recorded of files that a statement tells of, and nobody wrote down yet.
+    pub fn unwritten(sums: BTreeMap<RelPath, String>, statement: Statement) -> Self {
+        Self { sums, statements: vec![statement], files: Vec::new() }
+    }
+
     /// The same of a directory that is `dist` itself, whatever it is called.
     ///
     /// # Errors

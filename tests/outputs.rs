@@ -12,7 +12,7 @@ use rockpack::catalog::sha256_of_file;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A scratch directory with the demo artifacts in `artifacts`.
@@ -214,6 +214,88 @@ fn jobs_that_do_not_belong_together_are_refused() {
     let wheel = packages(&dir.path().join("one")).remove(0);
     fs::write(dir.path().join("one/dist").join(wheel), "changed").unwrap();
     refused(&["one"], "is not the file that SHA256SUMS beside it lists");
+}
+
+/// What stands for a commit.
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+#[test]
+fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
+    let dir = scratch();
+    let root = dir.path();
+    for (file, text) in [("a/one.whl", "1"), ("b/two words.tar.xz", "2"), ("b/one.whl", "1")] {
+        fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+        fs::write(root.join(file), text).unwrap();
+    }
+    let assemble = |dirs: &[&str], more: &[&str]| {
+        rockpack(root, &[&["assemble", "--dest-dir", "out"], dirs, more].concat())
+    };
+    let named = ["--source-commit", COMMIT, "--builder-id", "https://example.org/ci"];
+    let output = assemble(&["a", "b"], &named);
+    assert!(output.status.success(), "{}", said(&output));
+    let out = root.join("out");
+    let files = ["one.whl", "two words.tar.xz"];
+    assert_eq!(listed(&out), files);
+    assert_eq!(subjects(&out, "provenance.intoto.json"), files);
+    let statement = fs::read(out.join("dist/provenance.intoto.json")).unwrap();
+    let predicate = &serde_json::from_slice::<Value>(&statement).unwrap()["predicate"];
+    let definition = &predicate["buildDefinition"];
+    assert_eq!(definition["buildType"], "urn:rockpack:files:1");
+    assert_eq!(definition["externalParameters"], json!({ "source-commit": COMMIT }));
+    let source = json!([{ "name": "source", "digest": { "gitCommit": COMMIT } }]);
+    assert_eq!(definition["resolvedDependencies"], source);
+    assert_eq!(predicate["runDetails"]["builder"]["id"], "https://example.org/ci");
+    // What was put together is a record like any other, which what comes next is united with or replaces.
+    let before = contents(&out);
+    assert!(assemble(&["out"], &[]).status.success());
+    assert_eq!(contents(&out), before);
+    fs::remove_file(root.join("b/two words.tar.xz")).unwrap();
+    assert!(assemble(&["a", "b"], &named).status.success());
+    assert_eq!(listed(&out), ["one.whl"]);
+    assert!(!out.join("dist/two words.tar.xz").exists());
+}
+
+#[test]
+fn what_is_no_finished_file_is_refused() {
+    let dir = scratch();
+    let root = dir.path();
+    for name in ["one", "other", "linked", "deep/below", "recorded", "empty"] {
+        fs::create_dir_all(root.join(name)).unwrap();
+    }
+    fs::write(root.join("one/file"), "1").unwrap();
+    fs::write(root.join("other/file"), "2").unwrap();
+    fs::write(root.join("recorded/SHA256SUMS"), "").unwrap();
+    std::os::unix::fs::symlink("../one/file", root.join("linked/file")).unwrap();
+    let refused = |status: i32, commit: &str, dirs: &[&str], needle: &str| {
+        let options = ["assemble", "--dest-dir", "out", "--source-commit", commit];
+        let output = rockpack(root, &[&options, dirs].concat());
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        assert!(unwrapped(&output).contains(needle), "{}", said(&output));
+        assert!(!root.join("out").exists());
+    };
+    refused(1, COMMIT, &["one", "other"], "they are different files");
+    refused(
+        1,
+        COMMIT,
+        &["linked"],
+        "linked/file cannot be put together with the others: it is not a file",
+    );
+    refused(
+        1,
+        COMMIT,
+        &["deep"],
+        "deep/below cannot be put together with the others: it is not a file",
+    );
+    refused(1, COMMIT, &["recorded"], "leave out --source-commit");
+    refused(1, COMMIT, &["empty"], "empty has no file in it");
+    refused(2, "main", &["one"], "write what `git rev-parse HEAD` prints");
+    refused(2, &COMMIT[..12], &["one"], "is not the whole name of a commit");
+    // Packages of a build do not lie with files of something else.
+    build(root, "built", &["--only", "core"]);
+    let finished = ["assemble", "one", "--dest-dir", "finished", "--source-commit", COMMIT];
+    assert!(rockpack(root, &finished).status.success());
+    let output = rockpack(root, &["assemble", "built", "finished", "--dest-dir", "out"]);
+    assert!(unwrapped(&output).contains("only one of them was made by `rockpack build`"));
 }
 
 #[test]

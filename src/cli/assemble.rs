@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use rockpack::provenance::{BuilderId, Commit};
 
 /// Unite the packages that several builds made of one plan
 ///
@@ -16,6 +17,10 @@ use clap::{Args, ValueHint};
 /// platform tags. Earlier packages in DEST/dist that none of the directories has are removed, as by
 /// `rockpack build`.
 ///
+/// With --source-commit the directories have finished files that no build of rockpack made, such as
+/// those of a release: every file is taken, listed in SHA256SUMS and told of in the provenance as made of
+/// that commit. rockpack cannot see what they were made of: who writes the commit answers for it.
+///
 /// Exit status: 0 put together, 1 the directories do not belong together or a package was changed,
 /// 2 something is wrong with the command line or the environment.
 #[derive(Debug, Args)]
@@ -28,6 +33,18 @@ pub struct AssembleArgs {
     /// Where the packages go: DIR/dist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
+
+    /// The git commit that the files were made of, which no build of rockpack recorded: its whole name
+    #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
+    pub source_commit: Option<Commit>,
+
+    /// Who made them, as the provenance statement names it: a URI [default: nobody in particular]
+    #[arg(long, value_name = "URI", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
+    pub builder_id: Option<BuilderId>,
+
+    /// Which run of the builder it was, for the same statement [default: not said]
+    #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
+    pub invocation_id: Option<String>,
 }
 
 const ASSEMBLE_EXAMPLES: &str = "\
@@ -35,4 +52,7 @@ Examples:
   What three jobs of a matrix built and uploaded:
     rockpack assemble jobs/core jobs/libraries jobs/device --dest-dir out
     rockpack verify out/dist
+
+  The files of a release, made by other programs:
+    rockpack assemble files --dest-dir release --source-commit \"$(git rev-parse HEAD)\"
 ";

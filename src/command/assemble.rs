@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rockpack::assemble::{self, AssembleError, Assembled};
+use rockpack::provenance::Made;
 use rockpack::source::{Code, Problem, with_causes};
 
 use super::{Failure, print, repaired};
@@ -11,7 +12,18 @@ use crate::cli::AssembleArgs;
 /// Puts everything in place, and says what there is.
 pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
-    let done = assemble::assemble(&args.dirs, &args.dest_dir).map_err(|e| failure(&e))?;
+    let done = match &args.source_commit {
+        None => assemble::assemble(&args.dirs, &args.dest_dir),
+        Some(commit) => {
+            let made = Made {
+                of: commit.clone(),
+                builder: args.builder_id.clone().unwrap_or_default(),
+                invocation: args.invocation_id.clone(),
+            };
+            assemble::assemble_finished(&args.dirs, &made, &args.dest_dir)
+        }
+    };
+    let done = done.map_err(|e| failure(&e))?;
     print(&said(args, &done))
 }
 
@@ -26,11 +38,13 @@ fn said(args: &AssembleArgs, done: &Assembled) -> String {
     let count = |number: usize, one: &str| {
         if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
     };
+    let (finished, commit) =
+        args.source_commit.as_ref().map_or((false, ""), |commit| (true, commit.as_str()));
     let _ = writeln!(
         text,
         "{} of {} in {}, with {}",
-        count(done.packages.len(), "package"),
-        count(args.dirs.len(), "build"),
+        count(done.packages.len(), if finished { "file" } else { "package" }),
+        if finished { format!("commit {commit:.12}") } else { count(args.dirs.len(), "build") },
         args.dest_dir.display(),
         count(done.statements, "provenance statement"),
     );
@@ -45,8 +59,16 @@ fn failure(error: &AssembleError) -> Failure {
         }
         AssembleError::NoRecord { .. } => (
             Code::ChecksumList,
-            "give directories that `rockpack build` or `rockpack assemble` wrote",
+            "give directories that `rockpack build` or `rockpack assemble` wrote; of other finished \
+             files, say with --source-commit what they were made of",
         ),
+        AssembleError::Record { .. } => (
+            Code::ChecksumList,
+            "leave out --source-commit: what is recorded is united as it was recorded",
+        ),
+        AssembleError::NotAFile { .. } | AssembleError::Empty { .. } => {
+            (Code::ChecksumList, "give directories that have the finished files and nothing else")
+        }
         AssembleError::Changed { .. } => {
             (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
         }

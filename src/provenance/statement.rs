@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{BUILD_TYPE, Inputs, Package, StatementError};
+use super::{BUILD_TYPE, BuilderId, FILES_TYPE, Inputs, Package, StatementError};
 use crate::plan::{OnlyName, Plan, Request};
 
+mod finished;
 mod unite;
 
 /// What kind of document it is (<https://in-toto.io/Statement/v1>).
@@ -39,6 +40,14 @@ struct Digests {
     sha256: String,
 }
 
+/// What a dependency is known by: in-toto's `DigestSet`, of which one algorithm is used at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Digest {
+    Sha256(String),
+    GitCommit(String),
+}
+
 /// SLSA's predicate (<https://slsa.dev/provenance/v1>).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,7 +70,7 @@ struct BuildDefinition {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Descriptor {
     name: String,
-    digest: Digests,
+    digest: Digest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     media_type: Option<String>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -73,7 +82,7 @@ impl Descriptor {
     pub fn text(name: &str, sha256: String) -> Self {
         Self {
             name: name.to_owned(),
-            digest: Digests { sha256 },
+            digest: Digest::Sha256(sha256),
             media_type: None,
             annotations: Map::new(),
         }
@@ -89,7 +98,7 @@ impl Descriptor {
         let annotations = Map::from_iter([covers]);
         Self {
             name: name.to_owned(),
-            digest: Digests { sha256 },
+            digest: Digest::Sha256(sha256),
             media_type: Some("application/json".to_owned()),
             annotations,
         }
@@ -114,6 +123,18 @@ struct Versions {
     rockpack: String,
 }
 
+impl RunDetails {
+    /// Of this program, run by `builder`.
+    fn by(builder: &BuilderId, invocation: Option<String>) -> Self {
+        let builder = Builder {
+            id: builder.as_str().to_owned(),
+            version: Versions { rockpack: env!("CARGO_PKG_VERSION").to_owned() },
+        };
+        let metadata = invocation.map(|invocation_id| RunMetadata { invocation_id });
+        Self { builder, metadata }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RunMetadata {
@@ -123,29 +144,30 @@ struct RunMetadata {
 impl Statement {
     /// Of these packages, in this order.
     pub(super) fn new(plan: &Plan, inputs: &Inputs, packages: Vec<&Package<'_>>) -> Self {
-        let subject = |p: &Package<'_>| Subject {
-            name: p.name().to_owned(),
-            digest: Digests { sha256: p.sha256.to_owned() },
-        };
         let build_definition = BuildDefinition {
             build_type: BUILD_TYPE.to_owned(),
             external_parameters: asked(&inputs.request),
             internal_parameters: decided(plan),
             resolved_dependencies: inputs.dependencies.clone(),
         };
-        let builder = Builder {
-            id: inputs.builder.as_str().to_owned(),
-            version: Versions { rockpack: env!("CARGO_PKG_VERSION").to_owned() },
+        let run_details = RunDetails::by(&inputs.builder, inputs.invocation.clone());
+        Self::told(packages, build_definition, run_details)
+    }
+
+    fn told(
+        packages: Vec<&Package<'_>>,
+        build_definition: BuildDefinition,
+        run_details: RunDetails,
+    ) -> Self {
+        let subject = |p: &Package<'_>| Subject {
+            name: p.name().to_owned(),
+            digest: Digests { sha256: p.sha256.to_owned() },
         };
-        let metadata = inputs.invocation.clone().map(|invocation_id| RunMetadata { invocation_id });
         Self {
             kind: STATEMENT_TYPE.to_owned(),
             subject: packages.into_iter().map(subject).collect(),
             predicate_type: PREDICATE_TYPE.to_owned(),
-            predicate: Predicate {
-                build_definition,
-                run_details: RunDetails { builder, metadata },
-            },
+            predicate: Predicate { build_definition, run_details },
         }
     }
 
@@ -155,8 +177,9 @@ impl Statement {
     /// When it is another document, or of another kind of build.
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let read: Self = serde_json::from_str(text)?;
-        let kinds = [&read.kind, &read.predicate_type, &read.predicate.build_definition.build_type];
-        if kinds == [STATEMENT_TYPE, PREDICATE_TYPE, BUILD_TYPE] {
+        let build = &*read.predicate.build_definition.build_type;
+        let ours = [BUILD_TYPE, FILES_TYPE].contains(&build);
+        if ours && [&*read.kind, &*read.predicate_type] == [STATEMENT_TYPE, PREDICATE_TYPE] {
             Ok(read)
         } else {
             Err(StatementError::Kind)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ARTIFACTS, ONLY, Statement};
+use super::{ARTIFACTS, Digest, ONLY, Statement};
 
 impl Statement {
     /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
@@ -42,9 +42,12 @@ impl Statement {
     }
 
     /// What two builds decided differently, in words: version, mode or platform tag. Packages of builds that
-    /// decided differently do not belong together.
+    /// decided differently do not belong together, and neither do those of two kinds of build.
     pub fn decided_otherwise(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
+        if ours.build_type != theirs.build_type {
+            return Some("only one of them was made by `rockpack build`".to_owned());
+        }
         difference(&ours.internal_parameters, &theirs.internal_parameters)
     }
 
@@ -57,15 +60,11 @@ impl Statement {
         if different.is_some() {
             return different;
         }
-        let digests: BTreeMap<&str, &str> = ours
-            .resolved_dependencies
-            .iter()
-            .map(|found| (&*found.name, &*found.digest.sha256))
-            .collect();
+        let digests: BTreeMap<&str, &Digest> =
+            ours.resolved_dependencies.iter().map(|found| (&*found.name, &found.digest)).collect();
         let mut others = theirs.resolved_dependencies.iter().filter(|d| d.name != ARTIFACTS);
-        let other_content = others.find(|found| {
-            digests.get(&*found.name).is_some_and(|digest| *digest != found.digest.sha256)
-        });
+        let other_content = others
+            .find(|found| digests.get(&*found.name).is_some_and(|digest| **digest != found.digest));
         if let Some(found) = other_content {
             return Some(format!("they are made of two different {}", found.name));
         }

@@ -1,0 +1,32 @@
+//! The statement of files that something else than `rockpack build` made.
+
+use serde_json::{Map, Value};
+
+use super::{BuildDefinition, Descriptor, Digest, RunDetails, Statement};
+use crate::provenance::{FILES_TYPE, Made, Package, in_order};
+
+/// The parameter that names the commit, and the dependency that is its tree.
+const SOURCE_COMMIT: &str = "source-commit";
+const SOURCE: &str = "source";
+
+impl Statement {
+    /// Of files that were made of a commit.
+    pub fn of_files(made: &Made, files: &[Package<'_>]) -> Self {
+        let commit = made.of.as_str();
+        let parameters = [(SOURCE_COMMIT.to_owned(), Value::from(commit))];
+        let source = Descriptor {
+            name: SOURCE.to_owned(),
+            digest: Digest::GitCommit(commit.to_owned()),
+            media_type: None,
+            annotations: Map::new(),
+        };
+        let definition = BuildDefinition {
+            build_type: FILES_TYPE.to_owned(),
+            external_parameters: Map::from_iter(parameters),
+            internal_parameters: Map::new(),
+            resolved_dependencies: vec![source],
+        };
+        let run = RunDetails::by(&made.builder, made.invocation.clone());
+        Self::told(in_order(files), definition, run)
+    }
+}
