@@ -1,7 +1,8 @@
 //! Tells the program which commit it is made of, where git knows.
 //!
-//! `ROCKPACK_COMMIT` says it where git cannot: of sources from a tarball. Without both the version
-//! names none, so that equal sources still give equal programs.
+//! Of sources from an archive of git's, as sdists are, the file `COMMIT` says it, and of others
+//! `ROCKPACK_COMMIT`. Without all three the version names none, so that equal sources still give
+//! equal programs.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,14 +11,17 @@ use std::process::Command;
 const SOURCES: [&str; 7] =
     ["src", "runtime", "packages.kdl", "families.kdl", "Cargo.toml", "Cargo.lock", "build.rs"];
 
+/// Where `git archive` writes the commit that it packs (.gitattributes); in a checkout it has a pattern.
+const ARCHIVED: &str = "COMMIT";
+
 fn main() {
     println!("cargo::rerun-if-env-changed=ROCKPACK_COMMIT");
-    for source in SOURCES {
+    for source in SOURCES.iter().chain([&ARCHIVED]) {
         println!("cargo::rerun-if-changed={source}");
     }
     let version = env!("CARGO_PKG_VERSION");
     let told = std::env::var("ROCKPACK_COMMIT").ok().map(|commit| commit.trim().to_owned());
-    let commit = told.filter(|commit| !commit.is_empty()).or_else(of_git);
+    let commit = told.filter(|commit| !commit.is_empty()).or_else(of_git).or_else(of_archive);
     let version = commit.map_or_else(|| version.to_owned(), |c| format!("{version} ({c})"));
     println!("cargo::rustc-env=ROCKPACK_VERSION={version}");
 }
@@ -38,6 +42,14 @@ fn of_git() -> Option<String> {
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     let changed = git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat())?;
     Some(if changed.is_empty() { commit } else { format!("{commit}, changed") })
+}
+
+/// The commit that git packed, as short as git prints it for a checkout.
+fn of_archive() -> Option<String> {
+    let text = std::fs::read_to_string(ARCHIVED).ok()?;
+    let commit = text.trim();
+    commit.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+    commit.get(..12).map(str::to_owned)
 }
 
 /// What git prints; `None` where there is no git, or it fails.
