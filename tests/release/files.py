@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The files of a release: which there are, and what they say of themselves and of each other."""
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import fetch
+from process import run
+from report import NotRun, some
+
+TOOLS = ("twine", "auditwheel==6.8.2", "uv")
+BESIDE = ("SHA256SUMS", "provenance.intoto.json")
+IN_TARBALL = (
+    "CHANGELOG.md", "LICENSE", "README.md", "completions/_rockpack", "completions/_rockpack.ps1",
+    "completions/rockpack.bash", "completions/rockpack.fish", "man/man1/rockpack.1", "rockpack",
+)
+MACHINE = re.compile(r"_(x86_64|aarch64)\.whl$")
+# A place that only the machine has which built it.
+PLACES = re.compile(rb"/(?:root|home|Users|runner)/[\x21-\x7e]{0,80}")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Programs in a virtual environment of their own."""
+
+    bin: Path
+
+    @classmethod
+    def fetch(cls, work):
+        """Install the tools from PyPI, or raise NotRun."""
+        home = work / "tools"
+        if not all((home / "bin" / tool.split("=")[0]).is_file() for tool in TOOLS):
+            for command in ([sys.executable, "-m", "venv", "--clear", home], [home / "bin" / "pip", "install", "--quiet", *TOOLS]):
+                done = run(command, work, fetch.machine())
+                if done.status:
+                    raise NotRun(f"the tools cannot be had from PyPI: {done.problem}")
+        return cls(home / "bin")
+
+    def run(self, tool, *words):
+        """Run one of them to its end."""
+        return run([self.bin / tool, *words], self.bin.parent)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was made for whom."""
+
+    dist: Path
+    commit: str
+    version: str
+    wheels: dict  # by machine: x86_64, aarch64
+    tarballs: dict  # the same
+    sdist: Path
+
+    @classmethod
+    def read(cls, report, dist, commit):
+        """Find the files by their names, or return None when those are not what a release has."""
+        names = sorted(path.name for path in dist.iterdir())
+        sdists = [name for name in names if re.fullmatch(r"rockpack-[^-]+\.tar\.gz", name)]
+        version = sdists[0].removeprefix("rockpack-").removesuffix(".tar.gz") if len(sdists) == 1 else "?"
+        wheels = {MACHINE.search(name)[1]: dist / name for name in names
+                  if name.startswith(f"rockpack-{version}-py3-none-") and MACHINE.search(name)}
+        tarballs = {name.removeprefix(f"rockpack-{version}-").split("-")[0]: dist / name
+                    for name in names if name.endswith(".tar.xz") and name.startswith(f"rockpack-{version}-")}
+        known = {path.name for path in (*wheels.values(), *tarballs.values())} | {*sdists, *BESIDE}
+        problem = None
+        if len(sdists) != 1 or not wheels or set(names) != known or set(wheels) != set(tarballs):
+            problem = f"it has {some(names, 20)}"
+        if not report.check("there are a wheel and a tarball for each machine, an sdist, and nothing else", problem):
+            return None
+        return cls(dist, commit, version, wheels, tarballs, dist / sdists[0])
+
+    @property
+    def says(self):
+        """What a program of it answers to --version."""
+        return f"rockpack {self.version} ({self.commit[:12]})"
+
+
+def check(report, tools, release, program):
+    """Hold the files against what stands beside them, and against what other tools say."""
+    done = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
+    report.check("sha256sum --check SHA256SUMS", done.problem)
+    report.check("the provenance names every file and the commit", provenance(release))
+    done = run([program, "verify", release.dist], release.dist)
+    report.check("rockpack verify", done.problem)
+    packages = [release.sdist, *release.wheels.values()]
+    report.check("twine check --strict", tools.run("twine", "check", "--strict", *packages).problem)
+    report.check("the sdist is of the commit, with all that a build needs", sdist(release))
+    for machine, wheel in release.wheels.items():
+        audited(report, tools, program, wheel)
+        report.check(f"the program in {wheel.name} is the tarball's", tarball(release, machine))
+
+
+def provenance(release):
+    """Return what the statement leaves out, or says of another commit."""
+    statement = json.loads((release.dist / "provenance.intoto.json").read_text(encoding="utf-8"))
+    told = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
+    there = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+             for path in release.dist.iterdir() if path.name not in BESIDE}
+    sources = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+    if told != there:
+        return f"it tells of {some(sorted(told), 20)}, or of other bytes"
+    wanted = [{"name": "source", "digest": {"gitCommit": release.commit}}]
+    return None if sources == wanted else f"it is made of {sources}"
+
+
+def sdist(release):
+    """Return what is missing in the sdist."""
+    top = f"rockpack-{release.version}/"
+    with tarfile.open(release.sdist) as archive:
+        names = {name.removeprefix(top) for name in archive.getnames()}
+        commit = archive.extractfile(top + "COMMIT").read().decode().strip()
+    wanted = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl", "src/main.rs"}
+    if commit != release.commit:
+        return f"COMMIT says {commit}"
+    return f"there is no {some(sorted(wanted - names))}" if wanted - names else None
+
+
+def audited(report, tools, program, wheel):
+    """Hold the tags in a wheel's name against what rockpack and auditwheel find, which has to be the same."""
+    done = run([program, "audit", "--json", wheel], wheel.parent)
+    if not report.check(f"rockpack audit {wheel.name}", done.problem):
+        return
+    audit = json.loads(done.out)["wheels"][0]
+    alone = audit["elf_files"] == 1 and not audit["external_libraries"]
+    report.check("it judges the program, which needs no library", None if alone else done.out)
+    found = {audit["tag"], *audit["also"]}
+    distribution, tags = wheel.stem.rsplit("-", 1)
+    for libc in sorted({tag.split("_")[0].rstrip("0123456789") for tag in tags.split(".")}):
+        # Of a program without a C library, auditwheel goes by the name alone, and tells of one library.
+        mine = [tag for tag in tags.split(".") if tag.startswith(libc)]
+        named = tools.bin.parent / f"{distribution}-{'.'.join(mine)}.whl"
+        shutil.copyfile(wheel, named)
+        done = tools.run("auditwheel", "show", named)
+        said = " ".join((done.out + done.err).split())
+        report.check(f"auditwheel and rockpack find the same of {libc}", done.problem or disagreement(mine, "musllinux" in tags, found, said))
+        named.unlink()
+
+
+def disagreement(named, is_static, found, said):
+    """Return what is wrong with the tags in a wheel's name, or with what rockpack found, by auditwheel's words."""
+    told = re.search(r'following platform tag: "([^"]+)"', said)
+    static = "requires no external shared libraries" in said
+    if not told or (is_static and not static):
+        return f"auditwheel says: {said}"
+    if told[1] not in found:
+        return f"auditwheel finds {told[1]}, rockpack {some(sorted(found))}"
+    # Which musl a program needs cannot be told: both name the newest, and a static one needs none.
+    unfit = [tag for tag in named if tag.startswith("manylinux_") and glibc(tag) < glibc(told[1])]
+    return f"{some(unfit)} promises more than {told[1]}" if unfit else None
+
+
+def glibc(tag):
+    """Return the version that a tag asks for."""
+    return tuple(int(part) for part in re.match(r"manylinux_(\d+)_(\d+)_", tag).groups())
+
+
+def tarball(release, machine):
+    """Return what is wrong with a tarball, beside the wheel of the same machine."""
+    wheel, tarred = release.wheels[machine], release.tarballs[machine]
+    top = tarred.name.removesuffix(".tar.xz") + "/"
+    with tarfile.open(tarred) as archive:
+        found = {member.name.removeprefix(top): member for member in archive if member.isfile()}
+        texts = {name: archive.extractfile(member).read() for name, member in found.items()}
+    with zipfile.ZipFile(wheel) as archive:
+        program = archive.read(f"rockpack-{release.version}.data/scripts/rockpack")
+    if sorted(texts) != sorted(IN_TARBALL):
+        return f"it has {some(sorted(texts), 20)}"
+    if empty := [name for name, text in texts.items() if not text]:
+        return f"empty: {some(empty)}"
+    if texts["rockpack"] != program or found["rockpack"].mode != 0o755:
+        return "it has another one, or one that is not executable"
+    if place := PLACES.search(program):
+        return f"it names a place of the machine that built it: {place[0].decode()}"
+    return None if release.says.removeprefix("rockpack ").encode() in texts["man/man1/rockpack.1"] else "its manual page has another version"
