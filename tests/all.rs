@@ -18,6 +18,7 @@ mod elf_conformance;
 mod elf_corpus;
 mod elf_mutations;
 mod elf_stub;
+mod elf_verify;
 mod explain_command;
 mod fmt_command;
 mod golden;

@@ -9,7 +9,6 @@ use rockpack::source::{Code, Problem, with_causes};
 use super::{Failure, environment, print, print_exact};
 use crate::cli::ElfCommand;
 
-mod contents;
 mod edit;
 mod headers;
 mod show;

@@ -53,6 +53,14 @@ pub enum ElfError {
         /// The address.
         address: u64,
     },
+    /// Two tables have the same bytes: writing one would change the other.
+    #[error("malformed: {one} and {other} have bytes in common")]
+    Overlap {
+        /// The one that begins first.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+    },
     /// A version table contradicts the format.
     #[error("malformed {table} at byte {offset:#x} of the table")]
     Versions {

@@ -102,7 +102,8 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         Ok(start == end
             || (!claimed
                 && loads == 1
-                && self.old(start, end - start)?.iter().all(|&byte| byte == 0)))
+                && self.old(start, end - start)?.iter().all(|&byte| byte == 0)
+                && !self.info.points_into(self.file, start, end)))
     }
 
     /// The last LOAD, when nothing keeps it from growing past the file's end.

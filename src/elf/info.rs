@@ -147,6 +147,9 @@ fn identify(file: &(impl ReadAt + ?Sized), have: u64) -> Result<(Machine, FileTy
         elf::ELFDATA2MSB => true,
         other => return Err(ElfError::Header { field: "EI_DATA", value: other.0.into() }),
     };
+    if start[6] != elf::EV_CURRENT.0 {
+        return Err(ElfError::Header { field: "EI_VERSION", value: start[6].into() });
+    }
     let half = |at: usize| {
         let bytes = [start[at], start[at + 1]];
         if big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
@@ -324,6 +327,12 @@ impl ElfInfo {
     /// The value of the dynamic entry that loaders take for `tag`.
     pub(super) fn tag(&self, tag: DynamicTag) -> Option<u64> {
         self.dynamic.as_ref()?.get(tag)
+    }
+
+    /// The place in the file of `address`, and how many bytes of its LOAD there are from it on.
+    pub(super) fn bytes_from(&self, address: u64) -> Option<(u64, u64)> {
+        let load = self.loads().find(|load| load.offset_of(address, 1).is_some())?;
+        Some((load.offset_of(address, 1)?, load.address + load.file_size - address))
     }
 
     /// The place in the file of `len` bytes of memory, when one LOAD has bytes for all of them.

@@ -7,6 +7,7 @@ use super::dynamic::{Dynamic, ENTRY_SIZE, Entry, Strings};
 use super::edited::Edited;
 use super::edits::{Edits, Wanted};
 use super::error::ElfError;
+use super::facts::ElfFacts;
 use super::home::{Growth, MOST_HEADERS};
 use super::info::{ElfInfo, ElfKind, Machine, inspect};
 use super::read_at::ReadAt;
@@ -109,8 +110,7 @@ pub fn plan_edit(
     edits: &Edits,
 ) -> Result<EditPlan, ElfError> {
     let (table_at, dynamic, strings) = info.editable()?;
-    // A table that is said to be shorter than it is would lose its end when it moves.
-    info.facts()?;
+    info.check_what_edits_rely_on(file)?;
     let wanted = edits.wanted(info, dynamic, strings)?;
     let mut plan = EditPlan {
         old_len: info.file_len,
@@ -129,6 +129,15 @@ pub fn plan_edit(
 }
 
 impl ElfInfo {
+    /// The facts of a file that can be edited.
+    ///
+    /// # Errors
+    /// The refusal for files that can't, or as [`ElfInfo::facts`].
+    pub fn editable_facts(&self) -> Result<ElfFacts, ElfError> {
+        self.editable()?;
+        self.facts()
+    }
+
     /// What an edit starts from; the refusal for files that can't be edited.
     fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
         match (self.kind, self.machine) {

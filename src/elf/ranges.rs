@@ -89,8 +89,8 @@ impl ElfInfo {
             .section_at(self.tag(elf::DT_SYMTAB)?)
             .filter(|section| section.kind == elf::SHT_DYNSYM);
         let by_section = section.map(|section| section.size / size_of::<Sym64<LE>>() as u64);
-        let by_hash = || self.hash_header(file).map(|(_, chains)| chains);
-        by_section.or_else(by_hash).or_else(|| self.gnu_hash(file)?.1)
+        let by_hash = self.hash_header(file).map(|(_, chains)| chains);
+        by_section.max(by_hash).max(self.gnu_hash(file).and_then(|(_, count)| count))
     }
 
     fn hash_header(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, u64)> {
@@ -106,7 +106,7 @@ impl ElfInfo {
     }
 
     /// The size of the GNU hash table, and the count of symbols when it has any.
-    fn gnu_hash(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, Option<u64>)> {
+    pub(super) fn gnu_hash(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, Option<u64>)> {
         let address = self.tag(elf::DT_GNU_HASH)?;
         let bytes = self.read_at(file, address, size_of::<GnuHashHeader<LE>>() as u64)?;
         let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;

@@ -57,6 +57,7 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         let mut count = behind.iter().take_while(|block| block.start < to).count();
         if !behind[..count].iter().all(|block| block.movable && block.start >= from)
             || !self.are_gaps_zero(from, to, &behind[..count])?
+            || self.info.points_into(self.file, from, to)
         {
             return Ok(None);
         }
@@ -70,7 +71,11 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
         }
         let mut moved = behind[..count].to_vec();
         let fits = behind.get(count).is_none_or(|next| next.start >= need);
-        if fits && self.are_gaps_zero(from, need, &moved)? && self.shares_load(from, need) {
+        if fits
+            && self.are_gaps_zero(from, need, &moved)?
+            && self.shares_load(from, need)
+            && !self.info.points_into(self.file, to, need)
+        {
             moved[id].nearby = Some(at);
         }
         Ok(Some(moved))

@@ -54,6 +54,7 @@ struct Parts {
     count: u16,
     names: u64,
     next: u64,
+    size: u64,
 }
 
 impl VersionTable {
@@ -93,6 +94,7 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
     let mut at = 0;
     // Entries that overlap could be made to cost the square of the table's length.
     let mut budget = bytes.len() / size_of::<Verdaux<LE>>();
+    let mut places = Vec::new();
     for _ in 0..count {
         let parts = entry(table, bytes, at).ok_or(at)?;
         let (mut names, mut numbers) = (Vec::new(), Vec::new());
@@ -103,11 +105,14 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
             names.push(name.offset);
             numbers.extend(name.number);
             found.size = found.size.max(aux + name.size);
+            places.push((aux, aux + name.size));
             aux += name.next;
             if name.next == 0 {
                 break;
             }
         }
+        found.size = found.size.max(at + parts.size);
+        places.push((at, at + parts.size));
         found.entries.push(Versions { at, file: parts.file, names, numbers });
         budget = budget.checked_sub(1).ok_or(at)?;
         if parts.next == 0 {
@@ -115,7 +120,13 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
         }
         at += parts.next;
     }
-    Ok(found)
+    // Another name for a library would change what lies over a need. Definitions keep their bytes,
+    // and some linkers let them share parts.
+    places.sort_unstable();
+    match places.windows(2).find(|pair| table == Table::Need && pair[1].0 < pair[0].1) {
+        Some(pair) => Err(pair[1].0),
+        None => Ok(found),
+    }
 }
 
 fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
@@ -129,6 +140,7 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
                 count: raw.vn_cnt.get(LE),
                 names,
                 next: raw.vn_next.get(LE).into(),
+                size: size_of::<Verneed<LE>>() as u64,
             }
         }
         Table::Definition => {
@@ -138,6 +150,7 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
                 count: raw.vd_cnt.get(LE),
                 names: raw.vd_aux.get(LE).into(),
                 next: raw.vd_next.get(LE).into(),
+                size: size_of::<Verdef<LE>>() as u64,
             }
         }
     })

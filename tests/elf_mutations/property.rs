@@ -2,6 +2,11 @@
 
 use std::io;
 
+#[path = "differential.rs"]
+mod differential;
+#[path = "loader.rs"]
+pub mod loader;
+
 use rockpack::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
 
 /// How far an edit may make a file grow that has little to grow, in bytes: padding that old
@@ -38,11 +43,19 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     facts
 }
 
+/// How many edits there are to try.
+const EDITS: usize = 7;
+
 /// Edits the file in several ways. Gives how many of the edits were accepted; these are proven
 /// to be right, and to have nothing left to do.
 pub fn edit(bytes: &[u8]) -> usize {
-    let Some(facts) = inspect(bytes) else { return 0 };
-    every_edit(&facts).iter().filter(|edits| edit_once(bytes, &facts, edits)).count()
+    (0..EDITS).filter(|&which| edit_by(bytes, which)).count()
+}
+
+/// As [`edit`], with one of its edits: the `which`-th, counted round.
+pub fn edit_by(bytes: &[u8], which: usize) -> bool {
+    let Some(facts) = inspect(bytes) else { return false };
+    edit_once(bytes, &facts, &every_edit(&facts)[which % EDITS])
 }
 
 /// Changes the edited file once more at the place that `noise` says, and verifies that.
@@ -66,6 +79,9 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     check_overlays(&plan, bytes.len() as u64);
     let edited = materialize(bytes, &plan);
     assert_eq!(elf::verify(&file, &Watched(&edited), &plan), Ok(()));
+    // What was written is what `elf verify` finds right, and what a loader finds.
+    assert_eq!(elf::compare(&file, &Watched(&edited)), Ok(()));
+    differential::check(bytes, &edited, edits);
     let after = elf::facts(&Watched(&edited)).unwrap().unwrap();
     assert_has(&after, facts, edits);
     // A SONAME is what tells a library that can be run from a program.
@@ -80,7 +96,7 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
 }
 
 /// The edits to try: each kind alone, and all at once.
-fn every_edit(facts: &ElfFacts) -> Vec<Edits> {
+fn every_edit(facts: &ElfFacts) -> [Edits; EDITS] {
     let entries = |count: usize| {
         (0..count).map(|n| format!("$ORIGIN/../../a_directory_with_a_name_{n}/lib")).collect()
     };
@@ -91,7 +107,7 @@ fn every_edit(facts: &ElfFacts) -> Vec<Edits> {
         .map(|from| Rename { from: from.clone(), to: "libmutant.so.2".to_owned() })
         .into_iter()
         .collect();
-    vec![
+    [
         Edits::rpath(RpathEdit::Append(entries(4))),
         Edits::rpath(RpathEdit::Set(vec!["$ORIGIN".to_owned()])),
         Edits::rpath(RpathEdit::Set(Vec::new())),

@@ -1,0 +1,206 @@
+//! Compares code, data and tables of two files by address, whatever moved in the files (I15, I17).
+
+use std::io;
+
+use object::elf;
+
+use super::Both;
+use crate::elf::header::Section;
+use crate::elf::info::ElfInfo;
+use crate::elf::invariants::Violation;
+
+/// How much is compared at a time, in bytes.
+const CHUNK: u64 = 1 << 20;
+
+/// A part of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    start: u64,
+    end: u64,
+    /// The invariant that a difference violates.
+    invariant: &'static str,
+}
+
+/// A byte that differs.
+struct Difference {
+    /// How far it is from where the comparison began.
+    at: u64,
+    old: u8,
+    new: u8,
+}
+
+impl Both<'_> {
+    /// I15, I17: what loaders, symbols and relocations refer to has the bytes that it had.
+    pub(super) fn check_contents(&self, found: &mut Vec<Violation>) {
+        let mut parts = if self.old.sections.iter().any(Section::is_allocated) {
+            from_sections(self.old, self.new)
+        } else {
+            from_loads(self.old)
+        };
+        parts.extend(self.fixed_tables());
+        for part in joined(parts) {
+            if let Some(detail) = self.difference_in(part).unwrap_or_else(|e| Some(e.to_string())) {
+                found.push(Violation { invariant: part.invariant, detail });
+            }
+        }
+    }
+
+    /// Whether `len` bytes at `from` of the old file are those at `to` of the new one.
+    pub(super) fn is_same(&self, from: u64, to: u64, len: u64) -> bool {
+        self.first_difference(from, to, len).is_ok_and(|difference| difference.is_none())
+    }
+
+    /// Tables that stay where they are, and what threads and unwinding begin with: whatever
+    /// sections say, loaders read these.
+    fn fixed_tables(&self) -> Vec<Part> {
+        let stay = [
+            elf::DT_RELA,
+            elf::DT_REL,
+            elf::DT_RELR,
+            elf::DT_JMPREL,
+            elf::DT_INIT_ARRAY,
+            elf::DT_FINI_ARRAY,
+            elf::DT_PREINIT_ARRAY,
+        ];
+        let ranges = self.old.ranges(self.before);
+        let tables = ranges.iter().filter(|range| stay.contains(&range.tag));
+        let tables = tables.map(|range| Part::new("I17", range.address, range.size.unwrap_or(0)));
+        let kinds = [elf::PT_TLS, elf::PT_GNU_EH_FRAME];
+        let segments = self.old.segments.iter().filter(|segment| kinds.contains(&segment.kind));
+        tables.chain(segments.map(|it| Part::new("I17", it.address, it.file_size))).collect()
+    }
+
+    /// Says where `part` first differs; `None` when it doesn't, or when the old file has no bytes for it.
+    fn difference_in(&self, part: Part) -> io::Result<Option<String>> {
+        let mut at = part.start;
+        while at < part.end {
+            let Some((from, old_left)) = self.old.bytes_from(at) else { return Ok(None) };
+            let Some((to, new_left)) = self.new.bytes_from(at) else {
+                return Ok(Some(format!("address {at:#x} has no bytes in the file")));
+            };
+            let size = (part.end - at).min(old_left).min(new_left);
+            if let Some(Difference { at: inside, old, new }) =
+                self.first_difference(from, to, size)?
+            {
+                let address = at + inside;
+                return Ok(Some(format!(
+                    "the byte at address {address:#x} is {new:#04x}, was {old:#04x}"
+                )));
+            }
+            at += size;
+        }
+        Ok(None)
+    }
+
+    /// Where `len` bytes at `from` of the old file first differ from those at `to` of the new one.
+    fn first_difference(&self, from: u64, to: u64, len: u64) -> io::Result<Option<Difference>> {
+        let inside = from.checked_add(len).is_some_and(|end| end <= self.old.file_len);
+        let Some(plan) = self.plan.filter(|_| from == to && inside) else {
+            return self.first_byte(from, to, len);
+        };
+        // Only what the plan says can differ.
+        for overlay in plan.overlay() {
+            let (start, end) = (overlay.offset.max(from), overlay.end().min(from + len));
+            if start < end
+                && let Some(byte) = self.first_byte(start, start, end - start)?
+            {
+                return Ok(Some(Difference { at: byte.at + (start - from), ..byte }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn first_byte(&self, from: u64, to: u64, len: u64) -> io::Result<Option<Difference>> {
+        let size = usize::try_from(len.min(CHUNK)).map_err(io::Error::other)?;
+        let (mut one, mut two) = (vec![0; size], vec![0; size]);
+        let mut done = 0;
+        while done < len {
+            let count = usize::try_from((len - done).min(CHUNK)).map_err(io::Error::other)?;
+            self.before.read_exact_at(from + done, &mut one[..count])?;
+            self.after.read_exact_at(to + done, &mut two[..count])?;
+            let pairs = one[..count].iter().zip(&two[..count]);
+            if one[..count] != two[..count]
+                && let Some((at, (&old, &new))) = pairs.enumerate().find(|(_, (a, b))| a != b)
+            {
+                return Ok(Some(Difference { at: done + at as u64, old, new }));
+            }
+            done += count as u64;
+        }
+        Ok(None)
+    }
+}
+
+impl Part {
+    fn new(invariant: &'static str, address: u64, size: u64) -> Self {
+        Self { start: address, end: address.saturating_add(size), invariant }
+    }
+}
+
+/// The parts in the order of their addresses, none of them twice: headers may show the same bytes
+/// any number of times.
+fn joined(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_unstable();
+    let mut end = 0;
+    for part in &mut parts {
+        part.start = part.start.max(end);
+        end = end.max(part.end);
+    }
+    parts.retain(|part| part.start < part.end);
+    parts
+}
+
+/// The sections with code and data, and the tables that stayed where they were.
+///
+/// The dynamic section, strings, notes and version needs are left out: they may move or change,
+/// and are compared by what they say.
+fn from_sections(old: &ElfInfo, new: &ElfInfo) -> Vec<Part> {
+    let interpreter = old.segment(elf::PT_INTERP).map(|segment| segment.address);
+    let tables = [elf::DT_SYMTAB, elf::DT_HASH, elf::DT_GNU_HASH, elf::DT_VERSYM, elf::DT_VERDEF];
+    let stayed: Vec<u64> = tables.iter().filter_map(|&tag| new.tag(tag)).collect();
+    let invariant = |section: &Section| match section.kind {
+        elf::SHT_DYNAMIC | elf::SHT_STRTAB | elf::SHT_NOTE | elf::SHT_GNU_VERNEED => None,
+        elf::SHT_DYNSYM
+        | elf::SHT_HASH
+        | elf::SHT_GNU_HASH
+        | elf::SHT_GNU_VERSYM
+        | elf::SHT_GNU_VERDEF => stayed.contains(&section.address).then_some("I15"),
+        _ => (Some(section.address) != interpreter).then_some("I17"),
+    };
+    let in_memory =
+        old.sections.iter().filter(|section| section.is_allocated() && section.has_bytes());
+    in_memory
+        .filter_map(|section| Some(Part::new(invariant(section)?, section.address, section.size)))
+        .collect()
+}
+
+/// Without sections nothing says where a table ends: the LOADs that have none of them, without
+/// the dynamic section.
+fn from_loads(info: &ElfInfo) -> Vec<Part> {
+    let tags = [
+        elf::DT_STRTAB,
+        elf::DT_SYMTAB,
+        elf::DT_HASH,
+        elf::DT_GNU_HASH,
+        elf::DT_VERSYM,
+        elf::DT_VERNEED,
+        elf::DT_VERDEF,
+    ];
+    let tables: Vec<u64> = tags.iter().filter_map(|&tag| info.tag(tag)).collect();
+    let table_at = info.header.as_ref().map_or(0, |header| header.segments_at);
+    let loads = info.loads().filter(|load| {
+        let has = |&address: &u64| load.offset_of(address, 1).is_some();
+        let has_headers = load.offset <= table_at && table_at < load.file_end();
+        !has_headers && load.offset > 0 && !tables.iter().any(has)
+    });
+    let hole = info
+        .segment(elf::PT_DYNAMIC)
+        .map_or((0, 0), |it| (it.address, it.address.saturating_add(it.memory_size)));
+    loads
+        .flat_map(|load| {
+            let part = Part::new("I17", load.address, load.file_size);
+            let (from, to) =
+                (hole.0.clamp(part.start, part.end), hole.1.clamp(part.start, part.end));
+            [Part { end: from, ..part }, Part { start: to, ..part }]
+        })
+        .collect()
+}

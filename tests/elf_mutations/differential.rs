@@ -1,0 +1,344 @@
+//! Compares a file before and after an edit by what a loader reads of it.
+
+use std::collections::BTreeMap;
+
+use rockpack::elf::Edits;
+
+use super::loader::{self, Image, Segment, number, tag};
+
+/// What a loader finds, by what it is: equal before and after, whatever moved.
+type Found = BTreeMap<String, Vec<u8>>;
+
+/// The most bytes of a symbol that are compared; some mutants' are larger than memory.
+const MOST: u64 = 4096;
+
+/// Panics when a loader would refuse the edited file, or find anything else in it than in the old
+/// one. Files that a loader would refuse before may be refused after.
+pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
+    let Some(old) = Image::map(before) else { return };
+    let new = Image::map(after).expect("a loader refuses the edited file");
+    let masks = Masks::of(&old);
+    let rename = |name: Vec<u8>| {
+        let found = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
+        found.map_or(name, |rename| rename.to.clone().into_bytes())
+    };
+    let want = Reading { image: &old, shape: &old, masks: &masks }.all(rename);
+    let have = Reading { image: &new, shape: &old, masks: &masks }.all(|name| name);
+    for (what, bytes) in &want {
+        assert_eq!(have.get(what), Some(bytes), "{what}, of {edits:?}");
+    }
+    // A note whose address was wrong has the right one where it moved to.
+    let more = have.keys().find(|what| !want.contains_key(*what) && !what.starts_with("note"));
+    assert_eq!(more, None, "of {edits:?}");
+}
+
+/// Memory that an edit may change: the file header, the tables of headers, the dynamic section and
+/// the needs of versions.
+struct Masks(Vec<(u64, u64)>);
+
+impl Masks {
+    /// By their places in the file, which several LOADs may show.
+    fn of(image: &Image<'_>) -> Self {
+        let field = |at, len| number(image.file, at, len).unwrap_or(0);
+        let sections = (field(40, 8), 64 * field(60, 2));
+        let mut files = vec![(0, 64), image.table, sections];
+        let dynamic = image.segments.iter().filter(|segment| segment.kind == loader::DYNAMIC);
+        files.extend(dynamic.map(|segment| (segment.offset, segment.file_size)));
+        let needs = needs(image).places.into_iter();
+        files.extend(needs.filter_map(|(at, len)| Some((image.offset(at)?, len))));
+        let mut all = Vec::new();
+        for load in image.loads() {
+            for &(at, len) in &files {
+                let end = at.saturating_add(len).min(load.offset + load.file_size);
+                let start = at.max(load.offset);
+                if start < end {
+                    let address = load.address + (start - load.offset);
+                    all.push((address, address + (end - start)));
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The bytes from `address` on, with zeros where an edit may change them.
+    fn hide(&self, address: u64, mut bytes: Vec<u8>) -> Vec<u8> {
+        let end = address.saturating_add(bytes.len() as u64);
+        for &(start, stop) in &self.0 {
+            let (from, to) = (start.max(address), stop.min(end));
+            if from < to {
+                let index = |at: u64| usize::try_from(at - address).unwrap();
+                bytes[index(from)..index(to)].fill(0);
+            }
+        }
+        bytes
+    }
+}
+
+/// The needs of versions of a file.
+#[derive(Default)]
+struct Needs {
+    /// All fields but the names of files, and the names of versions.
+    fields: Vec<u8>,
+    /// Where the names of files stand in the string table.
+    files: Vec<u64>,
+    /// Where the needs stand in memory, and their lengths.
+    places: Vec<(u64, u64)>,
+}
+
+fn needs(image: &Image<'_>) -> Needs {
+    let mut found = Needs::default();
+    let Needs { fields, files, places } = &mut found;
+    let walk = || {
+        let mut at = image.entry(tag::VERNEED)?;
+        // The table cannot have more entries than the file has bytes.
+        let mut budget = image.file.len() / 16;
+        for _ in 0..image.entry(tag::VERNEEDNUM)? {
+            let need = image.read(at, 16)?;
+            places.push((at, 16));
+            files.push(number(&need, 4, 4)?);
+            fields.extend([&need[..4], &need[8..]].concat());
+            let mut name = at.checked_add(number(&need, 8, 4)?)?;
+            for _ in 0..number(&need, 2, 2)? {
+                budget = budget.checked_sub(1)?;
+                let entry = image.read(name, 16)?;
+                fields.extend(&entry);
+                fields.extend(image.string(number(&entry, 8, 4)?)?);
+                match number(&entry, 12, 4)? {
+                    0 => break,
+                    next => name = name.checked_add(next)?,
+                }
+            }
+            budget = budget.checked_sub(1)?;
+            match number(&need, 12, 4)? {
+                0 => break,
+                next => at = at.checked_add(next)?,
+            }
+        }
+        Some(())
+    };
+    let mut walk = walk;
+    walk();
+    found
+}
+
+/// What is read of `image`; where nothing moves, the places are those of `shape`.
+struct Reading<'a> {
+    image: &'a Image<'a>,
+    shape: &'a Image<'a>,
+    masks: &'a Masks,
+}
+
+impl Reading<'_> {
+    fn all(&self, rename: impl Fn(Vec<u8>) -> Vec<u8>) -> Found {
+        let mut found = Found::new();
+        self.header(&mut found);
+        self.segments(&mut found);
+        self.entries(&mut found);
+        self.names(&rename, &mut found);
+        self.symbols(&mut found);
+        self.relocations(&mut found);
+        self.functions(&mut found);
+        found
+    }
+
+    /// Memory that stays where it is; nothing where there was none.
+    fn fixed(&self, address: u64, len: u64) -> Vec<u8> {
+        if self.shape.read(address, len).is_none() {
+            return Vec::new();
+        }
+        let bytes = self.image.read(address, len).unwrap_or_default();
+        self.masks.hide(address, bytes)
+    }
+
+    fn header(&self, found: &mut Found) {
+        let file = self.image.file;
+        found
+            .insert("file header".to_owned(), [&file[..32], &file[48..56], &file[58..60]].concat());
+    }
+
+    fn segments(&self, found: &mut Found) {
+        let kinds = [loader::TLS, loader::EH_FRAME, loader::STACK, loader::RELRO];
+        let of_kind = |image: &Image<'_>| -> Vec<Segment> {
+            image.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect()
+        };
+        found.insert("segments".to_owned(), format!("{:?}", of_kind(self.image)).into_bytes());
+        let read = [loader::TLS, loader::EH_FRAME];
+        for segment in of_kind(self.shape).iter().filter(|it| read.contains(&it.kind)) {
+            let what = format!("bytes of segment {:#x} at {:#x}", segment.kind, segment.address);
+            found.insert(what, self.fixed(segment.address, segment.file_size.min(MOST)));
+        }
+        let interpreter = self.image.segments.iter().find(|it| it.kind == loader::INTERP);
+        let name = interpreter.map(|it| self.of_file(it).unwrap_or_default());
+        found.insert("interpreter".to_owned(), name.unwrap_or_default());
+        // A note that two headers show may lose one of them.
+        let notes = self
+            .image
+            .segments
+            .iter()
+            .filter(|it| [loader::NOTE, loader::PROPERTY].contains(&it.kind));
+        let is_mapped = |it: &&Segment| {
+            let bytes = self.of_file(it);
+            bytes.is_some() && self.image.read(it.address, it.file_size) == bytes
+        };
+        for note in notes.filter(is_mapped) {
+            let bytes = self.of_file(note).unwrap_or_default();
+            found.insert(format!("note {bytes:02x?}"), Vec::new());
+        }
+    }
+
+    fn of_file(&self, segment: &Segment) -> Option<Vec<u8>> {
+        let (at, len) =
+            (usize::try_from(segment.offset).ok()?, usize::try_from(segment.file_size).ok()?);
+        Some(self.image.file.get(at..at.checked_add(len)?)?.to_vec())
+    }
+
+    /// Entries that no edit changes, in their order.
+    fn entries(&self, found: &mut Found) {
+        let changed = [
+            tag::NEEDED,
+            tag::SONAME,
+            tag::RPATH,
+            tag::RUNPATH,
+            tag::STRTAB,
+            tag::STRSZ,
+            tag::RELACOUNT,
+            tag::HASH,
+            tag::GNU_HASH,
+            tag::SYMTAB,
+            tag::VERSYM,
+            tag::VERNEED,
+            tag::VERDEF,
+        ];
+        let kept = self.image.dynamic.iter().filter(|entry| !changed.contains(&entry.0));
+        let bytes = kept.flat_map(|entry| [entry.0.to_le_bytes(), entry.1.to_le_bytes()].concat());
+        found.insert("dynamic entries".to_owned(), bytes.collect());
+    }
+
+    fn names(&self, rename: &impl Fn(Vec<u8>) -> Vec<u8>, found: &mut Found) {
+        let needed = self.image.dynamic.iter().filter(|entry| entry.0 == tag::NEEDED);
+        for (index, entry) in needed.enumerate() {
+            let name = rename(self.image.string(entry.1).unwrap_or_default());
+            found.insert(format!("library {index}"), name);
+        }
+        let Needs { fields, files, .. } = needs(self.image);
+        found.insert("version needs".to_owned(), fields);
+        for (index, &file) in files.iter().enumerate() {
+            let name = rename(self.image.string(file).unwrap_or_default());
+            found.insert(format!("versions {index}"), name);
+        }
+    }
+
+    fn symbols(&self, found: &mut Found) {
+        let (image, count) = (self.image, self.image.symbol_count());
+        found.insert("symbol count".to_owned(), count.to_le_bytes().to_vec());
+        let table = |tag: u64, len: u64| image.entry(tag).and_then(|at| image.read(at, len));
+        found.insert(
+            "versions of symbols".to_owned(),
+            table(tag::VERSYM, 2 * count).unwrap_or_default(),
+        );
+        let hash = table(tag::HASH, 8).and_then(|header| {
+            table(tag::HASH, 4 * (2 + number(&header, 0, 4)? + number(&header, 4, 4)?))
+        });
+        found.insert("hash table".to_owned(), hash.unwrap_or_default());
+        let gnu_hash = image.gnu_hash_len().and_then(|(_, len)| table(tag::GNU_HASH, len));
+        found.insert("GNU hash table".to_owned(), gnu_hash.unwrap_or_default());
+        for index in 0..count.min(image.file.len() as u64 / 24) {
+            self.symbol(index, found);
+        }
+    }
+
+    fn symbol(&self, index: u64, found: &mut Found) {
+        let read = || {
+            let at = self.image.entry(tag::SYMTAB)?.checked_add(24 * index)?;
+            let symbol = self.image.read(at, 24)?;
+            let mut bytes = self.image.string(number(&symbol, 0, 4)?)?;
+            let (kind, section) = (symbol[4] & 15, number(&symbol, 6, 2)?);
+            // Defined here, and no variable of a thread.
+            if section != 0 && section < 0xff00 && kind != 6 {
+                let (value, size) = (number(&symbol, 8, 8)?, number(&symbol, 16, 8)?);
+                bytes.extend(self.fixed(value, size.clamp(1, MOST)));
+            }
+            bytes.extend(symbol);
+            Some(bytes)
+        };
+        found.insert(format!("symbol {index}"), read().unwrap_or_default());
+    }
+
+    /// The tables, which don't move, and the words they are about.
+    fn relocations(&self, found: &mut Found) {
+        let rela = |tag, size| (tag, size, 24);
+        let plt = if self.shape.entry(tag::PLTREL) == Some(tag::REL) { 16 } else { 24 };
+        let tables = [
+            rela(tag::RELA, tag::RELASZ),
+            (tag::REL, tag::RELSZ, 16),
+            (tag::JMPREL, tag::PLTRELSZ, plt),
+        ];
+        for (table, size, record) in tables {
+            let Some((at, size)) = self.shape.entry(table).zip(self.shape.entry(size)) else {
+                continue;
+            };
+            let bytes = self.shape.read(at, size).unwrap_or_default();
+            found.insert(format!("table {table}"), self.fixed(at, size));
+            for relocation in bytes.chunks_exact(record) {
+                let place = number(relocation, 0, 8).unwrap_or(0);
+                found.insert(format!("word at {place:#x}"), self.fixed(place, 8));
+                let symbol = number(relocation, 12, 4).unwrap_or(0);
+                if let (0, Some(target)) = (symbol, number(relocation, 16, 8)) {
+                    found.insert(format!("target at {target:#x}"), self.fixed(target, 1));
+                }
+                if symbol != 0 {
+                    self.symbol(symbol, found);
+                }
+            }
+        }
+        self.relative_words(found);
+    }
+
+    fn relative_words(&self, found: &mut Found) {
+        let Some((at, size)) = self.shape.entry(tag::RELR).zip(self.shape.entry(tag::RELRSZ))
+        else {
+            return;
+        };
+        found.insert("relative relocations".to_owned(), self.fixed(at, size));
+        let table = self.shape.read(at, size).unwrap_or_default();
+        let mut next = 0u64;
+        for entry in table.chunks_exact(8).filter_map(|bytes| number(bytes, 0, 8)) {
+            let words: Vec<u64> = if entry & 1 == 0 {
+                next = entry.wrapping_add(8);
+                vec![entry]
+            } else {
+                let start = next;
+                next = next.wrapping_add(63 * 8);
+                (0..63)
+                    .filter(|bit| entry >> (bit + 1) & 1 == 1)
+                    .map(|bit| start.wrapping_add(8 * bit))
+                    .collect()
+            };
+            for word in words {
+                found.insert(format!("word at {word:#x}"), self.fixed(word, 8));
+                let target = self.shape.read(word, 8).and_then(|bytes| number(&bytes, 0, 8));
+                let bytes = target.map(|target| self.fixed(target, 1)).unwrap_or_default();
+                found.insert(format!("target of {word:#x}"), bytes);
+            }
+        }
+    }
+
+    /// What runs before and after the program.
+    fn functions(&self, found: &mut Found) {
+        let arrays = [
+            (tag::INIT_ARRAY, tag::INIT_ARRAYSZ),
+            (tag::FINI_ARRAY, tag::FINI_ARRAYSZ),
+            (tag::PREINIT_ARRAY, tag::PREINIT_ARRAYSZ),
+        ];
+        for (array, size) in arrays {
+            if let Some((at, size)) = self.shape.entry(array).zip(self.shape.entry(size)) {
+                found.insert(format!("array {array}"), self.fixed(at, size));
+            }
+        }
+        for function in [tag::INIT, tag::FINI] {
+            if let Some(at) = self.shape.entry(function) {
+                found.insert(format!("function {function}"), self.fixed(at, 1));
+            }
+        }
+    }
+}
