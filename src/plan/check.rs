@@ -1,4 +1,4 @@
-//! What has to hold over the whole plan: nothing lost unnoticed, nothing searched in vain.
+//! What has to hold over the whole plan: nothing lost unnoticed, no directory named that is not there.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
             .package
             .rpaths
             .iter()
-            .map(|rule| (rule, "libraries are searched there in vain"));
+            .map(|rule| (rule, "libraries look in it for what they need"));
         let environment = instance
             .package
             .environment
             .iter()
             .flat_map(|e| &e.directories)
-            .map(|rule| (rule, "scripts name it in vain"));
+            .map(|rule| (rule, "an environment variable names it"));
         for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
             let owner = made
                 .iter()

@@ -178,7 +178,7 @@ fn components(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: M
                 Problem::error(
                     Code::MatchesNothing,
                     format!(
-                        "package `{}` leaves out component `{}` in vain",
+                        "package `{}` leaves out component `{}`, which none of its artifacts has",
                         *package.name, *rule.component
                     ),
                 )
