@@ -54,5 +54,5 @@ Examples:
     rockpack verify out/dist
 
   The files of a release, made by other programs:
-    rockpack assemble files --dest-dir release --source-commit \"$(git rev-parse HEAD)\"
+    rockpack assemble files --dest-dir release --source-commit 5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c
 ";
