@@ -106,6 +106,15 @@ fn too_large(path: &Path, most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
+/// `error`, which names the file that it is about.
+pub fn of(path: &Path, error: io::Error) -> io::Error {
+    let (path, text) = (path.display().to_string(), error.to_string());
+    if text.contains(&path) {
+        return error;
+    }
+    io::Error::new(error.kind(), format!("cannot read {path}: {text}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

@@ -34,6 +34,7 @@ mod outputs;
 mod planning;
 mod planning_errors;
 mod problem_codes;
+mod read_errors;
 mod runtime;
 mod saved_catalog;
 mod schema;

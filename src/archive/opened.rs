@@ -7,6 +7,7 @@ use super::directory::{DirectoryError, Entry, FaultKind};
 use super::header::Header;
 use super::wheel_name::{WheelName, WheelNameError};
 use super::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Section, Unpacked, ZipFile};
+use crate::regular;
 
 /// A wheel's file, whoever made it.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ impl OpenWheel {
         let name: WheelName = file_name.parse()?;
         let broken = |reason: String| OpenError::Zip { path: path.to_owned(), reason };
         let zip = ZipFile::open(path).map_err(|error| match error {
-            DirectoryError::Io(error) => OpenError::Io(error),
+            DirectoryError::Io(error) => OpenError::Io(regular::of(path, error)),
             DirectoryError::Broken(why) => broken(why.to_owned()),
         })?;
         if let Some(fault) = zip.faults().iter().find(|fault| fault.kind == FaultKind::Twice) {

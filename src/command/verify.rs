@@ -6,6 +6,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rockpack::inspect::{self, Found};
 use rockpack::plan::{Form, Plan};
+use rockpack::regular;
 use rockpack::source::{Code, Problem, Severity, with_causes};
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
@@ -92,22 +93,27 @@ fn packages(given: &Given) -> io::Result<Vec<Package>> {
         parts.into_par_iter().map(|(index, wheel, part)| (index, wheel.read(part))).collect();
     let mut members: Vec<Vec<Member>> = opened.iter().map(|_| Vec::new()).collect();
     for (index, part) in read {
-        members[index].extend(part?);
+        let path = &given.packages[index].0.path;
+        members[index].extend(part.map_err(|error| regular::of(path, error))?);
     }
     let all: Vec<_> = opened.into_iter().zip(members).zip(&given.packages).collect();
-    let concluded: Vec<io::Result<Package>> = all
-        .into_par_iter()
-        .map(|((wheel, members), (found, name))| match wheel {
-            Some(wheel) => Ok(wheel.conclude(&members)),
-            None => verify::sdist(&found.path, name),
-        })
-        .collect();
+    let concluded: Vec<io::Result<Package>> =
+        all.into_par_iter()
+            .map(|((wheel, members), (found, name))| match wheel {
+                Some(wheel) => Ok(wheel.conclude(&members)),
+                None => verify::sdist(&found.path, name)
+                    .map_err(|error| regular::of(&found.path, error)),
+            })
+            .collect();
     concluded.into_iter().collect()
 }
 
 fn open(found: &Found, name: &str) -> io::Result<Option<Wheel>> {
     match found.form {
-        Form::Wheel => Wheel::open(&found.path, name).map(Some),
+        Form::Wheel => {
+            let wheel = Wheel::open(&found.path, name);
+            wheel.map(Some).map_err(|error| regular::of(&found.path, error))
+        }
         Form::Sdist => Ok(None),
     }
 }

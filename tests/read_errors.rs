@@ -1,0 +1,120 @@
+//! Disks that fail while they are read: every command names the file and ends, and leaves nothing.
+//!
+//! A library that is loaded before the C library's own lets reading of one file fail.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fs_err as fs;
+use tempfile::TempDir;
+
+use super::skips;
+use super::verify::wheel::wheel;
+
+/// Fails to read a file whose path contains `BROKEN_FILE`.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int is_broken(int file) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t len = readlink(link, path, sizeof path - 1);
+    const char *part = getenv("BROKEN_FILE");
+    if (len < 0 || !part) return 0;
+    path[len] = 0;
+    return strstr(path, part) != 0;
+}
+ssize_t read(int file, void *to, size_t len) {
+    ssize_t (*own)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+    if (is_broken(file)) { errno = EIO; return -1; }
+    return own(file, to, len);
+}
+ssize_t pread64(int file, void *to, size_t len, off64_t at) {
+    ssize_t (*own)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pread64");
+    if (is_broken(file)) { errno = EIO; return -1; }
+    return own(file, to, len, at);
+}
+ssize_t pread(int file, void *to, size_t len, off_t at) { return pread64(file, to, len, at); }
+"#;
+
+/// The library; `None`, loudly, without a C compiler.
+fn shim(dir: &Path) -> Option<PathBuf> {
+    if !skips::has("cc", "what commands do when a file cannot be read") {
+        return None;
+    }
+    let (source, library) = (dir.join("shim.c"), dir.join("shim.so"));
+    fs::write(&source, SHIM).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
+    Some(library)
+}
+
+/// What a command says that must fail, in one line.
+fn says(dir: &Path, shim: &Path, broken: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(arguments).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    let output = command.env("LD_PRELOAD", shim).env("BROKEN_FILE", broken).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let status = output.status.code();
+    assert!(
+        status.is_some_and(|status| [1, 2].contains(&status)),
+        "{arguments:?}: {status:?} {said}"
+    );
+    let words = said.split_whitespace().filter(|word| *word != "│");
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn packages_that_cannot_be_read_are_named() {
+    let dir = TempDir::new().unwrap();
+    let Some(shim) = shim(dir.path()) else { return };
+    for place in ["dist", "old"] {
+        fs::create_dir(dir.path().join(place)).unwrap();
+    }
+    wheel("demo", "any").write(&dir.path().join("dist"));
+    wheel("demo", "any").write(&dir.path().join("old"));
+    let file = "demo-1.0-py3-none-any.whl";
+    let path = format!("dist/{file}");
+    let commands: [&[&str]; 5] = [
+        &["verify", "dist"],
+        &["audit", &path],
+        &["retag", "--force", "--platform-tag", "linux_x86_64", &path],
+        &["index", "dist"],
+        &["diff", "old", "dist"],
+    ];
+    for arguments in commands {
+        let said = says(dir.path(), &shim, &path, arguments);
+        assert!(
+            said.contains(file) && said.contains("Input/output error"),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn artifacts_that_cannot_be_read_stop_a_build_and_leave_nothing() {
+    let dir = TempDir::new().unwrap();
+    let Some(shim) = shim(dir.path()) else { return };
+    let manifest = env!("CARGO_MANIFEST_DIR");
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    demo.args(["-q", "demo", "artifacts"]).current_dir(dir.path());
+    assert!(demo.output().unwrap().status.success());
+    for broken in ["libhipfile.so", "artifact_manifest.txt", "packages.kdl", "hipfile_lib_generic"]
+    {
+        let given = ["--artifact-dir", "artifacts", "--manifest", manifest];
+        for command in [&["plan"][..], &["build", "--dest-dir", "out"]] {
+            let said = says(dir.path(), &shim, broken, &[command, &given].concat());
+            assert!(said.contains("Input/output error"), "{command:?}: {said}");
+            let named = broken.trim_end_matches("_lib_generic");
+            assert!(said.contains(named), "{command:?} does not name {broken}: {said}");
+        }
+        let left = dir.path().join("out");
+        assert!(!left.exists() || fs::read_dir(&left).unwrap().next().is_none(), "{broken}");
+    }
+}
