@@ -127,6 +127,13 @@ fn what_loaders_and_editors_see_differently_is_refused() {
         refused(&second),
         ElfError::Dynamic { field: "count of DT_RELA entries", value: 2 }
     ));
+    let without = changed(&old, entry(tag::SYMTAB), 8, |_| 0x1_0000);
+    assert!(matches!(
+        refused(&without),
+        ElfError::Dynamic { field: "count of DT_SYMTAB entries", value: 0 }
+    ));
+    let beyond = changed(&old, 64 + 56 + 16, 8, |_| u64::MAX);
+    assert!(header("p_memsz", refused(&beyond)));
     let versions = image.entry(tag::VERSYM).unwrap();
     let over = changed(&old, entry(tag::VERNEED) + 8, 8, |_| versions);
     assert!(matches!(

@@ -246,6 +246,10 @@ impl ElfInfo {
     }
 
     fn check_loads(&self) -> Result<(), ElfError> {
+        let size = |load: &Segment| load.memory_size.max(load.file_size);
+        if let Some(load) = self.loads().find(|it| it.address.checked_add(size(it)).is_none()) {
+            return Err(ElfError::Header { field: "p_memsz", value: size(load) });
+        }
         let need =
             self.loads().map(|load| load.offset.saturating_add(load.file_size)).max().unwrap_or(0);
         let truncated = ElfError::Truncated { what: "a LOAD segment", need, have: self.file_len };

@@ -171,7 +171,10 @@ impl ElfInfo {
             self.entries_of(tag).try_for_each(|at| self.string(field, at).map(drop))?;
         }
         let strings = self.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
-        let Some(address) = self.tag(elf::DT_SYMTAB) else { return Ok(()) };
+        // Without it nothing says how long the tables are that go with it (gABI: mandatory).
+        let address = self
+            .tag(elf::DT_SYMTAB)
+            .ok_or(ElfError::Dynamic { field: "count of DT_SYMTAB entries", value: 0 })?;
         let size = symbols.saturating_mul(size_of::<Sym64<LE>>() as u64);
         let table = self
             .read_at(file, address, size)
