@@ -123,9 +123,12 @@ impl Log {
 
 /// Runs a program as the leader of a process group, and ends what it leaves running.
 fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
+    // Whoever ends all programs comes before the start, or after the registration.
+    let together = cleanup::undisturbed();
     let mut child = command.process_group(0).spawn().map_err(|e| not_started(run, e))?;
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let registration = leader.map(cleanup::programs);
+    drop(together);
     if let Some(leader) = leader {
         // The leader is not waited for yet, so that no other group can have its number.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
