@@ -20,7 +20,7 @@ use rockpack::archive::zip::ZipWriter;
 use rockpack::names::{DistName, RelPath};
 use rockpack::version::Version;
 
-use crate::skips::skip;
+use crate::skips::{has, skip};
 
 fn path(text: &str) -> RelPath {
     text.parse().unwrap()
@@ -253,7 +253,10 @@ assert t.extractfile('top/run').read() == b'abc' and len(t.getmember('top/link')
     }
     let out = dir.path().join("out");
     fs_err::create_dir(&out).unwrap();
-    if run("tar", &["-xf", place.to_str().unwrap(), "-C", out.to_str().unwrap()]).is_some() {
+    let can_unpack = has("xz", "a .tar.xz as GNU tar reads it");
+    if can_unpack
+        && run("tar", &["-xf", place.to_str().unwrap(), "-C", out.to_str().unwrap()]).is_some()
+    {
         assert!(expected.keys().all(|name| fs_err::symlink_metadata(out.join(name)).is_ok()));
         assert_eq!(fs_err::read(out.join("top/run")).unwrap(), b"abc");
     }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
 import re
@@ -19,6 +20,9 @@ import support
 from compiled import loud
 
 
+@unittest.skipUnless(
+    importlib.util.find_spec("ensurepip"), "python3-venv: this Python makes no environment with pip"
+)
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
