@@ -42,7 +42,7 @@ pub enum AssembleError {
         /// Its checksums or its statement.
         file: PathBuf,
     },
-    /// Something that is no finished file.
+    /// A directory, link or device where a finished file is expected.
     #[error("{} cannot be put together with the others: {why}", .path.display())]
     NotAFile {
         /// Where it is.

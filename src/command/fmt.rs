@@ -13,7 +13,7 @@ use crate::builtin;
 use crate::cli::FmtArgs;
 use crate::inputs::near;
 
-/// Lays out each file that is none yet; all are read before the first is written.
+/// Lays out each file that is not laid out yet; all are read before the first is written.
 pub fn run(args: &FmtArgs) -> Result<(), Failure> {
     let own = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(PathBuf::from);
     let files = if args.files.is_empty() { &own[..] } else { &args.files };

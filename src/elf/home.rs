@@ -20,7 +20,7 @@ const SPARE_ENTRIES: u64 = 5;
 /// What the tables in a new segment are aligned to; none asks for more.
 const ALIGN: u64 = 16;
 /// How much padding is worth an executable that old kernels start.
-const MOST_PADDING: u64 = 1 << 20;
+pub(super) const MOST_PADDING: u64 = 1 << 20;
 
 /// What needs room.
 pub(super) struct Growth {

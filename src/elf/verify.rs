@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::error::ElfError;
 use super::header::read_bytes;
+use super::home::MOST_PADDING;
 use super::info::{ElfInfo, inspect};
 use super::invariants::{Violation, check, violations};
 use super::plan::EditPlan;
@@ -17,8 +18,6 @@ mod tables;
 /// How much an edit may add besides strings and what had to move, in bytes: padding to the largest
 /// pages on both sides of it.
 const PADDING: u64 = 3 * 0x1_0000;
-/// What an executable's program header table may cost that old kernels find.
-const TABLE_PADDING: u64 = 1 << 20;
 
 /// Checks that `new`, which `plan` makes of `old`, has every edit and keeps every invariant
 /// that `old` keeps. Bytes that `plan` leaves alone are taken to be those of `old`.
@@ -120,7 +119,7 @@ impl Both<'_> {
         let strings = self.new.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
         let table_at = |info: &ElfInfo| info.header.as_ref().map(|header| header.segments_at);
         let table_moved = table_at(self.old) != table_at(self.new);
-        let padding = PADDING + if table_moved { TABLE_PADDING } else { 0 };
+        let padding = PADDING + if table_moved { MOST_PADDING } else { 0 };
         let (old, new) = (self.old.file_len, self.new.file_len);
         let enough = old.saturating_add(strings).saturating_add(self.moved_tables() + padding);
         check(found, "I12", new <= enough, || {

@@ -9,7 +9,7 @@ use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::XZ_ENCODER;
 use crate::cache::{self, Cache, Content, Fingerprint, Fingerprinter, Key};
 
-/// What a packed stream may have beside its content: headers, and what packing in vain adds.
+/// What a packed stream may have beside its content: headers, and what deflate adds to bytes that do not shrink.
 const SLACK: u64 = 64 << 10;
 
 /// What is known of bytes before they are packed.
