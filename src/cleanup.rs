@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+mod orphans;
+
+pub use orphans::{adopt_orphans, end_orphans};
+
 /// How long programs may take to end when they are asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked whether they did.
@@ -123,6 +127,7 @@ fn end_programs(groups: &[Pid]) {
         std::thread::sleep(PAUSE);
     }
     each(Signal::KILL);
+    end_orphans();
 }
 
 fn add(thing: Thing) -> Registration {

@@ -342,16 +342,32 @@ struct Waiting {
     child: Child,
 }
 
-/// Stands in for the Python that builds: says that it can, then starts a program that heeds no SIGTERM and waits.
+/// Stands in for the Python that builds: says that it can, then starts a program that heeds no SIGTERM, one
+/// that also leaves its process group, and waits.
 const PYTHON: &str = r#"#!/bin/sh
 case "$1" in
 -c) echo "$0"; echo True; echo 26.0 ;;
-*) trap '' TERM; sleep 1000 & echo "$$ $!" > HERE/started.new; mv HERE/started.new HERE/started; wait; wait ;;
+*) trap '' TERM; sleep 1000 & one=$!; setsid sleep 1000 & echo "$$ $one $!" > HERE/started.new; mv HERE/started.new HERE/started; wait; wait ;;
+esac
+"#;
+
+/// The same, but that it fails at once, and leaves a program that is in no group of its own.
+const LEAVING: &str = r#"#!/bin/sh
+case "$1" in
+-c) echo "$0"; echo True; echo 26.0 ;;
+*) setsid sleep 1000 & echo "$$ $!" > HERE/started.new; mv HERE/started.new HERE/started; exit 3 ;;
 esac
 "#;
 
 impl Waiting {
     fn new(prepare: impl FnOnce(&mut Command)) -> Self {
+        let waiting = Self::with(PYTHON, prepare);
+        let unpacked = fs::read_dir(waiting.dir.path().join("tmp")).unwrap();
+        assert_eq!(unpacked.count(), 1, "an archive is unpacked");
+        waiting
+    }
+
+    fn with(python: &str, prepare: impl FnOnce(&mut Command)) -> Self {
         let dir = scratch();
         let root = dir.path();
         pack(&root.join("artifacts/base_lib_generic"));
@@ -363,7 +379,7 @@ impl Waiting {
         fs::write(root.join("manifest/packages.kdl"), packages).unwrap();
         let families = include_str!("../families.kdl");
         fs::write(root.join("manifest/families.kdl"), families).unwrap();
-        let script = PYTHON.replace("HERE", root.to_str().unwrap());
+        let script = python.replace("HERE", root.to_str().unwrap());
         fs::write(root.join("python"), script).unwrap();
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(root.join("python"), executable).unwrap();
@@ -385,10 +401,10 @@ impl Waiting {
         prepare(&mut command);
         let mut child = command.spawn().unwrap();
         while !root.join("started").exists() {
-            assert!(child.try_wait().unwrap().is_none(), "the build ended");
+            let ended = child.try_wait().unwrap().is_some();
+            assert!(!ended || root.join("started").exists(), "the build ended");
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(fs::read_dir(root.join("tmp")).unwrap().count(), 1, "an archive is unpacked");
         Self { dir, child }
     }
 
@@ -427,6 +443,12 @@ fn pack(artifact: &Path) {
     tar.append_dir_all("stage", artifact.join("stage")).unwrap();
     tar.into_inner().unwrap().finish().unwrap();
     fs::remove_dir_all(artifact).unwrap();
+}
+
+#[test]
+fn a_program_that_left_its_process_group_ends_with_the_build() {
+    let (_dir, output) = Waiting::with(LEAVING, |_| {}).end();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]

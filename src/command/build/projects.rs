@@ -2,6 +2,7 @@
 
 use rockpack::archive::Stage;
 use rockpack::catalog::sha256_of_file;
+use rockpack::cleanup;
 use rockpack::execute::Earlier;
 use rockpack::manifest::Manifest;
 use rockpack::plan::Plan;
@@ -38,9 +39,12 @@ pub fn build(
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(());
     }
-    let (outcome, stage) =
-        project::build(plan, settings, &args.dest_dir, &|happened| ui::project::tell_of(&happened))
-            .map_err(|e| not_built(&e))?;
+    // Where the system cannot do this, programs that leave their group stay as they were left.
+    let _ = cleanup::adopt_orphans();
+    let built =
+        project::build(plan, settings, &args.dest_dir, &|happened| ui::project::tell_of(&happened));
+    cleanup::end_orphans();
+    let (outcome, stage) = built.map_err(|e| not_built(&e))?;
     let hash = |made: &MadeWheel| sha256_of_file(&stage.path(&made.path));
     let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
     let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
