@@ -3,7 +3,7 @@
 //! A package is rockpack's if a statement names it and its bytes are still those that the statement
 //! says. Any other file is somebody else's: it is neither removed nor written about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -130,6 +130,26 @@ impl Recorded {
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
+    /// The files beside the packages that name one of `gone`, and their texts without those. Names are
+    /// below the directory that this was read from. No package is read.
+    pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
+        let goes = |path: &RelPath| gone.contains(below_dist(path));
+        let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
+        let mut texts = Vec::new();
+        for (file, statement) in self.files.iter().zip(&self.statements) {
+            if !statement.subjects().all(|(name, _)| stays(name)) {
+                let rest = statement.clone().restricted(|name, _| stays(name));
+                texts.push((below_dist(file).to_owned(), rest.to_json()));
+            }
+        }
+        if self.sums.keys().any(goes) {
+            let rest = self.sums.iter().filter(|(path, _)| !goes(path));
+            let rest: Vec<_> = rest.map(|(path, sha256)| Package { path, sha256 }).collect();
+            texts.push((provenance::SUMS.to_owned(), provenance::sha256sums(&rest)));
+        }
+        texts
+    }
+
     /// Everything that is recorded, and whether a statement names it.
     fn paths(&self) -> BTreeMap<RelPath, bool> {
         let sums = self.sums.keys().map(|path| (path.clone(), false));
@@ -208,6 +228,11 @@ fn line(text: &str) -> Option<(RelPath, String)> {
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash.to_ascii_lowercase()))
         .filter(|_| is_hash)
+}
+
+/// The name of a path that [`in_dist`] made.
+fn below_dist(path: &RelPath) -> &str {
+    path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default()
 }
 
 fn in_dist(name: &str) -> Result<RelPath, PathError> {

@@ -51,7 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("assemble", &["archive", "catalog", "names", "provenance", "recorded", "regular"]),
     ("inspect", &["plan", "archive", "elf", "names", "version", "regular"]),
     ("audit", &["archive", "elf", "names", "regular"]),
-    ("index", &["archive", "names", "version", "regular"]),
+    ("index", &["archive", "names", "recorded", "version", "regular"]),
     ("serve", &["regular"]),
     ("verify", &["archive", "elf", "inspect", "names", "plan", "source", "version", "regular"]),
     ("project", &["plan", "manifest", "archive", "audit", "cleanup", "names", "source", "regular"]),

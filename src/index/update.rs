@@ -13,6 +13,7 @@ use crate::archive::checksum::Sha256;
 use crate::archive::zip_file::LONGEST_TEXT;
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
+use crate::recorded::Recorded;
 use crate::regular;
 
 /// An update of one directory, which it has to itself.
@@ -22,8 +23,9 @@ pub(super) struct Update<'a> {
     stage: Stage,
     old: State,
     new: State,
-    /// Files that are to appear before any page: METADATA of wheels that were read.
-    metadata: Vec<(RelPath, Vec<u8>)>,
+    /// Files that are to appear before any page: METADATA of wheels that were read, and what names
+    /// packages that are to be deleted.
+    before_pages: Vec<(RelPath, Vec<u8>)>,
     /// When this update began, as the file system counts.
     began: Stamp,
     summary: Summary,
@@ -47,7 +49,7 @@ impl<'a> Update<'a> {
             stage,
             old,
             new,
-            metadata: Vec::new(),
+            before_pages: Vec::new(),
             began,
             summary: Summary::default(),
         })
@@ -65,8 +67,32 @@ impl<'a> Update<'a> {
         self.summary.packages = listed.len();
         self.summary.projects =
             listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
+        self.before_pages.extend(self.records_without(&removed)?);
         let gone = self.gone(&removed)?;
         self.publish(pages, &found.pages, gone)
+    }
+
+    /// The checksums and statements that name packages which are to be deleted, without those.
+    fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
+        let above = |path: &RelPath| std::iter::successors(path.parent(), RelPath::parent);
+        let mut directories: BTreeSet<String> =
+            removed.iter().flat_map(above).map(|above| format!("{above}/")).collect();
+        if !removed.is_empty() {
+            directories.insert(String::new());
+        }
+        let mut records = Vec::new();
+        for directory in directories {
+            let recorded = Recorded::read_in(&self.dir.join(&directory))
+                .map_err(|source| self.unreadable(source))?;
+            let gone = removed.iter().filter_map(|path| path.as_str().strip_prefix(&directory));
+            for (name, text) in recorded.without(&gone.collect()) {
+                let path = format!("{directory}{name}").parse();
+                let path =
+                    path.map_err(|source| IndexError::Name { dir: self.dir.to_owned(), source })?;
+                records.push((path, text.into_bytes()));
+            }
+        }
+        Ok(records)
     }
 
     /// The packages that are to be deleted.
@@ -117,7 +143,7 @@ impl<'a> Update<'a> {
             Ok((package, metadata)) => {
                 self.summary.read += 1;
                 if let Some(bytes) = metadata {
-                    self.metadata.push((beside(path, "metadata")?, bytes));
+                    self.before_pages.push((beside(path, "metadata")?, bytes));
                 }
                 Ok(Some(Known { stamp: stamp.is_before(&self.began).then_some(stamp), package }))
             }
@@ -169,7 +195,7 @@ impl<'a> Update<'a> {
     ) -> Result<Summary, IndexError> {
         let state = self.new.render().map_err(|e| IndexError::Write(e.into()))?;
         let mut publication = Publication::new(self.dir, self.stage, self.options.overwrite);
-        for (path, bytes) in &self.metadata {
+        for (path, bytes) in &self.before_pages {
             publication.put(path, bytes)?;
         }
         for (path, text) in &pages.pages {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::packages::{sdist, wheel};
 use super::pages::all;
-use super::{done, rockpack, text};
+use super::{copy, demo, done, rockpack, text};
 
 fn simple(dir: &Path) -> index::Summary {
     index::write(dir, Layout::Simple, None).unwrap()
@@ -146,6 +146,28 @@ fn a_package_can_be_removed_by_name() {
     );
     let refused = rockpack(dir.path(), &["index", ".", "--remove", "gone-1.0-py3-none-any.whl"]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn checksums_and_provenance_do_not_name_a_removed_package() {
+    for below in ["", "run/dist"] {
+        let dir = TempDir::new().unwrap();
+        let dist = dir.path().join(below);
+        copy(&demo("any"), &dist);
+        let named = |file: &str| -> Vec<bool> {
+            let text = fs::read_to_string(dist.join(file)).unwrap();
+            ["rocm_sdk_devel", "rocm_sdk_core"].map(|name| text.contains(name)).into()
+        };
+        let records = ["SHA256SUMS", "provenance.intoto.json"];
+        assert_eq!(records.map(named), [[true, true], [true, true]]);
+        let wheels = fs::read_dir(&dist).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names = wheels.map(|name| name.into_string().unwrap());
+        let devel = names.find(|name| name.starts_with("rocm_sdk_devel")).unwrap();
+        done(dir.path(), &["index", ".", "--remove", &devel]);
+        assert_eq!(records.map(named), [[false, true], [false, true]], "in `{below}`");
+        let verified = done(dir.path(), &["verify", dist.to_str().unwrap()]);
+        assert!(!verified.contains("SHA256SUMS"), "{verified}");
+    }
 }
 
 #[test]
