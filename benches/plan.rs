@@ -24,6 +24,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
+use rockpack::resolve;
+use rockpack::review;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -31,8 +33,9 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 use rockpack::catalog::{self, Catalog, Entry};
 use rockpack::manifest::Manifest;
-use rockpack::plan::diff::{self, Contents};
-use rockpack::plan::{self, Plan, Request, Templates};
+use rockpack::plan::{Plan, Request, Templates};
+use rockpack::review::diff;
+use rockpack::review::diff::Contents;
 use rockpack::source::{Problems, Source};
 use rustix::time::{ClockId, clock_gettime};
 use walkdir::WalkDir;
@@ -172,7 +175,7 @@ fn measure(size: usize) {
     let (first, plan) = timed(|| resolve(&manifest, &catalog));
     let plan_memory = peak_memory();
     let members: usize = plan.distributions.iter().map(|d| d.all_members().count()).sum();
-    let (files, _) = timed(|| plan::files_text(&plan).len());
+    let (files, _) = timed(|| review::files_text(&plan).len());
     let (json, text) = timed(|| serde_json::to_vec_pretty(&plan).unwrap());
     let (read, _) = timed(|| serde_json::from_slice::<Plan>(&text).unwrap());
     drop(text);
@@ -214,7 +217,7 @@ fn manifest(isas: usize) -> Manifest {
 }
 
 fn resolve(manifest: &Manifest, catalog: &Catalog) -> Plan {
-    decoded(plan::resolve(
+    decoded(resolve::plan(
         manifest,
         catalog,
         &templates(),

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rockpack::archive::stage;
 use rockpack::execute::ExecuteError;
-use rockpack::source::{Code, Problem, Problems, with_causes};
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::text::with_causes;
 
 use crate::cli::Command;
 use crate::ui;

@@ -12,7 +12,8 @@ use crate::cache::{self, Cache};
 use crate::catalog::{Tree, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
-use crate::plan::{Distribution, Document, Form, Plan};
+use crate::plan::{Distribution, Form, Plan};
+use crate::provenance::Document;
 use crate::provenance::{self, Inputs, Package};
 use crate::recorded::{Combined, Recorded};
 
@@ -75,7 +76,7 @@ pub struct Built {
 /// What goes with the packages and is not in the plan.
 #[derive(Debug)]
 pub struct Papers {
-    /// The software bill of materials of each distribution, in the plan's order: [`crate::plan::sboms`].
+    /// The software bill of materials of each distribution, in the plan's order: [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
     /// What the provenance statement tells of.
     pub inputs: Inputs,
@@ -381,7 +382,7 @@ fn failed(
     if is_full(error) {
         return ExecuteError::Full { dest: dest.to_owned(), output: output.clone() };
     }
-    ExecuteError::Output { output: output.clone(), reason: chain(error) }
+    ExecuteError::Output { output: output.clone(), reason: crate::text::with_causes(error) }
 }
 
 /// Whether the disk is at fault, wherever among the causes that is said.
@@ -390,10 +391,4 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
         |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);
     let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
     std::iter::successors(Some(error), |e| e.source()).filter_map(kind).any(full)
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |e| e.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

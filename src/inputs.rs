@@ -1,13 +1,15 @@
 //! What commands start from: the manifest, the artifacts' catalog, and the plan that both make.
 
+use rockpack::resolve;
 use std::path::Path;
 
 use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
 use rockpack::names::{PlatformTagError, PlatformTags};
-use rockpack::plan::{self, Plan, Request, Sources};
+use rockpack::plan::{Plan, Request, Sources};
 use rockpack::project;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use crate::cli::{CatalogArgs, SetArgs};
 use crate::command::Failure;
@@ -34,7 +36,7 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
 /// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
 pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
     let (plan, warnings) =
-        plan::resolve(manifest, catalog, &builtin::templates(), &request(manifest, set)?)?;
+        resolve::plan(manifest, catalog, &builtin::templates(), &request(manifest, set)?)?;
     ui::show_problems(&warnings);
     if set.verbose {
         ui::show_expected(&warnings);

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::directory::DirectoryError;
 use crate::names::{DistName, NameError, PathError, RelPath};
-use crate::plan::diff::{Area, Bytes, Content, Contents, File, Package};
 use crate::plan::{Form, Metadata};
+use crate::review::diff::{Area, Bytes, Content, Contents, File, Package};
 use crate::version::{Version, VersionError};
 
 mod find;

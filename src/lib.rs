@@ -46,8 +46,11 @@ pub mod names;
 pub mod plan;
 pub mod project;
 pub mod provenance;
+mod python_literal;
 pub mod recorded;
 pub mod regular;
+pub mod resolve;
+pub mod review;
 #[cfg(test)]
 mod schema {
     mod tests;
@@ -55,5 +58,6 @@ mod schema {
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
+pub mod text;
 pub mod verify;
 pub mod version;

@@ -15,11 +15,13 @@ use crate::names::{PathError, RelPath};
 use crate::plan::{Plan, Request};
 
 mod commit;
+mod sbom;
 mod statement;
 
 use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
+pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::Statement;
 
 /// The file with the checksums, in `dist`.

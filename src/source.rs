@@ -9,7 +9,6 @@ pub use miette::Severity;
 
 mod capped;
 mod code;
-mod count;
 mod picture;
 mod position;
 mod printable;
@@ -17,7 +16,6 @@ mod wrap;
 
 pub use capped::Capped;
 pub use code::Code;
-pub use count::{counted, plural};
 pub use picture::picture;
 pub use position::{Position, Span};
 pub use printable::{printable, printable_lines};
@@ -389,12 +387,6 @@ impl From<Problem> for Problems {
         problems.push(problem);
         problems
     }
-}
-
-/// An error with its causes, in one line.
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// The known name nearest to `text`, for a hint; `None` when nothing is near.

@@ -5,6 +5,7 @@
 //! look like is for the command line to choose; where a machine reads them, standard error has
 //! nothing else.
 
+use rockpack::resolve;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -14,8 +15,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use rockpack::catalog::Catalog;
 use rockpack::names::DistName;
-use rockpack::plan::{self, Plan};
-use rockpack::source::{Code, Problem, Problems, Severity, counted, printable_lines};
+use rockpack::plan::Plan;
+use rockpack::source::{Code, Problem, Problems, Severity, printable_lines};
+use rockpack::text::counted;
 
 mod closing;
 mod github;
@@ -243,7 +245,7 @@ pub fn show_absent_bases(catalog: &Catalog) {
 
 /// Lists artifacts of which files are shipped, and no licence text.
 pub fn show_without_license_text(plan: &Plan) {
-    for (artifact, wheels) in plan::without_license_text(plan) {
+    for (artifact, wheels) in resolve::without_license_text(plan) {
         let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();
         let shipped = format!(
             "files of artifact {artifact} are in {}, and no licence text of it",

@@ -13,48 +13,35 @@ mod rust_text;
 
 use rust_text::RustText;
 
-/// Stage by stage, what it may import. Paths in an event are carried as types, hence its names;
-/// scanning reports with places, hence the catalog's source. Built packages are read (`inspect`) into
-/// what plans are compared as.
+/// Rooms that every other may import. They import none.
+const GROUND: &[&str] =
+    &["cleanup", "names", "python_literal", "regular", "source", "text", "version"];
+
+/// Room by room, what it may import beside the ground floor. `catalog` reads ELF facts while it scans;
+/// built packages are read (`inspect`) into what `review` compares; a bill of materials says which
+/// library is found where, hence the closure of `resolve` in `provenance`.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("regular", &[]),
-    ("names", &[]),
-    ("version", &[]),
-    ("source", &[]),
-    ("kdl", &["source"]),
-    ("event", &["names"]),
-    ("cleanup", &[]),
+    ("event", &[]),
     ("elf", &[]),
-    ("manifest", &["kdl", "names", "version", "source"]),
-    ("catalog", &["cleanup", "names", "elf", "source", "regular"]),
-    ("plan", &["manifest", "catalog", "names", "version", "source", "elf"]),
-    ("archive", &["cleanup", "names", "version", "regular"]),
-    ("cache", &["archive", "cleanup", "regular"]),
+    ("kdl", &[]),
     ("demo", &["elf"]),
-    (
-        "execute",
-        &[
-            "plan",
-            "catalog",
-            "archive",
-            "cache",
-            "elf",
-            "event",
-            "names",
-            "provenance",
-            "recorded",
-            "regular",
-        ],
-    ),
-    ("provenance", &["plan", "catalog", "names", "version", "archive"]),
-    ("recorded", &["archive", "catalog", "names", "provenance", "regular"]),
-    ("assemble", &["archive", "catalog", "names", "provenance", "recorded", "regular"]),
-    ("inspect", &["plan", "archive", "elf", "names", "version", "regular"]),
-    ("audit", &["archive", "elf", "names", "regular"]),
-    ("index", &["archive", "names", "recorded", "version", "regular"]),
-    ("serve", &["regular"]),
-    ("verify", &["archive", "elf", "inspect", "names", "plan", "source", "version", "regular"]),
-    ("project", &["plan", "manifest", "archive", "audit", "cleanup", "names", "source", "regular"]),
+    ("manifest", &["kdl"]),
+    ("catalog", &["elf"]),
+    ("archive", &[]),
+    ("cache", &["archive"]),
+    ("plan", &["catalog", "elf", "manifest"]),
+    ("resolve", &["catalog", "elf", "manifest", "plan"]),
+    ("review", &["catalog", "elf", "plan"]),
+    ("provenance", &["archive", "catalog", "elf", "manifest", "plan", "resolve"]),
+    ("recorded", &["archive", "catalog", "provenance"]),
+    ("assemble", &["archive", "catalog", "provenance", "recorded"]),
+    ("execute", &["archive", "cache", "catalog", "elf", "event", "plan", "provenance", "recorded"]),
+    ("inspect", &["archive", "elf", "plan", "review"]),
+    ("audit", &["archive", "elf"]),
+    ("index", &["archive", "recorded"]),
+    ("serve", &[]),
+    ("verify", &["archive", "elf", "inspect", "plan", "review"]),
+    ("project", &["archive", "audit", "manifest", "plan"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.
@@ -152,9 +139,13 @@ fn stages_import_only_what_comes_before_them() {
     let program = program(&files);
     for file in files.iter().filter(|f| f.path != "lib.rs" && !program.contains(f.stage())) {
         let stage = file.stage();
-        let Some(allowed) = rules.get(stage) else {
-            wrong.push(format!("src/{}: `{stage}` is no stage of the architecture", file.path));
-            continue;
+        let allowed = match rules.get(stage) {
+            Some(allowed) => [*allowed, GROUND].concat(),
+            None if GROUND.contains(&stage) => Vec::new(),
+            None => {
+                wrong.push(format!("src/{}: `{stage}` is no room of the architecture", file.path));
+                continue;
+            }
         };
         let not_allowed = imports(&file.text.code)
             .into_iter()
@@ -174,7 +165,10 @@ fn effects_stay_where_they_belong() {
     for file in &files {
         let stage = file.stage();
         let words: BTreeSet<&str> = identifiers(&file.text.code).collect();
-        let pure = matches!(stage, "kdl" | "manifest" | "plan" | "names" | "version" | "source");
+        let pure = matches!(
+            stage,
+            "kdl" | "manifest" | "plan" | "resolve" | "review" | "names" | "version" | "source"
+        );
         let clocks = ["SystemTime", "Instant", "thread_rng", "available_parallelism"];
         let outside = ["fs_err", "OpenOptions", "read_dir", "walkdir", "tempfile", "TcpStream"];
         let found = clocks.iter().chain(&outside).filter(|word| pure && words.contains(*word));
@@ -229,9 +223,9 @@ fn files_are_short_and_named_by_the_noun_they_hold() {
     let mut wrong = Vec::new();
     for file in sources() {
         let lines = file.text.lines;
-        if lines > 560 {
+        if lines > 500 {
             wrong.push(format!(
-                "src/{} has {lines} lines without its tests; cut it at 560",
+                "src/{} has {lines} lines without its tests; cut it at 500",
                 file.path
             ));
         }

@@ -13,7 +13,8 @@ mod output;
 #[path = "diff/plans.rs"]
 mod plans;
 use rockpack::plan::Plan;
-use rockpack::plan::diff::{self, Contents, Diff};
+use rockpack::review::diff;
+use rockpack::review::diff::{Contents, Diff};
 
 /// How two plans differ.
 fn differ(old: &Plan, new: &Plan) -> Diff {

@@ -12,12 +12,14 @@
 //! runtime's own sources are left out: they are in `runtime/`. `golden/README.md` says where
 //! the catalogs come from.
 
+use rockpack::resolve;
+use rockpack::review;
 use std::path::{Path, PathBuf};
 
 use rockpack::catalog::Catalog;
 use rockpack::manifest::Manifest;
 use rockpack::names::Mode;
-use rockpack::plan::{self, Plan, Request, Templates};
+use rockpack::plan::{Plan, Request, Templates};
 use rockpack::source::Source;
 
 #[path = "golden/directories.rs"]
@@ -25,7 +27,7 @@ mod directories;
 
 #[test]
 fn kpack_small() {
-    compare("kpack-small", Mode::Kpack, plan::files_text);
+    compare("kpack-small", Mode::Kpack, review::files_text);
 }
 
 #[test]
@@ -35,7 +37,7 @@ fn kpack_full() {
 
 #[test]
 fn legacy_small() {
-    compare("legacy-small", Mode::Legacy, plan::files_text);
+    compare("legacy-small", Mode::Legacy, review::files_text);
 }
 
 #[test]
@@ -48,7 +50,8 @@ fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     let (plan, warnings) =
         planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
     assert_eq!(plan.mode, mode);
-    let found = quoted(&format!("{warnings}{}\n{}", plan::summary_text(&plan, true), list(&plan)));
+    let found =
+        quoted(&format!("{warnings}{}\n{}", review::summary_text(&plan, true), list(&plan)));
     let file = golden(&format!("{name}.txt"));
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs_err::write(&file, &found).unwrap();
@@ -76,7 +79,7 @@ fn planned(catalog: &Catalog) -> (Plan, String) {
     let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
     let templates = ["meta", "runtime"].map(|name| (name.to_owned(), Vec::new()));
     let (plan, warnings) =
-        plan::resolve(&manifest, catalog, &Templates::from(templates), &Request::default())
+        resolve::plan(&manifest, catalog, &Templates::from(templates), &Request::default())
             .unwrap();
     let warnings =
         warnings.iter().fold(String::new(), |text, warning| format!("{text}warning: {warning}\n"));

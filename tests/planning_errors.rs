@@ -6,12 +6,14 @@
 //! `ask KEY=VALUE…` says what the command line asks for, and `build KEY=VALUE…` what the build
 //! says of itself. The number in a name is that of the fault in the list that these tests cover.
 
+use rockpack::resolve;
+use rockpack::review;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rockpack::catalog::{BuildFacts, Catalog};
 use rockpack::manifest::{Beside, Manifest};
-use rockpack::plan::{self, Plan, Request, Sources, Templates};
+use rockpack::plan::{Plan, Request, Sources, Templates};
 use rockpack::source::{self, Code, Problem, Problems, Source};
 
 use crate::planning::tree;
@@ -121,7 +123,7 @@ fn resolved(manifest: &Manifest, catalog: &Catalog, request: &Request) -> (Optio
         ("runtime".to_owned(), vec![file("__init__.py")]),
         ("meta".to_owned(), vec![file("pyproject.toml")]),
     ]);
-    match plan::resolve(manifest, catalog, &templates, request) {
+    match resolve::plan(manifest, catalog, &templates, request) {
         Ok((plan, warnings)) => (Some(plan), warnings),
         Err(problems) => (None, problems),
     }
@@ -137,7 +139,7 @@ fn drawn(problems: &Problems) -> String {
 /// What is wrong; of a plan that is made after all, also what is said of it.
 fn picture(manifest: &Manifest, catalog: &Catalog, request: &Request) -> String {
     let (plan, problems) = resolved(manifest, catalog, request);
-    let plan = plan.map(|plan| plan::summary_text(&plan, true)).unwrap_or_default();
+    let plan = plan.map(|plan| review::summary_text(&plan, true)).unwrap_or_default();
     let text = drawn(&problems) + &plan;
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }

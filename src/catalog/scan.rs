@@ -19,7 +19,8 @@ use super::{
 use crate::elf::{self, ReadAt};
 use crate::names::RelPath;
 use crate::regular;
-use crate::source::{Code, Problem, Problems, Source, with_causes};
+use crate::source::{Code, Problem, Problems, Source};
+use crate::text::with_causes;
 
 /// How large an artifact's text about itself may be.
 const LARGEST_TEXT: u64 = 16 << 20;

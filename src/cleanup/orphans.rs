@@ -1,6 +1,6 @@
 //! Programs that left their process group (`setsid`), and whose parent has ended.
 //!
-//! The system gives them to the nearest ancestor that asked for such (prctl(2), PR_SET_CHILD_SUBREAPER).
+//! The system gives them to the nearest ancestor that asked for such (prctl(2), `PR_SET_CHILD_SUBREAPER`).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ fn children() -> Vec<Pid> {
     numbers.filter(|&number| is_child(number)).filter_map(Pid::from_raw).collect()
 }
 
-/// Whether a process has this one as its parent, and is no zombie: proc_pid_stat(5), fields 3 and 4.
+/// Whether a process has this one as its parent, and is no zombie: `proc_pid_stat(5)`, fields 3 and 4.
 fn is_child(number: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     // The name before them is in parentheses, and may have parentheses itself.

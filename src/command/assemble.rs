@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use rockpack::assemble::{self, AssembleError, Assembled};
 use rockpack::provenance::Made;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, print, repaired};
 use crate::cli::AssembleArgs;

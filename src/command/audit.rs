@@ -6,7 +6,8 @@ use std::path::Path;
 use rockpack::archive::OpenError;
 use rockpack::audit::{self, Audit, AuditError, Ignored};
 use rockpack::elf::policy::{Obstacle, ObstacleKind};
-use rockpack::source::{Code, Problem, counted, printable, printable_lines, with_causes};
+use rockpack::source::{Code, Problem, printable, printable_lines};
+use rockpack::text::{counted, with_causes};
 use serde::Serialize;
 
 use super::wheels::wheels;

@@ -1,5 +1,7 @@
 //! `rockpack build`: executes the plan.
 
+use rockpack::provenance;
+use rockpack::review;
 use std::path::Path;
 
 use rockpack::cache::Cache;
@@ -7,9 +9,11 @@ use rockpack::catalog::Catalog;
 use rockpack::execute::{self, Outcome, Papers, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
-use rockpack::plan::{self, Plan, Request, human_size};
+use rockpack::plan::{Plan, Request};
 use rockpack::provenance::Inputs;
-use rockpack::source::{Code, Problem, Source, with_causes};
+use rockpack::source::{Code, Problem, Source};
+use rockpack::text::human_size;
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, not_executed, print};
 use crate::cli::{BuildArgs, CacheArgs};
@@ -37,7 +41,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     projects::check(&plan, &projects)?;
     if args.no_build_packages {
         pool.install(|| execute::check(&plan, &tree)).map_err(|e| not_executed(&e))?;
-        let text = plan::summary_text(&plan, args.set.verbose);
+        let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
     // With --only there can be projects alone.
@@ -110,7 +114,7 @@ fn papers(
     let mut inputs = Inputs::new(request, &files, catalog);
     inputs.builder = args.builder_id.clone();
     inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
-    Papers { sboms: plan::sboms(manifest, catalog, plan), inputs }
+    Papers { sboms: provenance::sboms(manifest, catalog, plan), inputs }
 }
 
 /// The cache that was asked for. A build does without one that cannot be used, and says so.

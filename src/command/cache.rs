@@ -1,8 +1,9 @@
 //! `rockpack cache stats`, `prune` and `verify`.
 
 use rockpack::cache::{Cache, CacheError};
-use rockpack::plan::human_size;
-use rockpack::source::{Code, Problem, Problems, with_causes};
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::text::human_size;
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print};
 use crate::cli::{CacheCommand, PruneArgs, WhichCache};

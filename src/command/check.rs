@@ -2,7 +2,7 @@
 
 use rockpack::manifest::{Manifest, Package};
 
-use rockpack::source::counted;
+use rockpack::text::counted;
 
 use super::{Failure, print};
 use crate::cli::CheckArgs;

@@ -3,7 +3,8 @@
 use fs_err as fs;
 use rockpack::demo::{self, DemoError};
 use rockpack::names::Mode;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print};
 use crate::cli::DemoArgs;

@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal;
 
-use rockpack::plan::diff::{self, Diff};
+use rockpack::review::diff;
+use rockpack::review::diff::Diff;
 use rockpack::source::{Code, Problem, printable_lines};
 
 use super::{Failure, environment, print_exact};

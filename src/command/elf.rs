@@ -4,7 +4,8 @@ use std::path::Path;
 
 use fs_err::File;
 use rockpack::elf::ElfError;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::ElfCommand;

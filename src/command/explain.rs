@@ -1,7 +1,7 @@
 //! `rockpack explain`: what becomes of a path, and why.
 
 use rockpack::names::RelPath;
-use rockpack::plan::explain::{Asked, Explainer, explanation_text, matches_text};
+use rockpack::resolve::explain::{Asked, Explainer, explanation_text, matches_text};
 use rockpack::source::{Code, Problem};
 use serde::Serialize;
 

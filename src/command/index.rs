@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rockpack::index::{self, IndexError, Options, Summary};
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print};
 use crate::cli::IndexArgs;

@@ -1,7 +1,8 @@
 //! `rockpack plan`: what a build would make, as text, JSON, Markdown or a web page.
 
 use rockpack::execute;
-use rockpack::plan::{self, Plan};
+use rockpack::plan::Plan;
+use rockpack::review;
 
 use super::{Failure, environment, not_executed, print, print_exact};
 use crate::cli::PlanArgs;
@@ -15,13 +16,13 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
         print_exact(&(json + "\n"))
     } else if args.files {
-        print(&plan::files_text(&plan))
+        print(&review::files_text(&plan))
     } else if args.markdown {
-        print(&plan::markdown_text(&plan))
+        print(&review::markdown_text(&plan))
     } else if args.html {
-        print_exact(&plan::html_page(&plan))
+        print_exact(&review::html_page(&plan))
     } else {
-        print(&plan::summary_text(&plan, args.set.verbose))
+        print(&review::summary_text(&plan, args.set.verbose))
     }
 }
 

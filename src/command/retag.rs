@@ -5,7 +5,8 @@ use std::path::Path;
 use rockpack::archive::opened::OpenError;
 use rockpack::archive::retag::{self, RetagError, Retagged};
 use rockpack::audit;
-use rockpack::source::{Code, Problem, Problems, with_causes};
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::text::with_causes;
 
 use super::wheels::wheels;
 use super::{Failure, print};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rockpack::source::with_causes;
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print_exact};
 use crate::cli::ScanArgs;

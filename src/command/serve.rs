@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use rockpack::serve::{Access, Entry, Server};
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, environment, print};
 use crate::cli::ServeArgs;

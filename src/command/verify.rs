@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use rockpack::inspect::{self, Found};
 use rockpack::plan::{Form, Plan};
 use rockpack::regular;
-use rockpack::source::{Code, Problem, Severity, with_causes};
+use rockpack::source::{Code, Problem, Severity};
+use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
 use super::{Failure, environment, print, print_exact};

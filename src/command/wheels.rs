@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use rockpack::inspect;
 use rockpack::plan::Form;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 
 use super::{Failure, environment};
 

@@ -2,17 +2,18 @@
 
 use rayon::prelude::*;
 
+use super::ExecuteError;
 use super::bytes::Bytes;
 use super::pack::{Entry, Packing};
 use super::prepare::{self, Output, Ready};
 use super::timings::Recorder;
 use super::wheel::{WriteError, entries, layout, packing, preset};
-use super::{ExecuteError, chain};
 use crate::archive::deflate::{Encoder, Level};
 use crate::archive::tarball::{Preset, xz_block};
 use crate::catalog::Tree;
 use crate::names::RelPath;
 use crate::plan::{Distribution, Form, Plan};
+use crate::text::with_causes;
 
 /// The size in bytes that each distribution of `plan` would have as a file, in the plan's order.
 ///
@@ -26,7 +27,7 @@ pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output)
-            .map_err(|e| ExecuteError::Output { output: path, reason: chain(&e) })
+            .map_err(|e| ExecuteError::Output { output: path, reason: with_causes(&e) })
     });
     sizes.collect()
 }

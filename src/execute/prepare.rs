@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use super::ExecuteError;
 use super::bytes::Bytes;
 use super::timings::{Kind, Recorder, Subject};
-use super::{ExecuteError, chain};
 use crate::archive::metadata::{self, Dynamic};
 use crate::archive::{sdist, wheel};
 use crate::catalog::{Origin, Tree};
@@ -19,6 +19,7 @@ use crate::elf::{self, Edits, RpathEdit};
 use crate::names::RelPath;
 use crate::plan::{Archive, Distribution, Form, Member, Plan, Step};
 use crate::regular;
+use crate::text::with_causes;
 
 /// A member with its bytes.
 #[derive(Debug)]
@@ -127,12 +128,12 @@ fn member_ready(member: &Member, tree: &Tree) -> Result<Ready, String> {
         Step::Relink { source, rpath } => {
             Content::File(relink(source, rpath, tree).map_err(fault)?)
         }
-        Step::Stub { target, machine } => {
-            Content::File(Bytes::Memory(exec_stub(*machine, target).map_err(|e| fault(chain(&e)))?))
-        }
+        Step::Stub { target, machine } => Content::File(Bytes::Memory(
+            exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
+        )),
         Step::Alias { soname, needed, rpath, machine } => {
             let made = forwarding_library(*machine, soname, needed, rpath)
-                .map_err(|e| fault(chain(&e)))?;
+                .map_err(|e| fault(with_causes(&e)))?;
             Content::File(Bytes::Memory(made))
         }
         Step::Link { target } => Content::Link(target.clone()),
@@ -161,7 +162,7 @@ fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
     let seen = Box::new(file.metadata().map_err(|e| e.to_string())?);
     let edits = Edits::rpath(RpathEdit::Set(rpath.split(':').map(str::to_owned).collect()));
     let plan = elf::edit(&file, &edits)
-        .map_err(|e| format!("the rpath of {source} cannot be set: {}", chain(&e)))?;
+        .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
     Ok(Bytes::Edited { path, seen, plan })
 }
 

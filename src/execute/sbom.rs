@@ -12,7 +12,8 @@ use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::wheel::{WheelWriter, dist_info_dir};
 use crate::names::{Compression, RelPath};
-use crate::plan::{Distribution, Document, Plan, SBOM_PATH};
+use crate::plan::{Distribution, Plan};
+use crate::provenance::{Document, SBOM_PATH};
 
 /// Hashes by path. Looked up alone: it has no order.
 type Hashes = HashMap<RelPath, Sha256>;

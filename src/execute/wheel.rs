@@ -21,7 +21,8 @@ use crate::archive::tarball::{self, Preset, TarError, XzError};
 use crate::archive::wheel::{WheelError, WheelWriter, dist_info_dir, wheel_file};
 use crate::archive::{Timestamp, metadata};
 use crate::names::{Compression, PathError, RelPath};
-use crate::plan::{Distribution, Document, Plan};
+use crate::plan::{Distribution, Plan};
+use crate::provenance::Document;
 
 /// Why a wheel could not be written.
 #[derive(Debug, thiserror::Error)]

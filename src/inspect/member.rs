@@ -7,7 +7,7 @@ use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, stub_target};
 use crate::elf::{self, ElfFacts, ReadAt};
 use crate::plan::Step;
-use crate::plan::diff::{Bytes, Search};
+use crate::review::diff::{Bytes, Search};
 
 /// ELF files up to this size are looked at in memory, larger ones in a file that has no name.
 const IN_MEMORY: u64 = 16 << 20;

@@ -12,7 +12,7 @@ use crate::archive::xz_stream;
 use crate::archive::zip_file::{LONGEST_TEXT, ZipFile};
 use crate::names::RelPath;
 use crate::plan::Form;
-use crate::plan::diff::data;
+use crate::review::diff::data;
 
 /// What the files of a wheel's metadata directory are, beside licence texts.
 const METADATA: [&str; 4] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt"];

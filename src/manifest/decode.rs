@@ -11,7 +11,8 @@ use super::{
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
-use crate::source::{Code, Place, Problem, Problems, Source, Spanned, counted, nearest};
+use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
+use crate::text::counted;
 
 mod check;
 mod distribution;

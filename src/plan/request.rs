@@ -1,7 +1,7 @@
 //! What was asked for on the command line.
 
 use super::{OnlyName, Sources};
-use crate::names::{Compression, Mode, PlatformTags};
+use crate::names::{Compression, DistName, Mode, PackageName, PlatformTags};
 use crate::version::Version;
 
 /// What the command line says of a build, beside the manifest.
@@ -29,4 +29,16 @@ pub struct Request {
     pub xz_preset: Option<u8>,
     /// Files that no package takes are errors.
     pub deny_unowned: bool,
+}
+
+impl Request {
+    /// Whether something of this name in the manifest is to be made, whatever its distributions are called.
+    pub fn wants(&self, name: &PackageName) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only.matches(name.as_str()))
+    }
+
+    /// Whether a distribution of a package is to be made.
+    pub fn wants_distribution(&self, package: &PackageName, name: &DistName) -> bool {
+        self.wants(package) || self.only.iter().any(|only| only.matches(name.as_str()))
+    }
 }

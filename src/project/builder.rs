@@ -20,7 +20,7 @@ use crate::archive::Stage;
 use crate::manifest::{Filling, python};
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel};
-use crate::source::with_causes;
+use crate::text::with_causes;
 
 /// How many of a log's last lines are shown of a failure.
 const TAIL: usize = 20;

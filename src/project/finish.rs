@@ -9,7 +9,7 @@ use fs_err as fs;
 
 use crate::archive::{WheelName, retag};
 use crate::audit;
-use crate::source::with_causes;
+use crate::text::with_causes;
 
 /// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.
 ///

@@ -12,7 +12,7 @@ use super::wheel_of;
 use crate::archive::OpenWheel;
 use crate::names::PackageName;
 use crate::regular;
-use crate::source::with_causes;
+use crate::text::with_causes;
 
 /// What steps are called when they fail.
 pub const MAKING_ENVIRONMENT: &str = "making an environment";

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use rockpack::cache::Summary;
 use rockpack::execute::{Kind, Outcome, Timings};
-use rockpack::plan::{Plan, human_size};
-use rockpack::source::counted;
+use rockpack::plan::Plan;
+use rockpack::text::counted;
+use rockpack::text::human_size;
 
 use super::seconds;
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rockpack::event::{Event, Reporter};
-use rockpack::plan::human_size;
-use rockpack::source::counted;
+use rockpack::text::counted;
+use rockpack::text::human_size;
 
 use super::{has_readers, seconds, tell};
 

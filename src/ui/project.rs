@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rockpack::names::RelPath;
-use rockpack::plan::human_size;
 use rockpack::project::{Happened, NotMade, Outcome, Why};
 use rockpack::source::{Code, Place, Problem};
+use rockpack::text::human_size;
 
 use super::{seconds, tell};
 

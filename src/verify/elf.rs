@@ -56,6 +56,6 @@ pub(super) fn binary(file: &(impl ReadAt + ?Sized)) -> Kind {
             runpath: facts.runpath,
         }),
         Ok(None) => Kind::Data,
-        Err(error) => Kind::BrokenElf(crate::source::with_causes(&error)),
+        Err(error) => Kind::BrokenElf(crate::text::with_causes(&error)),
     }
 }

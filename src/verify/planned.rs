@@ -3,7 +3,8 @@
 use super::Finding;
 use crate::inspect::{self, Built};
 use crate::plan::Plan;
-use crate::plan::diff::{self, Contents, MovedEnd, PackageChange};
+use crate::review::diff;
+use crate::review::diff::{Contents, MovedEnd, PackageChange};
 use crate::source::Code;
 
 /// What of `built`, each with what findings call its file, is not as `plan` promises. `label` is what

@@ -16,8 +16,8 @@ use crate::archive::header::Header;
 use crate::archive::zip_file::LONGEST_TEXT;
 use crate::names::RelPath;
 use crate::plan::Form;
-use crate::plan::diff::data;
 use crate::regular;
+use crate::review::diff::data;
 use crate::source::Code;
 
 mod links;

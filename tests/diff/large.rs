@@ -68,7 +68,7 @@ fn member(package: usize, packages: usize, file: usize, edited: bool) -> Member 
 #[test]
 fn everything_that_differs_is_in_few_lines() {
     let (old, new) = (plan(2000, 4, false), plan(2000, 4, true));
-    let text = rockpack::plan::diff::text(&differ(&old, &new), false);
+    let text = rockpack::review::diff::text(&differ(&old, &new), false);
     assert!(text.lines().count() < 60, "{text}");
     for needle in [
         "→ lib/library/4/** → lib/kernels/4/**",
@@ -89,7 +89,7 @@ fn two_plans_of_200_000_files_take_less_than_a_second() {
             let start = Instant::now();
             let diff = differ(&old, &new);
             let compared = start.elapsed();
-            let text = rockpack::plan::diff::text(&diff, false);
+            let text = rockpack::review::diff::text(&diff, false);
             let all = start.elapsed();
             eprintln!(
                 "{files} files, edited {edited}: {compared:?}, with text {all:?}, {} lines",

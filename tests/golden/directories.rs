@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rockpack::plan::{Distribution, Member, Plan, Step, human_size};
+use rockpack::plan::{Distribution, Member, Plan, Step};
+use rockpack::text::human_size;
 
 /// What the members of one line have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

@@ -154,17 +154,17 @@ fn checksums_and_provenance_do_not_name_a_removed_package() {
         let dir = TempDir::new().unwrap();
         let dist = dir.path().join(below);
         copy(&demo("any"), &dist);
-        let named = |file: &str| -> Vec<bool> {
+        let mentions = |file: &str| -> Vec<bool> {
             let text = fs::read_to_string(dist.join(file)).unwrap();
             ["rocm_sdk_devel", "rocm_sdk_core"].map(|name| text.contains(name)).into()
         };
         let records = ["SHA256SUMS", "provenance.intoto.json"];
-        assert_eq!(records.map(named), [[true, true], [true, true]]);
+        assert_eq!(records.map(mentions), [[true, true], [true, true]]);
         let wheels = fs::read_dir(&dist).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names = wheels.map(|name| name.into_string().unwrap());
         let devel = names.find(|name| name.starts_with("rocm_sdk_devel")).unwrap();
         done(dir.path(), &["index", ".", "--remove", &devel]);
-        assert_eq!(records.map(named), [[false, true], [false, true]], "in `{below}`");
+        assert_eq!(records.map(mentions), [[false, true], [false, true]], "in `{below}`");
         let verified = done(dir.path(), &["verify", dist.to_str().unwrap()]);
         assert!(!verified.contains("SHA256SUMS"), "{verified}");
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rockpack::names::Mode;
-use rockpack::plan::explain::{Asked, Explainer, Reason, Says, explanation_text, matches_text};
+use rockpack::resolve::explain::{Asked, Explainer, Reason, Says, explanation_text, matches_text};
 
 use super::support::{Case, devel, package, runtime};
 

@@ -2,12 +2,14 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test --test all planning::golden` writes `golden/*.txt` anew.
 
+use rockpack::resolve;
+use rockpack::review;
 use std::path::Path;
 
 use rockpack::catalog;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::manifest::Manifest;
-use rockpack::plan::{self, Request, Templates};
+use rockpack::plan::{Request, Templates};
 use rockpack::source::Source;
 
 fn planned(kpack: bool) -> String {
@@ -32,9 +34,9 @@ fn planned(kpack: bool) -> String {
         platform_tag: Some("manylinux_2_28_x86_64".parse().unwrap()),
         ..Request::default()
     };
-    let (plan, warnings) = plan::resolve(&manifest, &catalog, &templates, &request).unwrap();
+    let (plan, warnings) = resolve::plan(&manifest, &catalog, &templates, &request).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
-    format!("{}\n{}", plan::summary_text(&plan, true), plan::files_text(&plan))
+    format!("{}\n{}", review::summary_text(&plan, true), review::files_text(&plan))
 }
 
 /// Compares with the reviewed plan; only libraries are of this machine, and they are alike on all.

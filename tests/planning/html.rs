@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use rockpack::plan::{Plan, Step, html_page};
+use rockpack::plan::{Plan, Step};
+use rockpack::review::html_page;
 use serde_json::Value;
 
 use super::reports::{HOSTILE, hostile, large, small};

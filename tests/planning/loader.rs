@@ -8,7 +8,8 @@ use std::process::Command;
 use rockpack::catalog::{Catalog, Origin, scan};
 use rockpack::manifest::Manifest;
 use rockpack::names::Compression;
-use rockpack::plan::{Closure, Distribution, Form, Member, Metadata, Resolved, Step};
+use rockpack::plan::{Distribution, Form, Member, Metadata, Step};
+use rockpack::resolve::{Closure, Resolved};
 use rockpack::source::Source;
 
 const LOADER: &str = if cfg!(target_arch = "x86_64") {

@@ -3,7 +3,8 @@
 use super::support::{Case, absent, devel, distribution, files, package, rendered, runtime};
 
 use rockpack::names::Compression;
-use rockpack::plan::{Member, Plan, Step, without_license_text};
+use rockpack::plan::{Member, Plan, Step};
+use rockpack::resolve::without_license_text;
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"

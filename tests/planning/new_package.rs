@@ -3,7 +3,8 @@
 
 use rockpack::catalog::BuildFacts;
 use rockpack::manifest::{Beside, Manifest};
-use rockpack::plan::{self, Request, Templates};
+use rockpack::plan::{Request, Templates};
+use rockpack::resolve;
 use rockpack::source::{Problems, Source};
 
 use super::{support, tree};
@@ -83,7 +84,7 @@ fn is_made_whole(new: &str) {
     };
     let build = BuildFacts { kpack_split: true, ..BuildFacts::default() };
     let catalog = tree::catalog(ENTRIES, build);
-    let (plan, warnings) = plan::resolve(&manifest, &catalog, &templates, &request).unwrap();
+    let (plan, warnings) = resolve::plan(&manifest, &catalog, &templates, &request).unwrap();
     assert!(warnings.is_empty() && plan.notes.is_empty(), "{:?} in\n{whole}", plan.notes);
     let names: Vec<&str> = plan.distributions.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(names, ["x", "x-sdk-core", "x-sdk-math"]);

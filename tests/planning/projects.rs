@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use rockpack::names::PackageName;
-use rockpack::plan::{Plan, Sources, markdown_text, summary_text};
+use rockpack::plan::{Plan, Sources};
+use rockpack::review::{markdown_text, summary_text};
 
 use super::support::{Case, devel, package, runtime};
 

@@ -2,6 +2,7 @@
 
 use rockpack::catalog::Catalog;
 use rockpack::plan::{self, Plan};
+use rockpack::review;
 
 use super::support::{Case, devel, package, runtime};
 
@@ -107,8 +108,8 @@ fn a_plan_survives_json() {
     let plan = case().plan();
     let again: Plan = serde_json::from_str(&json(&plan)).unwrap();
     assert_eq!(json(&again), json(&plan));
-    assert_eq!(plan::files_text(&again), plan::files_text(&plan));
-    assert_eq!(plan::summary_text(&again, true), plan::summary_text(&plan, true));
+    assert_eq!(review::files_text(&again), review::files_text(&plan));
+    assert_eq!(review::summary_text(&again, true), review::summary_text(&plan, true));
     assert_eq!(again.format, plan::FORMAT);
 }
 

@@ -1,6 +1,8 @@
 //! What the software bill of materials of a wheel says.
 
-use rockpack::plan::{self, Document, Plan};
+use rockpack::plan::Plan;
+use rockpack::provenance;
+use rockpack::provenance::Document;
 use serde_json::Value;
 
 use super::support::{Case, devel, distribution, package, runtime};
@@ -43,7 +45,7 @@ fn case() -> Case {
 }
 
 fn documents(case: &Case, plan: &Plan) -> Vec<Option<Document>> {
-    plan::sboms(&case.manifest(), &case.catalog, plan)
+    provenance::sboms(&case.manifest(), &case.catalog, plan)
 }
 
 /// The document of a distribution, hashed with a text that its file's path tells.

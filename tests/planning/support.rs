@@ -3,7 +3,9 @@
 use rockpack::catalog::{BuildFacts, Catalog};
 use rockpack::manifest::{Beside, Manifest};
 use rockpack::names::{Mode, RelPath};
-use rockpack::plan::{self, Distribution, Member, Plan, Request, Step, Templates};
+use rockpack::plan::{Distribution, Member, Plan, Request, Step, Templates};
+use rockpack::resolve;
+use rockpack::review;
 use rockpack::source::{Problem, Problems, Source};
 
 use super::tree;
@@ -112,7 +114,7 @@ impl Case {
     }
 
     pub fn resolve(&self) -> Result<(Plan, Problems), Problems> {
-        plan::resolve(&self.manifest(), &self.catalog, &self.templates, &self.request)
+        resolve::plan(&self.manifest(), &self.catalog, &self.templates, &self.request)
     }
 
     /// The plan, which comes without a warning.
@@ -132,7 +134,7 @@ impl Case {
     /// What is wrong, one paragraph a problem.
     pub fn problems(&self) -> Vec<String> {
         match self.resolve() {
-            Ok((plan, _)) => panic!("this plan has no error:\n{}", plan::files_text(&plan)),
+            Ok((plan, _)) => panic!("this plan has no error:\n{}", review::files_text(&plan)),
             Err(problems) => Self::texts(&problems),
         }
     }

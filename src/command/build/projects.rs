@@ -8,7 +8,8 @@ use rockpack::manifest::Manifest;
 use rockpack::plan::Plan;
 use rockpack::project::{self, MadeWheel, ProjectError, Settings};
 use rockpack::provenance::Package;
-use rockpack::source::{Code, Problem, Problems, with_causes};
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::text::with_causes;
 
 use super::super::{Failure, environment, print};
 use crate::cli::BuildArgs;

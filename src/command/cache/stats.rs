@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use rockpack::cache::{Cache, Stats};
-use rockpack::plan::human_size;
+use rockpack::text::human_size;
 
 use super::{failed, look, print};
 use crate::cli::StatsArgs;

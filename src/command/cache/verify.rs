@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 use rockpack::cache::{Cache, Damage, Entry};
-use rockpack::plan::human_size;
-use rockpack::source::{Code, Problem, Problems, with_causes};
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::text::human_size;
+use rockpack::text::with_causes;
 
 use super::{failed, look, print};
 use crate::cli::VerifyCacheArgs;

@@ -1,5 +1,6 @@
 //! One side of a comparison, read from wherever it is.
 
+use rockpack::resolve;
 use std::cell::OnceCell;
 use std::path::Path;
 
@@ -7,9 +8,10 @@ use rayon::prelude::*;
 use rockpack::catalog::Catalog;
 use rockpack::inspect::{self, Built};
 use rockpack::manifest::Manifest;
-use rockpack::plan::diff::Contents;
-use rockpack::plan::{self, Plan};
-use rockpack::source::{Code, Problem, Source, with_causes};
+use rockpack::plan::Plan;
+use rockpack::review::diff::Contents;
+use rockpack::source::{Code, Problem, Source};
+use rockpack::text::with_causes;
 
 use super::super::{Failure, environment};
 use super::at_revision;
@@ -106,7 +108,7 @@ impl<'a> Sides<'a> {
     fn planned(&self, packages: &Source, manifest: &Manifest) -> Result<Side, Failure> {
         let (catalog, templates) = (self.catalog()?, builtin::templates());
         // What is doubtful is in the plan: the difference tells what of it is new or gone.
-        let (plan, _) = plan::resolve(
+        let (plan, _) = resolve::plan(
             manifest,
             catalog,
             &templates,

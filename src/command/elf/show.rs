@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use object::elf::ProgramType;
 use rockpack::elf::{self, ElfFacts, ElfKind, Machine, Violation};
-use rockpack::source::{counted, printable};
+use rockpack::source::printable;
+use rockpack::text::counted;
 
 use super::headers::{self, Headers};
 use super::{environment, open, print, print_exact, refused};

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use rockpack::inspect::{self, Found};
 use rockpack::names::RelPath;
 use rockpack::plan::Form;
-use rockpack::source::{Code, Problem, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding};
 
 use crate::command::Failure;

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rockpack::plan::{Form, human_size};
-use rockpack::source::{Severity, plural, printable};
+use rockpack::plan::Form;
+use rockpack::source::{Severity, printable};
+use rockpack::text::human_size;
+use rockpack::text::plural;
 use rockpack::verify::{Finding, Package};
 use serde_json::{Value, json};
 

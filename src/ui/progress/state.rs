@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rockpack::event::Event;
 use rockpack::names::RelPath;
-use rockpack::plan::human_size;
+use rockpack::text::human_size;
 
 /// The stretch of time that the rate is taken over.
 const WINDOW: Duration = Duration::from_secs(15);

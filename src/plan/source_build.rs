@@ -1,0 +1,120 @@
+//! Python projects that are built beside the packages of artifacts, and wheels that are taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::{ModuleName, PackageName, RelPath};
+
+/// A Python project that is built through PEP 517, with all that its build is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProjectBuild {
+    /// The distribution that it makes, as indexes compare names (PEP 503).
+    pub name: PackageName,
+    /// Its checkout, below the root of all sources.
+    pub source: RelPath,
+    /// Where the project is in its checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subdirectory: Option<RelPath>,
+    /// Everything that is built or taken before it, also by way of others: what it can be built against.
+    pub after: Vec<PackageName>,
+    /// Commands that prepare the copy of its checkout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run: Vec<Vec<String>>,
+    /// Requirements beside those that the project names itself (PEP 508).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub build_requires: Vec<String>,
+    /// Variables that it is built with, with placeholders for what only a build knows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Variables of the caller's environment that it sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass: Vec<String>,
+    /// What the build backend is handed (PEP 517); several values of a key are a list.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub config_settings: BTreeMap<String, Vec<String>>,
+    /// Whether it is built in an environment of its own.
+    pub isolated: bool,
+    /// Whether it is given the devel package's tree.
+    pub devel: bool,
+    /// Where it is declared: `packages.kdl:12`.
+    pub rule: Arc<str>,
+}
+
+/// A finished wheel that is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TakenWheel {
+    /// Its distribution, as indexes compare names (PEP 503).
+    pub name: PackageName,
+    /// Files below the root of all sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RelPath>,
+    /// What is fetched from the index: `NAME==VERSION`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// Where it is declared: `packages.kdl:12`.
+    pub rule: Arc<str>,
+}
+
+/// How projects get the tree of the devel package that the same build makes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DevelTree {
+    /// Where the packages are: below the destination.
+    pub directory: RelPath,
+    /// What is installed, as `NAME==VERSION`.
+    pub install: Vec<String>,
+    /// The selector's import package, which expands the tree and says where it is.
+    pub module: ModuleName,
+}
+
+/// What is below the root of all sources: who looks tells the plan, which reads no file.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// Projects whose directory is there and holds one.
+    pub projects: BTreeSet<PackageName>,
+    /// The files that each `wheel` node's glob matches, sorted.
+    pub wheels: BTreeMap<PackageName, Vec<RelPath>>,
+}
+
+impl ProjectBuild {
+    /// Where the project is, below the root of all sources.
+    pub fn directory(&self) -> RelPath {
+        self.subdirectory
+            .as_ref()
+            .map_or_else(|| self.source.clone(), |below| self.source.join(below))
+    }
+
+    /// What its build is given, a line each, as people read it.
+    pub fn given(&self) -> Vec<String> {
+        let mut given = Vec::new();
+        given.extend((!self.after.is_empty()).then(|| {
+            let names: Vec<&str> = self.after.iter().map(PackageName::as_str).collect();
+            format!("after {}", names.join(", "))
+        }));
+        given.extend((!self.isolated).then(|| "without isolation".to_owned()));
+        given.extend(
+            self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
+        );
+        given.extend(self.run.iter().map(|command| format!("runs {}", command.join(" "))));
+        given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
+        given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));
+        let settings = self
+            .config_settings
+            .iter()
+            .flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}")));
+        given.extend(settings);
+        given
+    }
+}
+
+impl TakenWheel {
+    /// Where it comes from, as people read it.
+    pub fn origin(&self) -> String {
+        let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
+        self.index.as_ref().map_or_else(|| files.join(", "), |pin| format!("{pin} of the index"))
+    }
+}

@@ -1,0 +1,17 @@
+//! What people call a distribution of a plan.
+
+use super::{Distribution, Form};
+use crate::names::{DistName, RelPath};
+
+/// The directory and name of what a distribution becomes.
+pub fn title(distribution: &Distribution) -> String {
+    let form = if distribution.form == Form::Sdist { " (sdist)" } else { "" };
+    named(&distribution.directory, &distribution.name) + form
+}
+
+/// A distribution's name, after its directory where several have one name.
+pub fn named(directory: &RelPath, name: &DistName) -> String {
+    let family =
+        directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();
+    format!("{family}{name}")
+}

@@ -1,0 +1,96 @@
+//! Data as Python source: what the runtime imports in place of parsing JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// `NAME = …` as a module's text, with `doc` as its doc string. Mappings are sorted by key.
+pub fn module(doc: &str, name: &str, value: &Value) -> String {
+    let mut text = format!("\"\"\"{doc}\"\"\"\n\n{name} = ");
+    literal(value, 0, &mut text);
+    text.push('\n');
+    text
+}
+
+fn literal(value: &Value, depth: usize, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("None"),
+        Value::Bool(true) => out.push_str("True"),
+        Value::Bool(false) => out.push_str("False"),
+        Value::Number(number) => out.push_str(&number.to_string()),
+        Value::String(text) => out.push_str(&string(text)),
+        Value::Array(items) => {
+            block(out, depth, ['[', ']'], items.iter(), |item, out| literal(item, depth + 1, out));
+        }
+        Value::Object(map) => block(out, depth, ['{', '}'], map.iter(), |(key, value), out| {
+            out.push_str(&string(key));
+            out.push_str(": ");
+            literal(value, depth + 1, out);
+        }),
+    }
+}
+
+fn block<T>(
+    out: &mut String,
+    depth: usize,
+    ends: [char; 2],
+    items: impl Iterator<Item = T>,
+    write: impl Fn(T, &mut String),
+) {
+    let start = out.len();
+    out.push(ends[0]);
+    for item in items {
+        out.push('\n');
+        out.push_str(&"    ".repeat(depth + 1));
+        write(item, out);
+        out.push(',');
+    }
+    if out.len() > start + 1 {
+        out.push('\n');
+        out.push_str(&"    ".repeat(depth));
+    }
+    out.push(ends[1]);
+}
+
+/// A string literal. JSON's escapes are Python's, but for surrogate pairs, which serde never writes.
+fn string(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+/// A name that can stand in Python source for `text`: letters and digits stay, anything
+/// else becomes its code in hexadecimal between `_`, so that no two names fall together.
+pub fn identifier(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(c),
+            '-' => out.push('_'),
+            // Writing to a String cannot fail.
+            other => _ = write!(out, "_{:02x}_", u32::from(other)),
+        }
+    }
+    if out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn literals_are_python() {
+        let text = module("Doc.", "X", &json!({"b": [true, null, 3], "a": "q\"\n", "e": {}}));
+        assert_eq!(
+            text,
+            "\"\"\"Doc.\"\"\"\n\nX = {\n    \"a\": \"q\\\"\\n\",\n    \"b\": [\n        True,\n        None,\n        3,\n    ],\n    \"e\": {},\n}\n"
+        );
+    }
+
+    #[test]
+    fn identifiers_do_not_fall_together() {
+        assert_eq!(identifier("rocm-smi"), "rocm_smi");
+        assert_eq!(identifier("a++"), "a_2b__2b_");
+        assert_ne!(identifier("a_b"), identifier("a-b"));
+        assert_eq!(identifier("7z"), "_7z");
+    }
+}

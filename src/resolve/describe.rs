@@ -1,0 +1,226 @@
+//! Everything of a distribution that is not taken from artifacts: metadata, entry points,
+//! the import package.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::licenses::is_text_of_template;
+use super::links::below;
+use super::resolved_dist::Instance;
+use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
+use crate::names::{RelPath, System};
+use crate::plan::{Absent, Member, Metadata, Step, Templates};
+use crate::python_literal;
+use crate::source::{Code, Problem, Problems};
+
+/// Who places what every package has.
+pub(super) const EVERY: &str = "rockpack";
+
+/// A file of text that the plan made.
+pub(super) fn render(path: RelPath, text: String) -> Member {
+    Member {
+        path,
+        size: text.len() as u64,
+        step: Step::Render { text },
+        executable: false,
+        rule: EVERY.into(),
+    }
+}
+
+/// The core metadata, but for the licence, which goes by the files.
+pub(super) fn metadata(
+    manifest: &Manifest,
+    instance: &Instance<'_>,
+    requires_dist: Vec<String>,
+) -> Metadata {
+    let project = &manifest.project;
+    // An installer has to run the backend, whose answer depends on the machine (PEP 643).
+    let computed = instance.package.kind == PackageKind::Selector;
+    Metadata {
+        summary: instance.package.summary.fill(&instance.variant),
+        description: None,
+        license: String::new(),
+        author: project.author.clone(),
+        home_page: project.home_page.clone(),
+        requires_python: project.requires_python.clone(),
+        requires_dist: if computed { Vec::new() } else { requires_dist },
+        computed,
+    }
+}
+
+/// Console scripts that can be registered: each with what it starts, if that is a program.
+pub(super) fn scripts(
+    package: &Package,
+    system: System,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<(&str, &ScriptTarget)> {
+    let can_start = |script: &&Script| starts(script, system, &ships);
+    scripts_of(package, system).filter(can_start).map(|s| (s.name.as_str(), &*s.target)).collect()
+}
+
+/// The scripts that there are on a system.
+pub(super) fn scripts_of(package: &Package, system: System) -> impl Iterator<Item = &Script> {
+    package.scripts.iter().filter(move |s| s.on.is_none_or(|on| on == system))
+}
+
+/// Whether what the script starts is there.
+pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+    match &*script.target {
+        ScriptTarget::Function(_) => true,
+        ScriptTarget::Program(program) if system == System::Windows => {
+            let exe = format!("{program}.exe").parse().ok();
+            ships(program) || exe.is_some_and(|exe| ships(&exe))
+        }
+        ScriptTarget::Program(program) => ships(program),
+    }
+}
+
+/// What a package's scripts and libraries name and the package does not have.
+pub(super) fn missing<P>(
+    package: &Package,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<Absent> {
+    let idle = scripts_of(package, system).filter(|s| !starts(s, system, &ships));
+    let programs = idle.filter_map(|script| match &*script.target {
+        ScriptTarget::Program(program) => Some((
+            program.clone(),
+            format!("not there: no script `{}`", *script.name),
+            &script.name.place,
+        )),
+        ScriptTarget::Function(_) => None,
+    });
+    let libraries =
+        package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
+            let pattern = pattern_in_vain(library, system, placed)?;
+            let reason =
+                format!("not there: the runtime will not find library `{}`", *library.name);
+            Some((pattern.parse().ok()?, reason, &library.name.place))
+        });
+    programs
+        .chain(libraries)
+        .map(|(path, reason, place)| Absent { path, reason, rule: place.shown() })
+        .collect()
+}
+
+/// Where a library has to be, when nothing is there.
+pub(super) fn pattern_in_vain<'l, P>(
+    library: &'l Library,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+) -> Option<&'l str> {
+    let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
+    let glob = pattern.parse::<Glob>().ok()?;
+    let found = placed.keys().any(|path| glob.matches(path));
+    (!found).then_some(pattern)
+}
+
+/// Entry points: `name = module:function`.
+pub(super) fn entry_points(
+    instance: &Instance<'_>,
+    scripts: &[(&str, &ScriptTarget)],
+) -> BTreeMap<String, String> {
+    let start = |(name, target): &(&str, &ScriptTarget)| match target {
+        ScriptTarget::Function(function) => {
+            ((*name).to_owned(), format!("{}.{function}", instance.module))
+        }
+        ScriptTarget::Program(_) => (
+            (*name).to_owned(),
+            format!("{}._cli:{}", instance.module, python_literal::identifier(name)),
+        ),
+    };
+    scripts.iter().map(start).collect()
+}
+
+/// The import package of a wheel: the template's files, its facts, a function for each script.
+pub(super) fn import_package(
+    instance: &Instance<'_>,
+    templates: &Templates,
+    facts: &Value,
+    scripts: &[(&str, &ScriptTarget)],
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let module = &instance.module;
+    let file = |name: &str, text: String| {
+        name.parse().ok().map(|path: RelPath| render(below(module, &path), text))
+    };
+    let files = template(instance, templates, problems);
+    let mut members: Vec<Member> =
+        files.map(|(path, text)| render(below(module, path), text.clone())).collect();
+    members.extend(file(
+        "_dist_info.py",
+        python_literal::module(
+            "What this distribution is: written when it was built.",
+            "DIST",
+            facts,
+        ),
+    ));
+    if !scripts.is_empty() {
+        members.extend(file("_cli.py", cli(scripts)));
+    }
+    members
+}
+
+/// The files of a selector's sdist, below its top directory.
+pub(super) fn sdist(
+    instance: &Instance<'_>,
+    templates: &Templates,
+    facts: &Value,
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let mut members: Vec<Member> = template(instance, templates, problems)
+        .map(|(path, text)| render(path.clone(), text.clone()))
+        .collect();
+    let path = format!("src/{}/_dist_info.py", instance.module).parse().ok();
+    let text = python_literal::module(
+        "What this release consists of: written when it was built.",
+        "DIST",
+        facts,
+    );
+    members.extend(path.map(|path| render(path, text)));
+    members
+}
+
+/// The template's files but its licence text, which is no member.
+fn template<'t>(
+    instance: &Instance<'_>,
+    templates: &'t Templates,
+    problems: &mut Problems,
+) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
+    let name = &instance.package.template;
+    let files = templates.get(&name.value);
+    if files.is_none() {
+        let known = templates.keys().cloned().collect::<Vec<_>>().join(", ");
+        problems.push(
+            Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", name.value))
+                .label(&name.place, format!("templates are: {known}"))
+                .of_fact(name.place.to_string()),
+        );
+    }
+    files
+        .into_iter()
+        .flatten()
+        .map(|(path, text)| (path, text))
+        .filter(|(path, _)| !is_text_of_template(path))
+}
+
+/// One function for each console script.
+fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
+    let mut text =
+        "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"
+            .to_owned();
+    for (name, target) in scripts {
+        if matches!(target, ScriptTarget::Program(_)) {
+            let _ = write!(
+                text,
+                "\n\ndef {}() -> None:\n    start({})\n",
+                python_literal::identifier(name),
+                Value::from(*name)
+            );
+        }
+    }
+    text
+}

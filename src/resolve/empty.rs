@@ -1,0 +1,78 @@
+//! Packages of which nothing is left: the rules that took, and those that took it away.
+
+use std::collections::BTreeMap;
+
+use super::place::Runtime;
+use super::resolved_dist::Instance;
+use super::select::Selection;
+use crate::catalog::{Catalog, EntryKind};
+use crate::manifest::applies;
+use crate::names::Mode;
+use crate::source::{Code, Place, Problem};
+use crate::text::counted;
+
+/// How many rules of each kind are shown.
+const SHOWN: usize = 3;
+
+/// Names the artifacts that the package takes from, and the rules that leave nothing of them.
+pub(super) fn problem(
+    catalog: &Catalog,
+    instance: &Instance<'_>,
+    mode: Mode,
+    selection: &Selection<'_>,
+    runtime: Option<&Runtime<'_>>,
+) -> Problem {
+    let mut problem =
+        Problem::error(Code::EmptyPackage, format!("{} would be empty", instance.name))
+            .label(&instance.declared.name.place, "nothing is left of what its rules take");
+    for (place, text) in takes(catalog, instance, mode).into_iter().take(SHOWN) {
+        problem = problem.label(place, text);
+    }
+    for (place, count) in excluded(selection).into_values().take(SHOWN) {
+        problem = problem.label(place, format!("keeps out {}", counted(count, "file")));
+    }
+    let out = selection.excluded.len();
+    if let (Some(first), 0) =
+        (instance.package.includes.iter().find(|r| applies(r.mode, mode)), out)
+    {
+        problem = problem.label(&first.glob.place, "no include rule matches any of it");
+    }
+    let lost = runtime.and_then(|runtime| {
+        runtime.absent.iter().find(|absent| !absent.reason.starts_with("excluded"))
+    });
+    match lost {
+        Some(absent) => problem.help(format!("what is selected cannot be shipped: `{}` {}", absent.path, absent.reason)),
+        None => problem.help("check its artifacts, includes and excludes, and that the artifacts for this target are there"),
+    }
+}
+
+/// What each artifact rule has to choose from.
+fn takes<'a>(catalog: &Catalog, instance: &Instance<'a>, mode: Mode) -> Vec<(&'a Place, String)> {
+    let mut takes = Vec::new();
+    for rule in instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
+        let fits =
+            |c| rule.components.is_empty() || rule.components.iter().any(|own| own.value == c);
+        for artifact in catalog
+            .artifacts
+            .iter()
+            .filter(|a| instance.fits(&a.id) && a.id.name == *rule.name && fits(a.id.component))
+        {
+            let files =
+                artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory)).count();
+            takes.push((
+                &rule.name.place,
+                format!("`{}` has {}", artifact.id, counted(files, "file")),
+            ));
+        }
+    }
+    takes
+}
+
+/// Exclude rules in the order of the file, with how many paths each keeps out.
+fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)> {
+    let mut excluded = BTreeMap::new();
+    for (exclude, _) in selection.excluded.values() {
+        excluded.entry(exclude.line()).or_insert((*exclude, 0)).1 += 1;
+    }
+    excluded
+}

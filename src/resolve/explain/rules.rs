@@ -1,0 +1,193 @@
+//! What every rule says of a path: selection is run over its entries and listened to.
+
+use std::collections::HashSet;
+
+use super::{Choice, Heard, Reason, Rule, Says};
+use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::manifest::{Glob, Manifest, PackageKind, ScriptTarget};
+use crate::names::{Mode, RelPath};
+use crate::resolve::install_tree::Item;
+use crate::resolve::resolved_dist::Instance;
+use crate::resolve::select;
+use crate::resolve::select::{Said, Selected, Why, Witness};
+use crate::resolve::targets::Targets;
+use crate::resolve::unowned;
+use crate::source::{Place, Problems};
+
+/// What was heard of a path while a distribution selected it.
+pub(super) struct Selecting<'a> {
+    pub rules: Vec<Heard>,
+    pub choice: Option<Choice>,
+    pub problems: Vec<String>,
+    /// The entries that count as taken.
+    pub owned: Vec<&'a Entry>,
+}
+
+/// Selects from `here`, the catalog of one path, and tells what was heard.
+pub(super) fn heard<'a>(
+    manifest: &'a Manifest,
+    here: &'a Catalog,
+    instance: &Instance<'a>,
+    mode: Mode,
+    path: &RelPath,
+) -> Selecting<'a> {
+    let (mut trace, mut problems) = (Trace::default(), Problems::new());
+    let selection = match instance.package.kind {
+        PackageKind::Runtime => {
+            select::runtime(manifest, here, instance, mode, &mut trace, &mut problems)
+        }
+        PackageKind::Devel => {
+            select::devel(manifest, here, instance, mode, &mut trace, &mut problems)
+        }
+        PackageKind::Selector => select::Selection::default(),
+    };
+    trace.rules.extend(naming(instance, path));
+    Selecting {
+        rules: trace.rules,
+        choice: trace.choice,
+        problems: problems.iter().map(ToString::to_string).collect(),
+        owned: selection.owned,
+    }
+}
+
+/// Remembers everything that is said.
+#[derive(Default)]
+struct Trace {
+    rules: Vec<Heard>,
+    choice: Option<Choice>,
+}
+
+impl<'a> Witness<'a> for Trace {
+    fn hear(&mut self, artifact: &'a ArtifactId, said: Said<'a>) {
+        let (says, place) = match said {
+            Said::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
+            Said::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
+            Said::Inherits(package, rule) => (
+                Says::Inherits {
+                    package: package.value.to_string(),
+                    by: Rule::at(&rule.name.place),
+                },
+                Some(&package.place),
+            ),
+            Said::WithoutArtifact(place) => (Says::WithoutArtifact, Some(place)),
+            Said::WithoutComponent(place) => (Says::WithoutComponent, Some(place)),
+            Said::Includes(rule) => (Says::Includes, Some(&rule.glob.place)),
+            Said::NotIncluded => (Says::NotIncluded, None),
+            Said::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
+            Said::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
+        };
+        let heard = Heard { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
+        // An artifact can have a path in several of its base directories.
+        if !self.rules.contains(&heard) {
+            self.rules.push(heard);
+        }
+    }
+
+    fn hear_directory(&mut self, artifact: &'a ArtifactId, said: Said<'a>) {
+        self.hear(artifact, said);
+    }
+
+    fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
+        let others = candidates.iter().filter(|c| !std::ptr::eq(c.item.entry, first.item.entry));
+        let why = match why {
+            Why::Alone => Reason::Alone,
+            Why::First => Reason::First,
+            Why::Executable => Reason::Executable,
+            Why::Differ => Reason::Differ,
+        };
+        self.choice = Some(Choice {
+            origin: first.item.origin(),
+            why,
+            others: others.map(|c| c.item.origin()).collect(),
+        });
+    }
+}
+
+impl Rule {
+    /// The line at `place`, as it stands there.
+    pub(super) fn at(place: &Place) -> Self {
+        let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
+        Self {
+            place: place.to_string(),
+            text: line.trim().trim_end_matches('{').trim_end().to_owned(),
+        }
+    }
+}
+
+/// Rules that name the path itself, whoever has it.
+fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
+    let package = instance.package;
+    let heard =
+        |says: Says, place: &Place| Heard { artifact: None, says, rule: Some(Rule::at(place)) };
+    let matches = |glob: &Option<String>| {
+        glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path))
+    };
+    let mut rules = Vec::new();
+    rules.extend(
+        package
+            .aliases
+            .iter()
+            .filter(|r| *r.path == *path)
+            .map(|r| heard(Says::Alias, &r.path.place)),
+    );
+    rules.extend(
+        package
+            .keep_links
+            .iter()
+            .filter(|l| ***l == *path)
+            .map(|l| heard(Says::KeepsLink, &l.place)),
+    );
+    for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
+        rules.push(heard(Says::Finds(library.name.value.clone()), &library.name.place));
+    }
+    for script in package
+        .scripts
+        .iter()
+        .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
+    {
+        rules.push(heard(Says::Starts(script.name.value.clone()), &script.name.place));
+    }
+    rules
+}
+
+/// The entries that no distribution takes.
+fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<Item = Item<'h>> {
+    let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
+        artifact.entries.iter().map(move |entry| Item { artifact, entry })
+    });
+    all.filter(|item| {
+        !owned.contains(&std::ptr::from_ref(item.entry))
+            && !matches!(item.entry.kind, EntryKind::Directory)
+    })
+}
+
+/// Drop rules that count: those for entries that no distribution takes.
+pub(super) fn dropped(
+    manifest: &Manifest,
+    targets: &Targets,
+    here: &Catalog,
+    owned: &HashSet<*const Entry>,
+) -> Vec<Heard> {
+    let rules = left(here, owned).filter_map(|item| {
+        unowned::dropping(manifest, targets.mode, &item).map(|rule| Heard {
+            artifact: Some(item.artifact.id.clone()),
+            says: Says::Drops(rule.reason.clone()),
+            rule: Some(Rule::at(&rule.glob.place)),
+        })
+    });
+    rules.collect()
+}
+
+/// Artifacts whose entry no distribution takes and no rule drops.
+pub(super) fn unowned(
+    manifest: &Manifest,
+    targets: &Targets,
+    here: &Catalog,
+    owned: &HashSet<*const Entry>,
+) -> Vec<ArtifactId> {
+    unowned::find(manifest, here, targets, owned)
+        .unowned
+        .into_iter()
+        .map(|u| u.origin.artifact)
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! `--only`: which packages, projects and wheels are made.
+
+use super::resolved_dist::Instance;
+use super::source_build;
+use crate::manifest::Manifest;
+use crate::names::{Mode, PackageName};
+use crate::plan::{OnlyName, Request};
+use crate::source::{Code, Problem, Problems, nearest};
+
+/// How many names of distributions a message lists.
+const MOST: usize = 8;
+
+/// Every word of `--only` has to name something that is built in this mode, `all` being the distributions.
+pub(super) fn check(
+    manifest: &Manifest,
+    mode: Mode,
+    all: &[Instance<'_>],
+    request: &Request,
+) -> Problems {
+    let packages = manifest.packages.iter().filter(|(_, p)| p.distribution(mode).is_some());
+    let packages = packages.map(|(name, _)| name).chain(source_build::names(manifest));
+    let packages: Vec<&str> = packages.map(PackageName::as_str).collect();
+    let mut distributions: Vec<&str> = all.iter().map(|i| i.name.as_str()).collect();
+    distributions.dedup();
+    let known = |only: &OnlyName| packages.iter().chain(&distributions).any(|n| only.matches(n));
+    let mut problems = Problems::new();
+    for unknown in request.only.iter().filter(|only| !known(only)) {
+        let near = [&packages, &distributions]
+            .map(|names| nearest(unknown.as_str(), names.iter().copied()));
+        let near: Vec<String> = near.iter().flatten().map(|name| format!("`{name}`")).collect();
+        let hint = match &near[..] {
+            [] => String::new(),
+            near => format!("did you mean {}? ", near.join(" or ")),
+        };
+        let shown = distributions.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+        let rest = match distributions.len().saturating_sub(MOST) {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        let text = format!("--only: there is no package `{unknown}` in {mode} mode");
+        problems.push(Problem::usage(Code::UnknownPackage, text).help(format!(
+            "{hint}packages are: {}; their distributions are: {shown}{rest}",
+            packages.join(", ")
+        )));
+    }
+    problems
+}

@@ -1,0 +1,131 @@
+//! What a distribution requires: of its own, and by extras.
+
+use std::collections::BTreeMap;
+
+use super::resolved_dist::{Instance, dist_name};
+use super::targets::Targets;
+use crate::manifest::{self, Manifest, Pick, Split, Variant, applies};
+use crate::names::{NameError, PackageName, System};
+
+/// What a selector's extras install.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    /// Requirement strings by extra.
+    pub fixed: BTreeMap<String, Vec<String>>,
+    /// A requirement with a placeholder by extra: the machine's target fills it at installation.
+    pub machine: BTreeMap<String, String>,
+}
+
+/// `Requires-Dist` of a distribution, without extras.
+pub(super) fn requires(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Result<Vec<String>, NameError> {
+    let mut requirements = Vec::new();
+    for package in &instance.package.requires {
+        if let Some(declared) = declared(manifest, targets, package) {
+            requirements.push(requirement(
+                declared,
+                targets,
+                &variant_of(declared, &instance.variant),
+            )?);
+        }
+    }
+    Ok(requirements)
+}
+
+/// The extras of a selector.
+pub(super) fn extras(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Result<Extras, NameError> {
+    let mut extras = Extras::default();
+    for extra in instance.package.extras.iter().filter(|e| applies(e.mode, targets.mode)) {
+        let Some(declared) = declared(manifest, targets, &extra.package) else { continue };
+        let variants = variants(declared, targets, instance);
+        if variants.len() < extra.at_least {
+            continue;
+        }
+        let name = extra.name.as_str().to_owned();
+        match extra.pick {
+            Pick::Machine => {
+                _ = extras
+                    .machine
+                    .insert(name, format!("{}=={}", declared.name.as_str(), targets.version));
+            }
+            Pick::Only => {
+                let own = requirement(declared, targets, &variant_of(declared, &instance.variant))?;
+                extras.fixed.insert(name, vec![own]);
+            }
+            Pick::All => {
+                let all = variants
+                    .iter()
+                    .map(|v| requirement(declared, targets, v))
+                    .collect::<Result<_, _>>()?;
+                extras.fixed.insert(name, all);
+            }
+            Pick::Each => {
+                for variant in &variants {
+                    extras.fixed.insert(
+                        extra.name.fill(variant),
+                        vec![requirement(declared, targets, variant)?],
+                    );
+                }
+            }
+        }
+    }
+    Ok(extras)
+}
+
+fn declared<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    package: &PackageName,
+) -> Option<&'a manifest::Distribution> {
+    manifest.packages.get(package).and_then(|p| p.distribution(targets.mode))
+}
+
+/// The variant of `declared` that belongs to a distribution of `variant`.
+fn variant_of(declared: &manifest::Distribution, variant: &Variant) -> Variant {
+    if declared.split == Split::Generic { Variant::None } else { variant.clone() }
+}
+
+/// What there is to choose from: all that is published, or what this selector is for.
+fn variants(
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    instance: &Instance<'_>,
+) -> Vec<Variant> {
+    match (declared.split, &instance.variant) {
+        (Split::Generic, _) => vec![Variant::None],
+        (Split::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
+        (Split::Family, _) => targets.all_published().into_iter().map(Variant::Family).collect(),
+        (Split::Isa, _) => targets.all_published().into_iter().map(Variant::Isa).collect(),
+    }
+}
+
+/// `name==version`, with a marker when it is published for one of two systems only (PEP 508).
+fn requirement(
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    variant: &Variant,
+) -> Result<String, NameError> {
+    let pinned = format!("{}=={}", dist_name(declared, variant)?, targets.version);
+    Ok(match only_on(targets, variant) {
+        Some(system) => format!("{pinned}; sys_platform == \"{}\"", system.sys_platform()),
+        None => pinned,
+    })
+}
+
+fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {
+    let target = variant.as_str().filter(|_| targets.marked)?.to_owned();
+    let mut systems = targets
+        .published
+        .iter()
+        .filter(|(_, list)| list.contains(&target))
+        .map(|(system, _)| *system);
+    let first = systems.next()?;
+    systems.next().is_none().then_some(first)
+}

@@ -1,0 +1,150 @@
+//! The steps from manifest and catalog to plan, in order.
+
+use std::collections::HashSet;
+
+use super::install_tree::{Item, Layer};
+use super::links::Shipped;
+use super::resolved_dist::{Instance, instances, without_families};
+use super::select::Selection;
+use super::targets::{self, Targets};
+use super::{licenses, notes, only, readme};
+use crate::catalog::{Catalog, Entry};
+use crate::elf::stub::StubMachine;
+use crate::elf::{ElfKind, Machine};
+use crate::manifest::{Manifest, PackageKind};
+use crate::plan::{Note, Plan, Request, Templates};
+use crate::source::{Code, Problem, Problems};
+
+mod conclude;
+mod distributions;
+mod fill;
+
+pub(super) fn plan(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
+    let (plan, problems) = attempt(manifest, catalog, templates, request)?;
+    if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
+}
+
+/// The plan as far as it can be made, though with errors nobody may carry it out.
+pub(super) fn attempt(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
+    let catalog = &*catalog.in_order();
+    let (targets, mut problems) = targets::resolve(manifest, catalog, request);
+    if !problems.has_errors() {
+        problems.extend(without_families(manifest, &targets));
+    }
+    let all = match instances(manifest, &targets, targets::suffix(request)) {
+        Ok(all) => all,
+        Err(more) => {
+            problems.extend(more);
+            return Err(problems);
+        }
+    };
+    problems.extend(only::check(manifest, targets.mode, &all, request));
+    let generic = Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic()));
+    let machine = machine(catalog);
+    let license_texts = licenses::texts(manifest, catalog);
+    Resolver {
+        manifest,
+        catalog,
+        templates,
+        request,
+        targets: &targets,
+        all: &all,
+        generic,
+        license_texts,
+        machine,
+    }
+    .run(problems)
+}
+
+/// What the build's own programs run on: what most of its ELF files are for.
+fn machine(catalog: &Catalog) -> StubMachine {
+    let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::elf);
+    let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
+    let (mut x86_64, mut aarch64) = (0_usize, 0_usize);
+    for facts in hosts {
+        x86_64 += usize::from(facts.machine == Machine::X86_64);
+        aarch64 += usize::from(facts.machine == Machine::Aarch64);
+    }
+    if aarch64 > x86_64 { StubMachine::Aarch64 } else { StubMachine::X86_64 }
+}
+
+struct Resolver<'a> {
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    templates: &'a Templates,
+    request: &'a Request,
+    targets: &'a Targets,
+    all: &'a [Instance<'a>],
+    /// What runs on any target, which is there wherever anything is.
+    generic: Layer<'a>,
+    license_texts: Vec<Item<'a>>,
+    machine: StubMachine,
+}
+
+impl Resolver<'_> {
+    /// `problems` are those known before: with an error among them there will be no plan, but more to report.
+    fn run(&self, problems: Problems) -> Result<(Plan, Problems), Problems> {
+        let mut found = Found {
+            problems,
+            notes: notes::catalog(self.catalog, self.targets).into_iter().map(Note::from).collect(),
+            ..Found::default()
+        };
+        found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
+        let unoffered = self.manifest.unoffered();
+        found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
+        let filled = self.fill_runtime(&mut found);
+        let shipped = Shipped::new(&filled);
+        let mut made = Vec::new();
+        for instance in self.all {
+            let distribution = match instance.package.kind {
+                PackageKind::Selector => self.selector(instance, &filled, &mut found),
+                PackageKind::Runtime => self.runtime(instance, &filled, &shipped, &mut found),
+                PackageKind::Devel => self.devel(instance, &shipped, &mut found),
+            };
+            match distribution {
+                Ok(mut distribution) => {
+                    self.license(instance, &mut distribution, &mut found.problems);
+                    distribution.metadata.description = Some(readme::of(
+                        self.manifest,
+                        self.targets,
+                        self.all,
+                        instance,
+                        &distribution,
+                    ));
+                    made.push((instance.clone(), distribution));
+                }
+                Err(e) => found.problems.push(
+                    Problem::error(Code::ImpossibleName, e.to_string())
+                        .label(&instance.declared.name.place, "of this distribution"),
+                ),
+            }
+        }
+        self.check(made, &filled, found)
+    }
+}
+
+/// What comes to light while packages are filled.
+#[derive(Default)]
+struct Found {
+    problems: Problems,
+    notes: Vec<Note>,
+    /// Every entry that some package takes.
+    selected: HashSet<*const Entry>,
+}
+
+impl Found {
+    fn remember(&mut self, instance: &Instance<'_>, selection: &Selection<'_>) {
+        self.selected.extend(selection.owned.iter().map(|entry| std::ptr::from_ref(*entry)));
+        self.notes.extend(notes::shared(instance, selection).map(Note::from));
+    }
+}

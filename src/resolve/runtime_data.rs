@@ -1,0 +1,211 @@
+//! What the installed runtime has to know, as data in the packages.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::requires::Extras;
+use super::resolved_dist::Instance;
+use super::rpath;
+use super::targets::Targets;
+use crate::catalog::Entry;
+use crate::manifest::{Manifest, PackageKind, Script, ScriptTarget};
+use crate::names::{Mode, RelPath, System};
+use crate::version::Version;
+
+/// What is known of the set before the selector is described.
+pub(super) struct Known<'k> {
+    /// `Requires-Dist` of the selector.
+    pub requires: &'k [String],
+    pub extras: &'k Extras,
+    /// Console programs by script: the package that has each, and where.
+    pub registered: &'k BTreeMap<String, (String, RelPath)>,
+    /// Forwarding libraries by package.
+    pub aliases: &'k BTreeMap<String, Vec<RelPath>>,
+}
+
+/// What a selector knows of the whole set.
+pub(super) fn selector(
+    manifest: &Manifest,
+    targets: &Targets,
+    instance: &Instance<'_>,
+    all: &[Instance<'_>],
+    known: &Known<'_>,
+) -> Value {
+    let own_family = instance.variant.as_str().map(str::to_owned);
+    json!({
+        "version": targets.version,
+        "mode": targets.mode,
+        "distribution": instance.name,
+        "requires": known.requires,
+        "extras": known.extras.fixed,
+        "machine_extras": known.extras.machine,
+        "targets": published(targets, own_family.as_deref()),
+        "default_target": own_family.clone().or_else(|| targets.default_target()),
+        "families": families(manifest, targets),
+        "packages": packages(manifest, targets, instance, all),
+        "libraries": libraries(manifest),
+        "scripts": known.registered.iter().map(|(name, (package, program))| (name.clone(), json!({"package": package, "program": program}))).collect::<Map<_, _>>(),
+        "aliases": known.aliases,
+    })
+}
+
+/// The families of each ISA; in legacy mode of those that the build says it has code for, so that
+/// nobody takes a family's package for an ISA that was left out of it.
+fn families(manifest: &Manifest, targets: &Targets) -> Value {
+    let said = &targets.said;
+    let counts =
+        |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
+    let isas = manifest.families.isas.iter().filter(|(isa, _)| counts(isa.as_str()));
+    isas.map(|(isa, facts)| (isa.to_string(), json!(facts.families))).collect::<Map<_, _>>().into()
+}
+
+fn published(targets: &Targets, own: Option<&str>) -> Value {
+    let of = |system: System| -> Vec<&String> {
+        let list = targets.published.get(&system).into_iter().flatten();
+        list.filter(|target| own.is_none_or(|own| own == target.as_str())).collect()
+    };
+    System::ALL
+        .into_iter()
+        .map(|system| (system.sys_platform().to_owned(), json!(of(system))))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// Every package but the selector, as it is called for this selector's target.
+fn packages(
+    manifest: &Manifest,
+    targets: &Targets,
+    selector: &Instance<'_>,
+    all: &[Instance<'_>],
+) -> Value {
+    let mut packages = Map::new();
+    for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
+        let Some(declared) = package.distribution(targets.mode) else { continue };
+        let Some(built) = all.iter().find(|i| {
+            i.package.name.value == *package.name
+                && (selector.relies_on(i) || selector.variant.as_str().is_none())
+        }) else {
+            continue;
+        };
+        let per_target = built.variant.as_str().is_some() && selector.variant.as_str().is_none();
+        let extra = selector
+            .package
+            .extras
+            .iter()
+            .find(|e| *e.package == *package.name)
+            .map(|e| e.name.as_str().to_owned());
+        let kind = if package.kind == PackageKind::Devel { "devel" } else { "runtime" };
+        let (name, module) = if per_target {
+            (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
+        } else {
+            (built.name.to_string(), built.module.to_string())
+        };
+        let facts = json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra});
+        packages.insert(package.name.to_string(), facts);
+    }
+    packages.into()
+}
+
+fn libraries(manifest: &Manifest) -> Value {
+    let each = manifest.packages.values().flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
+    let facts = each.map(|(package, library)| {
+        let optional = library.optional.is_some();
+        (library.name.value.clone(), json!({"package": *package.name, "linux": library.so, "windows": library.dll, "optional": optional}))
+    });
+    facts.collect::<Map<_, _>>().into()
+}
+
+/// What a wheel knows of itself: its scripts, its search paths, its archive.
+///
+/// `registered` are the names of the console scripts that there is a program for: the runtime
+/// takes whatever else stood here for a program that has gone.
+pub(super) fn wheel(
+    targets: &Targets,
+    instance: &Instance<'_>,
+    all: &[Instance<'_>],
+    registered: &[(&str, &ScriptTarget)],
+    archive: Option<&str>,
+) -> Value {
+    let package = instance.package;
+    let is_registered =
+        |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
+    let scripts =
+        package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
+            match &script.target.value {
+                ScriptTarget::Program(program) => Some((
+                    script.name.value.clone(),
+                    json!({"program": program, "expand_devel": script.expand_devel}),
+                )),
+                ScriptTarget::Function(_) => None,
+            }
+        });
+    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(instance));
+    let mut facts = json!({
+        "version": targets.version,
+        "distribution": instance.name,
+        "package": *package.name,
+        "module": instance.module,
+        "platform_dir": instance.platform_dir,
+        "scripts": scripts.collect::<Map<_, _>>(),
+        "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
+        "environment": environment(instance, all),
+    });
+    if let (Some(archive), Some(map)) = (archive, facts.as_object_mut()) {
+        map.insert("archive".to_owned(), json!(archive));
+        map.insert(
+            "keep_links".to_owned(),
+            json!(package.keep_links.iter().map(|l| &l.value).collect::<Vec<_>>()),
+        );
+    }
+    facts
+}
+
+/// Search paths as pairs of platform directory and directory in it.
+fn environment(instance: &Instance<'_>, all: &[Instance<'_>]) -> Value {
+    let variables = instance.package.environment.iter().map(|environment| {
+        let directories = environment.directories.iter().filter_map(|rule| {
+            let directory = rpath::directory(instance, rule, all)?;
+            let (platform_dir, rest) = directory.split_first()?;
+            Some(json!([platform_dir, rest.join("/")]))
+        });
+        (environment.variable.value.clone(), Value::Array(directories.collect()))
+    });
+    variables.collect::<Map<_, _>>().into()
+}
+
+/// The links that put a device wheel's files into an expanded devel tree, as JSON: a link for each
+/// file, each with the text that it has.
+pub(super) fn device_links(
+    targets: &Targets,
+    instance: &Instance<'_>,
+    links: impl Iterator<Item = (RelPath, String)>,
+) -> String {
+    let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
+    // Names and versions are text: nothing here has no JSON.
+    serde_json::to_string(&DeviceLinks {
+        isa: instance.variant.as_str(),
+        links,
+        version: &targets.version,
+    })
+    .unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct DeviceLinks<'d> {
+    isa: Option<&'d str>,
+    links: Vec<DeviceLink>,
+    version: &'d Version,
+}
+
+#[derive(Serialize)]
+struct DeviceLink {
+    relpath: RelPath,
+    target: String,
+}
+
+/// Whether a catalog entry is a licence text by the project's globs.
+pub(super) fn is_license(manifest: &Manifest, entry: &Entry) -> bool {
+    manifest.project.license_texts.matching(&entry.path).next().is_some()
+}

@@ -1,0 +1,392 @@
+//! Which entries of which artifacts a distribution takes, and by which rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::install_tree::Item;
+use super::resolved_dist::Instance;
+use super::unowned;
+use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules, applies};
+use crate::names::{ArtifactName, Component, Mode, RelPath};
+use crate::plan::Absent;
+use crate::source::{Code, Place, Problem, Problems};
+
+mod witness;
+
+pub(super) use witness::{Said, Why, Witness};
+
+/// An entry with the rule that took it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Selected<'a> {
+    pub item: Item<'a>,
+    pub rule: &'a Place,
+}
+
+/// What a distribution takes, once a path, directories apart.
+#[derive(Debug, Default)]
+pub(super) struct Selection<'a> {
+    pub files: BTreeMap<&'a RelPath, Selected<'a>>,
+    pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
+    /// Paths that several artifacts supply with the same bytes.
+    pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
+    /// What an exclude rule keeps out, or a rule that drops it everywhere: that rule, and the one
+    /// that would have taken it.
+    pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
+    /// Every entry that counts as taken, those of shared paths included.
+    pub owned: Vec<&'a Entry>,
+}
+
+impl Selection<'_> {
+    /// What is kept out, as the plan says it.
+    pub fn absent(&self) -> impl Iterator<Item = Absent> {
+        self.excluded.iter().map(|(path, (exclude, rule))| Absent {
+            path: (*path).clone(),
+            reason: format!("excluded by {exclude}"),
+            rule: rule.shown(),
+        })
+    }
+}
+
+/// Which artifacts and globs matched something in any distribution of a package.
+#[derive(Debug, Default)]
+pub(super) struct Matched<'a> {
+    artifacts: BTreeSet<(&'a ArtifactName, Component)>,
+    globs: BTreeSet<*const PathRule>,
+}
+
+impl Matched<'_> {
+    /// Whether something was taken of this component of an artifact.
+    pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
+        self.artifacts.contains(&(name, component))
+    }
+
+    /// Whether the rule counted for any path.
+    pub fn used(&self, rule: &PathRule) -> bool {
+        self.globs.contains(&std::ptr::from_ref(rule))
+    }
+}
+
+impl<'a> Witness<'a> for Matched<'a> {
+    fn hear(&mut self, _: &'a ArtifactId, said: Said<'a>) {
+        if let Said::Includes(rule) | Said::Excludes(rule) = said {
+            self.globs.insert(std::ptr::from_ref(rule));
+        }
+    }
+
+    fn admit(&mut self, artifact: &'a ArtifactId) {
+        self.artifacts.insert((&artifact.name, artifact.component));
+    }
+}
+
+/// What a runtime distribution takes.
+pub(super) fn runtime<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    instance: &Instance<'a>,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    let mut taken = Taken::default();
+    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
+        if let Some(rule) = named(instance.package, &artifact.id, mode, witness) {
+            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
+            take(artifact, rule, &narrowing, witness, &mut taken);
+        }
+    }
+    own(taken, instance, witness, problems)
+}
+
+/// The rule by which a runtime package takes an artifact; no two of a mode name one component.
+fn named<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> Option<&'a Place> {
+    let mut by = None;
+    for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == id.name) {
+        let takes = rule.components.iter().any(|c| **c == id.component);
+        witness.hear(id, if takes { Said::Takes(rule) } else { Said::OtherComponents(rule) });
+        by = by.or(takes.then_some(&rule.name.place));
+    }
+    by
+}
+
+/// What a devel distribution takes.
+pub(super) fn devel<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    instance: &Instance<'a>,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    let mut taken = Taken::default();
+    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
+        let rule = inherited(manifest, instance.package, &artifact.id, mode, witness);
+        if let Some(rule) = rule.filter(|_| !without(instance.package, &artifact.id, mode, witness))
+        {
+            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
+            take(artifact, rule, &narrowing, witness, &mut taken);
+        }
+    }
+    own(taken, instance, witness, problems)
+}
+
+/// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
+fn inherited<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> Option<&'a Place> {
+    let fits = |rule: &&ArtifactRule| applies(rule.mode, mode) && *rule.name == id.name;
+    let mut by = None;
+    for of in &package.artifacts_of {
+        for rule in manifest
+            .packages
+            .get(&of.value)
+            .into_iter()
+            .flat_map(|other| &other.artifacts)
+            .filter(fits)
+        {
+            witness.hear(id, Said::Inherits(of, rule));
+            by = Some(&of.place);
+        }
+    }
+    for rule in package.artifacts.iter().filter(fits) {
+        witness.hear(id, Said::Takes(rule));
+        by = Some(&rule.name.place);
+    }
+    by
+}
+
+/// Whether a devel package leaves an artifact out after all.
+fn without<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    mode: Mode,
+    witness: &mut impl Witness<'a>,
+) -> bool {
+    let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
+    let component = package
+        .without_components
+        .iter()
+        .find(|c| applies(c.mode, mode) && *c.component == id.component);
+    if let Some(rule) = artifact {
+        witness.hear(id, Said::WithoutArtifact(&rule.place));
+    }
+    if let Some(rule) = component {
+        witness.hear(id, Said::WithoutComponent(&rule.component.place));
+    }
+    artifact.is_some() || component.is_some()
+}
+
+#[derive(Default)]
+struct Taken<'a> {
+    files: BTreeMap<&'a RelPath, Vec<Selected<'a>>>,
+    directories: BTreeMap<&'a RelPath, Selected<'a>>,
+    excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
+}
+
+fn take<'a>(
+    artifact: &'a Artifact,
+    rule: &'a Place,
+    narrowing: &Narrowing<'a>,
+    witness: &mut impl Witness<'a>,
+    taken: &mut Taken<'a>,
+) {
+    witness.admit(&artifact.id);
+    for entry in &artifact.entries {
+        let item = Item { artifact, entry };
+        let is_directory = matches!(entry.kind, EntryKind::Directory);
+        let narrowed = narrowing.narrow(entry, |said| {
+            if is_directory {
+                witness.hear_directory(&artifact.id, said);
+            } else {
+                witness.hear(&artifact.id, said);
+            }
+        });
+        match narrowed {
+            Narrowed::In(_) if is_directory => {
+                _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule });
+            }
+            Narrowed::In(place) => taken
+                .files
+                .entry(&entry.path)
+                .or_default()
+                .push(Selected { item, rule: place.unwrap_or(rule) }),
+            Narrowed::Excluded(exclude) if !is_directory => {
+                _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
+            }
+            Narrowed::Excluded(_) | Narrowed::NotIncluded => {}
+        }
+    }
+}
+
+enum Narrowed<'a> {
+    /// Taken; by an include rule, when there are any.
+    In(Option<&'a Place>),
+    Excluded(&'a Place),
+    NotIncluded,
+}
+
+/// The rules that narrow what a package takes of one artifact.
+struct Narrowing<'a> {
+    package: &'a Package,
+    mode: Mode,
+    artifact: &'a Artifact,
+    drops: &'a Rules<DropRule>,
+}
+
+impl<'a> Narrowing<'a> {
+    fn new(
+        manifest: &'a Manifest,
+        package: &'a Package,
+        artifact: &'a Artifact,
+        mode: Mode,
+    ) -> Self {
+        Self { package, mode, artifact, drops: &manifest.drops }
+    }
+
+    /// What the rules say of an entry; every rule that matches is heard.
+    fn narrow(&self, entry: &Entry, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
+        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> Said<'a>| {
+            let mut first = None;
+            let fits = |r: &&PathRule| applies(r.mode, self.mode) && matches(&r.glob, entry);
+            for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
+                hear(said(rule));
+                first = first.or(Some(&rule.glob.place));
+            }
+            first
+        };
+        let included = fits(&self.package.includes, Said::Includes);
+        let excluded = fits(&self.package.excludes, Said::Excludes);
+        match (excluded, included) {
+            (Some(place), _) => Narrowed::Excluded(place),
+            (None, None) if self.package.includes.iter().any(|r| applies(r.mode, self.mode)) => {
+                hear(Said::NotIncluded);
+                Narrowed::NotIncluded
+            }
+            (None, place) => self.unless_dropped(entry, place, hear),
+        }
+    }
+
+    fn unless_dropped(
+        &self,
+        entry: &Entry,
+        by: Option<&'a Place>,
+        mut hear: impl FnMut(Said<'a>),
+    ) -> Narrowed<'a> {
+        // Those that drop files of this artifact from every package.
+        let counts = |rule: &&DropRule| {
+            rule.everywhere
+                && applies(rule.mode, self.mode)
+                && unowned::in_scope(rule, self.artifact)
+        };
+        let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
+        let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
+            return Narrowed::In(by);
+        };
+        hear(Said::Drops(rule));
+        Narrowed::Excluded(&rule.glob.place)
+    }
+}
+
+/// Whether a rule over paths matches an entry: a directory by all that is below it.
+pub(super) fn matches(glob: &Glob, entry: &Entry) -> bool {
+    match entry.kind {
+        EntryKind::Directory => glob.matches_tree(&entry.path),
+        EntryKind::File { .. } | EntryKind::Symlink { .. } => glob.matches(&entry.path),
+    }
+}
+
+/// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
+fn own<'a>(
+    taken: Taken<'a>,
+    instance: &Instance<'a>,
+    witness: &mut impl Witness<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    let mut selection = Selection {
+        directories: taken.directories,
+        excluded: taken.excluded,
+        ..Selection::default()
+    };
+    for (path, candidates) in taken.files {
+        // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
+        let executable = candidates.iter().find(|c| c.item.entry.is_executable());
+        let Some(first) = executable.or(candidates.first()).copied() else { continue };
+        let why = if let Some(other) =
+            candidates.iter().find(|c| !same(first.item.entry, c.item.entry))
+        {
+            problems.push(conflict(instance, path, &first, other));
+            Why::Differ
+        } else if candidates.len() == 1 {
+            Why::Alone
+        } else {
+            selection
+                .shared
+                .push((path, candidates.iter().map(|c| c.item.artifact.id.clone()).collect()));
+            if candidates.iter().all(|c| c.item.entry.is_executable()) || executable.is_none() {
+                Why::First
+            } else {
+                Why::Executable
+            }
+        };
+        witness.settle(&candidates, &first, why);
+        // What is dropped of one artifact, another can have.
+        selection.excluded.remove(path);
+        selection.owned.extend(candidates.iter().map(|c| c.item.entry));
+        selection.files.insert(path, first);
+    }
+    selection
+}
+
+fn same(one: &Entry, other: &Entry) -> bool {
+    match (&one.kind, &other.kind) {
+        (EntryKind::File { size: a, .. }, EntryKind::File { size: b, .. }) => {
+            std::ptr::eq(one, other) || a == b && one.sha256.is_some() && one.sha256 == other.sha256
+        }
+        (EntryKind::Symlink { target: a }, EntryKind::Symlink { target: b }) => a == b,
+        _ => false,
+    }
+}
+
+fn conflict(
+    instance: &Instance<'_>,
+    path: &RelPath,
+    one: &Selected<'_>,
+    other: &Selected<'_>,
+) -> Problem {
+    let (a, b) = (&one.item.artifact.id, &other.item.artifact.id);
+    if a == b {
+        let (from, and) = (&one.item.entry.base, &other.item.entry.base);
+        let what = format!(
+            "artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content",
+            instance.name
+        );
+        return Problem::error(Code::PathConflict, what)
+            .label(one.rule, "takes both")
+            .of_fact(format!("{a} {path}"))
+            .help("one path can have one content: mend the build that installs it twice");
+    }
+    let problem = Problem::error(
+        Code::PathConflict,
+        format!(
+            "artifacts `{a}` and `{b}` supply `{path}` of {} with different content",
+            instance.name
+        ),
+    );
+    let problem = if one.rule.to_string() == other.rule.to_string() {
+        problem.label(one.rule, format!("takes it from `{a}` and from `{b}`"))
+    } else {
+        problem
+            .label(one.rule, format!("takes it from `{a}`"))
+            .label(other.rule, format!("takes it from `{b}`"))
+    };
+    let problem = problem.of_fact(format!("{a} {b} {path}"));
+    problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")
+}

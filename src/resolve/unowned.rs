@@ -1,0 +1,172 @@
+//! What no package takes: dropped for a reason, or unowned.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::install_tree::Item;
+use super::targets::Targets;
+use super::{directory, unused_rules};
+use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::manifest::{DropRule, Manifest, applies};
+use crate::names::Mode;
+use crate::plan::{Dropped, Unowned};
+use crate::source::{Code, Problem, Problems};
+use crate::text::{counted, human_size};
+
+/// Files that no package takes, of artifacts for anything that is built.
+pub(super) struct Leftover {
+    pub unowned: Vec<Unowned>,
+    /// One for each drop rule that counts, in the order of the file.
+    pub dropped: Vec<Dropped>,
+    /// Rules that drop nothing.
+    pub problems: Problems,
+}
+
+/// Goes by the first drop rule that fits; `selected` is what some package takes.
+pub(super) fn find(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    targets: &Targets,
+    selected: &HashSet<*const Entry>,
+) -> Leftover {
+    let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
+    let mut unowned = Vec::new();
+    let left = |entry: &&Entry| {
+        !matches!(entry.kind, EntryKind::Directory)
+            && !selected.contains(&std::ptr::from_ref(*entry))
+    };
+    for artifact in catalog.artifacts.iter().filter(|a| is_for_what_is_built(&a.id, targets)) {
+        for entry in artifact.entries.iter().filter(left) {
+            match first(manifest, targets.mode, artifact, entry) {
+                Some(index) => {
+                    let (files, size) = counts.entry(index).or_default();
+                    (*files, *size) = (*files + 1, *size + entry.size());
+                }
+                None => unowned.push(Unowned {
+                    origin: Item { artifact, entry }.origin(),
+                    size: entry.size(),
+                }),
+            }
+        }
+    }
+    let rules = || manifest.drops.iter().enumerate().filter(|(_, r)| applies(r.mode, targets.mode));
+    let dropped = rules().map(|(index, rule)| {
+        let (files, size) = counts.get(&index).copied().unwrap_or_default();
+        Dropped { rule: rule.glob.place.to_string(), reason: rule.reason.clone(), files, size }
+    });
+    let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
+    let idle =
+        rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
+    // To find what was meant takes a look at every path; others show when these are mended.
+    let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
+    let mut problems = Problems::new();
+    idle.for_each(|problem| problems.push(problem));
+    Leftover { unowned, dropped, problems }
+}
+
+/// The rule that drops an entry, when no package takes it.
+pub(super) fn dropping<'m>(
+    manifest: &'m Manifest,
+    mode: Mode,
+    item: &Item<'_>,
+) -> Option<&'m DropRule> {
+    first(manifest, mode, item.artifact, item.entry).map(|index| &manifest.drops[index])
+}
+
+/// The rule by which an entry that is in no package is dropped: those that count everywhere have
+/// been asked before any package was.
+fn first(manifest: &Manifest, mode: Mode, artifact: &Artifact, entry: &Entry) -> Option<usize> {
+    let counts = |rule: &DropRule| applies(rule.mode, mode) && in_scope(rule, artifact);
+    let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
+    matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
+}
+
+fn is_for_what_is_built(id: &ArtifactId, targets: &Targets) -> bool {
+    id.family.is_generic() || targets.built.iter().any(|target| target == id.family.base())
+}
+
+/// Whether a rule is about this artifact.
+pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
+    rule.artifact.as_ref().is_none_or(|name| *name == artifact.id.name)
+        && rule.component.is_none_or(|c| c == artifact.id.component)
+}
+
+/// How many rules that drop nothing are told in one run.
+const MOST_IDLE: usize = 100;
+
+/// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
+fn idle_drop(
+    rule: &DropRule,
+    catalog: &Catalog,
+    selected: &HashSet<*const Entry>,
+) -> Option<Problem> {
+    let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
+    let matched: Vec<(&Artifact, &Entry)> = scope
+        .iter()
+        .flat_map(|a| a.entries.iter().map(move |e| (*a, e)))
+        .filter(|(_, e)| !matches!(e.kind, EntryKind::Directory) && rule.glob.matches(&e.path))
+        .collect();
+    let taken = matched.iter().find(|(_, entry)| selected.contains(&std::ptr::from_ref(*entry)));
+    let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
+        (Some((artifact, entry)), ..) => (
+            format!("packages take what it matches, such as `{}` of {}", entry.path, artifact.id),
+            IN_PACKAGES.to_owned(),
+        ),
+        (None, false, _) => return None,
+        (None, true, true) => {
+            ("no artifact of this name and component is there".to_owned(), REMEDY.to_owned())
+        }
+        (None, true, false) => {
+            let directory = directory::matched(&rule.glob, scope.iter().flat_map(|a| &a.entries));
+            let nothing = || "no path of these artifacts matches".to_owned();
+            directory::told(directory, &rule.glob, REMEDY, nothing)
+        }
+    };
+    Some(
+        Problem::error(Code::MatchesNothing, format!("`{}` drops nothing", rule.glob.as_str()))
+            .label(&rule.glob.place, label)
+            .help(help),
+    )
+}
+
+/// What to do about a rule that drops nothing.
+const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
+/// The same for one that only packages stand in the way of.
+const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
+                           the rule, or remove the line";
+
+/// Unowned files as an error, without those of an artifact that some package tries to name.
+pub(super) fn denied(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    mode: Mode,
+    unowned: &[Unowned],
+) -> Problems {
+    let meant: BTreeSet<_> =
+        manifest.packages.values().flat_map(|p| unused_rules::meant(catalog, p, mode)).collect();
+    let left: Vec<&Unowned> =
+        unowned.iter().filter(|u| !meant.contains(&u.origin.artifact.name)).collect();
+    if left.is_empty() { Problems::new() } else { in_no_package(&left).into() }
+}
+
+fn in_no_package(unowned: &[&Unowned]) -> Problem {
+    let bytes = human_size(unowned.iter().map(|u| u.size).sum());
+    let first: Vec<String> = unowned
+        .iter()
+        .take(5)
+        .map(|u| format!("{} of {}", u.origin.path, u.origin.artifact))
+        .collect();
+    let more =
+        if unowned.len() > 5 { format!(" and {} more", unowned.len() - 5) } else { String::new() };
+    let (are, them) = if unowned.len() == 1 { ("is", "it") } else { ("are", "them") };
+    Problem::error(
+        Code::UnownedFiles,
+        format!(
+            "{} ({bytes}) {are} in no package: {}{more}",
+            counted(unowned.len(), "file"),
+            first.join(", ")
+        ),
+    )
+    .help(format!(
+        "take {them} in a package, or drop {them} with a reason: drop \"…\" reason=\"…\""
+    ))
+}

@@ -1,0 +1,10 @@
+//! Shows and compares plans: texts, pages and differences. Pure functions of plans.
+
+pub mod diff;
+mod html;
+mod markdown;
+mod text;
+
+pub use html::html_page;
+pub use markdown::{MARKDOWN_LIMIT, markdown_text};
+pub use text::{files_text, summary_text};

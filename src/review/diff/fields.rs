@@ -1,0 +1,125 @@
+//! How the metadata of a package differs.
+
+use std::borrow::Cow;
+
+use super::FieldChange;
+use super::contents::{Contents, Package};
+use super::translate::Translation;
+use crate::plan::Form;
+use crate::text::counted;
+
+/// The fields that differ when the old side's version is read as the new one. Version and
+/// platform tag count where they are not those of the whole side.
+pub(super) fn differences(
+    (old_side, old): (&Contents<'_>, &Package<'_>),
+    (new_side, new): (&Contents<'_>, &Package<'_>),
+    translation: &Translation<'_>,
+) -> Vec<FieldChange> {
+    let mut found = Vec::new();
+    if (old_side.version, new_side.version) != (Some(old.version), Some(new.version)) {
+        found.extend(one("version", old.version.as_str(), new.version.as_str()));
+    }
+    // Of an sdist there is no tag to compare.
+    if (old_side.platform_tag, new_side.platform_tag) != (old.platform_tag, new.platform_tag)
+        && let (Some(was), Some(is)) = (old.platform_tag, new.platform_tag)
+    {
+        found.extend(one("platform tag", was, is));
+    }
+    let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
+    let both = values(old).into_iter().zip(values(new));
+    found.extend(both.filter_map(|((field, was), (_, is))| {
+        many(field, was.iter().map(|v| said(v)).collect(), &is)
+    }));
+    found.extend(description(old, new, said));
+    found
+}
+
+/// How many lines of a description that differ are told: most follow from other fields.
+const MOST_LINES: usize = 2;
+
+/// How the long descriptions differ: the line, where one does, else how many do.
+fn description(
+    old: &Package<'_>,
+    new: &Package<'_>,
+    said: impl Fn(&str) -> String,
+) -> Option<FieldChange> {
+    let lines = |package: &Package<'_>, said: &dyn Fn(&str) -> String| {
+        let description = package.metadata.description.as_ref();
+        let lines: Vec<String> = description
+            .iter()
+            .flat_map(|d| [d.content_type.as_str()].into_iter().chain(d.text.lines()))
+            .filter(|line| !line.trim().is_empty())
+            .map(said)
+            .collect();
+        lines
+    };
+    let (was, is) = (lines(old, &said), lines(new, &str::to_owned));
+    let borrowed: Vec<Cow<'_, str>> = is.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
+    let change = many("description", was, &borrowed)?;
+    if change.removed.len() + change.added.len() <= MOST_LINES {
+        return Some(change);
+    }
+    let count = |lines: &[String]| -> Vec<String> {
+        (!lines.is_empty()).then(|| counted(lines.len(), "line")).into_iter().collect()
+    };
+    Some(FieldChange {
+        field: change.field,
+        removed: count(&change.removed),
+        added: count(&change.added),
+    })
+}
+
+/// Every field that two packages are compared by, always the same in the same order.
+fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
+    let metadata = package.metadata;
+    let one = |text: &'p str| vec![Cow::Borrowed(text)];
+    let flag = |set: bool, text: &'static str| if set { one(text) } else { Vec::new() };
+    let all = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
+    let scripts =
+        package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
+    vec![
+        ("comes as", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
+        ("directory", one(package.directory.as_str())),
+        ("summary", one(&metadata.summary)),
+        ("license", one(&metadata.license)),
+        ("author", one(&metadata.author)),
+        ("home page", metadata.home_page.as_deref().map(one).unwrap_or_default()),
+        ("requires python", one(&metadata.requires_python)),
+        ("requires", all(&metadata.requires_dist)),
+        ("extras", all(package.extras)),
+        ("requirements", flag(metadata.computed, "computed when it is installed")),
+        ("entry points", scripts.collect()),
+        (
+            "members",
+            if package.form == Form::Wheel {
+                one(if package.compressed { "deflated" } else { "stored" })
+            } else {
+                Vec::new()
+            },
+        ),
+        ("archive", package.archive.map(|path| one(path.file_name())).unwrap_or_default()),
+    ]
+}
+
+fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
+    (old != new).then(|| FieldChange {
+        field: field.to_owned(),
+        removed: vec![old.to_owned()],
+        added: vec![new.to_owned()],
+    })
+}
+
+/// What is in one list and not in the other, in the order of each.
+fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
+    let added: Vec<String> = new
+        .iter()
+        .filter(|v| !old.iter().any(|o| o == *v))
+        .map(|v| v.clone().into_owned())
+        .collect();
+    let removed: Vec<String> = old.into_iter().filter(|o| !new.iter().any(|v| v == o)).collect();
+    (!removed.is_empty() || !added.is_empty()).then(|| FieldChange {
+        field: field.to_owned(),
+        removed,
+        added,
+    })
+}
