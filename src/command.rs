@@ -43,7 +43,7 @@ pub enum Failure {
     /// The command line or the environment is (2).
     Environment(Problem),
     /// What was printed says so already (1).
-    Said,
+    Reported,
 }
 
 impl From<Problems> for Failure {

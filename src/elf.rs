@@ -10,7 +10,7 @@
 //! them, and nothing ever on a section's name. An edit is a list of overlays and a tail, so
 //! that a file of gigabytes is edited while it is copied, and its source is never written to.
 
-mod draft;
+mod builder;
 mod dynamic;
 mod edited;
 mod edits;
@@ -18,11 +18,11 @@ mod error;
 mod facts;
 pub mod forward;
 mod header;
-mod home;
 mod imports;
 mod info;
 mod invariants;
 mod isa;
+mod layout;
 mod plan;
 mod pointers;
 pub mod policy;

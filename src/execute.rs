@@ -19,35 +19,35 @@ use crate::recorded::{Combined, Recorded};
 
 mod buffers;
 mod bytes;
+mod cache_lookup;
+mod cache_recorder;
+mod dedup;
 mod estimate;
-mod joiner;
-mod keep;
-mod lane;
 mod output;
 mod pack;
 mod prepare;
-mod recall;
-mod repeats;
+mod running_hash;
 mod sample;
 mod sbom;
 mod sdist;
-mod settle;
 mod tar_image;
 mod timings;
-mod trail;
 mod wheel;
+mod wheel_assembler;
+mod wheel_queue;
 mod work;
+mod writeback;
 
 use buffers::Buffers;
-use joiner::Joiner;
-use keep::Keeper;
-use lane::Lane;
+use cache_lookup::CacheLookup;
+use cache_recorder::CacheRecorder;
 use output::{Disk, Parts, WheelOutput};
 use pack::Packer;
-use recall::Recall;
+use running_hash::RunningHash;
 use timings::{Recorder, Subject};
-use trail::Trail;
 use wheel::WriteError;
+use wheel_assembler::WheelAssembler;
+use wheel_queue::WheelQueue;
 
 pub use estimate::estimate;
 pub use prepare::check;
@@ -75,7 +75,7 @@ pub struct Built {
 
 /// What goes with the packages and is not in the plan.
 #[derive(Debug)]
-pub struct Papers {
+pub struct Attestations {
     /// The software bill of materials of each distribution, in the plan's order: [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
     /// What the provenance statement tells of.
@@ -155,7 +155,7 @@ pub struct Settings {
 /// then as it was.
 pub fn execute(
     plan: &Plan,
-    papers: &Papers,
+    attestations: &Attestations,
     tree: &Tree,
     dest: &Path,
     goes: impl Fn(&RelPath) -> bool,
@@ -167,19 +167,19 @@ pub fn execute(
     let stage = Stage::open(dest)?;
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
-    let recall = settings.cache.as_ref().map(Recall);
+    let lookup = settings.cache.as_ref().map(CacheLookup);
     let making = Build {
         plan,
-        papers,
+        attestations,
         stage: &stage,
         recorder: &recorder,
         reporter,
         memory: settings.memory,
-        recall,
+        lookup,
     };
     let (built, offers) = making.all(outputs)?;
     let earlier = recorder.time(Kind::Write, 0, Subject::whole(DIST), || {
-        conclude(stage, plan, papers, &packages(&built), &[], goes)
+        conclude(stage, plan, attestations, &packages(&built), &[], goes)
     })?;
     let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
         path: dest.join(path.as_str()),
@@ -202,12 +202,12 @@ pub fn execute(
 pub fn conclude(
     stage: Stage,
     plan: &Plan,
-    papers: &Papers,
+    attestations: &Attestations,
     made: &[Package<'_>],
     known: &[Package<'_>],
     goes: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
-    let statement = provenance::statement(plan, &papers.inputs, made);
+    let statement = provenance::statement(plan, &attestations.inputs, made);
     let combined = Recorded::read(stage.dest())
         .and_then(|recorded| recorded.combine(stage.dest(), made, known, vec![statement], goes));
     let Combined { texts, removed, obsolete, changed } = combined.map_err(ExecuteError::Earlier)?;
@@ -224,7 +224,7 @@ pub fn conclude(
 /// What work on all packages is said to be on.
 const DIST: &str = "dist";
 
-/// What was built, as the papers name it.
+/// What was built, as the attestations name it.
 pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
 }
@@ -233,12 +233,12 @@ pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
 #[derive(Clone, Copy)]
 struct Build<'a> {
     plan: &'a Plan,
-    papers: &'a Papers,
+    attestations: &'a Attestations,
     stage: &'a Stage,
     recorder: &'a Recorder,
     reporter: &'a dyn Reporter,
     memory: u64,
-    recall: Option<Recall<'a>>,
+    lookup: Option<CacheLookup<'a>>,
 }
 
 impl Build<'_> {
@@ -288,7 +288,7 @@ impl Build<'_> {
         Ok(Built { size, sha256, took, ..built })
     }
 
-    /// All wheels at once, each in its lane.
+    /// All wheels at once, each in its wheel_queue.
     fn wheels(
         self,
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
@@ -296,7 +296,7 @@ impl Build<'_> {
         let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
         let (mut contents, mut wanted) = (Vec::new(), Vec::new());
         for (index, distribution, built, output) in wheels {
-            let sbom = self.papers.sboms.get(index).and_then(Option::as_ref);
+            let sbom = self.attestations.sboms.get(index).and_then(Option::as_ref);
             contents.push(
                 wheel::Contents::of(self.plan, distribution, sbom, output)
                     .map_err(|e| failed(&built.path, &e))?,
@@ -305,42 +305,47 @@ impl Build<'_> {
         }
         let entries = contents.iter().zip(&wanted).map(|(contents, (_, distribution, built))| {
             contents
-                .entries(distribution, built.path.as_str(), self.recall)
+                .entries(distribution, built.path.as_str(), self.lookup)
                 .map_err(|e| failed(&built.path, &e))
         });
         let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
-        let (settler, requests) = settle::pair();
+        let (writeback, requests) = writeback::pair();
         let (mut outputs, mut trails) = (Vec::new(), Vec::new());
         for (output, ((_, distribution, built), contents)) in
             wanted.iter().zip(&contents).enumerate()
         {
             let file = self.stage.create(&built.path)?;
             let twin = || file.twin().map_err(|e| failed(&built.path, &e.into()));
-            let disk = Disk { output, file: twin()?, settler: settler.clone(), since: 0 };
-            trails.push(Trail::new(twin()?, built.path.as_str(), self.recorder));
+            let disk = Disk { output, file: twin()?, writeback: writeback.clone(), since: 0 };
+            trails.push(RunningHash::new(twin()?, built.path.as_str(), self.recorder));
             let wheel =
                 wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
-            let keeper = Keeper::new(self.recall.map(|Recall(cache)| cache.offer()));
-            let joiner = Joiner::new(wheel, keeper, &buffers, self.recorder);
+            let cache_recorder =
+                CacheRecorder::new(self.lookup.map(|CacheLookup(cache)| cache.offer()));
+            let wheel_assembler =
+                WheelAssembler::new(wheel, cache_recorder, &buffers, self.recorder);
             let parts = Parts {
-                joiner,
+                wheel_assembler,
                 bill: contents.bill.as_ref(),
                 compression: distribution.compression,
                 disk,
             };
             outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
         }
-        drop(settler);
+        drop(writeback);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
         let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
-            let lanes = entries.iter().zip(&mut outputs).zip(trails);
-            let lanes = lanes
-                .map(|((entries, output), trail)| (Lane::new(entries), output, trail))
+            let queues = entries.iter().zip(&mut outputs).zip(trails);
+            let queues = queues
+                .map(|((entries, output), running_hash)| {
+                    (WheelQueue::new(entries), output, running_hash)
+                })
                 .collect();
-            let done =
-                work::run(lanes, self.memory, || Packer::new(self.recall, &buffers, self.recorder))
-                    .map_err(at);
+            let done = work::run(queues, self.memory, || {
+                Packer::new(self.lookup, &buffers, self.recorder)
+            })
+            .map_err(at);
             let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
             let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)

@@ -7,8 +7,8 @@ use rockpack::catalog::{self, Catalog, Tree};
 use rockpack::manifest::Manifest;
 use rockpack::names::{PlatformTagError, PlatformTags};
 use rockpack::plan::{Plan, Request, Sources};
-use rockpack::project;
 use rockpack::source::{Code, Problem};
+use rockpack::source_build;
 use rockpack::text::with_causes;
 
 use crate::cli::{CatalogArgs, SetArgs};
@@ -78,7 +78,7 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         let help = "--sources takes the directory that checkouts are in";
         return Err(problem.help(format!("{}{help}", near(root))));
     }
-    project::survey(manifest, root)
+    source_build::survey(manifest, root)
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 

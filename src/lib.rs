@@ -44,13 +44,13 @@ pub mod kdl;
 pub mod manifest;
 pub mod names;
 pub mod plan;
-pub mod project;
 pub mod provenance;
 mod python_literal;
 pub mod recorded;
 pub mod regular;
 pub mod resolve;
 pub mod review;
+pub mod source_build;
 #[cfg(test)]
 mod schema {
     mod tests;

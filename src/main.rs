@@ -21,7 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
-    ui::speak(cli.message_format, cli.quiet);
+    ui::init(cli.message_format, cli.quiet);
     if !matches!(cli.command, Command::Serve(_)) {
         // A system that does not let us wait for signals ends us by them, which is how it was meant.
         let _ = signals::watch();
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
             let status = if problems.blame_usage() { 2 } else { 1 };
             (problems, status)
         }
-        Err(Failure::Said) => (Problems::new(), 1),
+        Err(Failure::Reported) => (Problems::new(), 1),
         Err(Failure::Environment(problem)) => (problem.into(), 2),
     };
     ui::show_problems(&problems);

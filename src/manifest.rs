@@ -16,6 +16,7 @@ mod glob;
 mod ignore;
 mod library;
 mod license;
+mod node_spec;
 mod platform_tag;
 mod project;
 pub mod python;
@@ -23,19 +24,18 @@ mod reader;
 mod readme;
 mod template;
 mod warnings;
-mod word;
 
 pub use compression::CompressionRule;
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
+pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::Project;
 pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use template::{Template, TemplateError, Variant};
-pub use word::{KdlFile, Part, Takes, Times, Word};
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
 pub const VOCABULARY: [KdlFile; 2] = decode::VOCABULARY;

@@ -24,9 +24,9 @@ mod github;
 mod json;
 mod picture;
 mod progress;
-pub mod project;
 mod repository;
 mod sarif;
+pub mod source_build;
 mod trace;
 
 pub use closing::closing_table;
@@ -81,7 +81,7 @@ fn is_wanted(problem: &Problem) -> bool {
 
 /// Chooses what problems look like from now on, and whether errors are all that is told of. What was
 /// chosen first stays.
-pub fn speak(format: MessageFormat, quiet: bool) {
+pub fn init(format: MessageFormat, quiet: bool) {
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
 }

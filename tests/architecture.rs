@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("index", &["archive", "recorded"]),
     ("serve", &[]),
     ("verify", &["archive", "elf", "inspect", "plan", "review"]),
-    ("project", &["archive", "audit", "manifest", "plan"]),
+    ("source_build", &["archive", "audit", "manifest", "plan"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

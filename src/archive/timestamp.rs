@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
 /// Seconds since 1970 that a zip can also say: even, from 1980 to 2107.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
@@ -16,7 +19,6 @@ pub struct TimestampError {
     pub reason: &'static str,
 }
 
-const DAY: u64 = 86_400;
 /// 2108-01-01: the first moment that the seven bits of a DOS year cannot count.
 const END: u64 = 4_354_819_200;
 
@@ -37,35 +39,39 @@ impl Timestamp {
 
     /// The moment that a zip's header holds, taken as UTC; nothing when there is no such day or time.
     pub fn from_dos(time: u16, day: u16) -> Option<Self> {
-        let (time, day) = (u64::from(time), u64::from(day));
-        let wanted = (1980 + (day >> 9), day >> 5 & 15, day & 31);
-        let (hour, minute, second) = (time >> 11, time >> 5 & 63, (time & 31) * 2);
-        // The day lies in the year's own 366 or the one after them, whatever the leap years before it are.
-        let about = (wanted.0 - 1970) * 1461 / 4;
-        let day = (about..about + 367).find(|day| date(*day) == wanted)?;
-        let fine = hour < 24 && minute < 60 && second < 60;
-        fine.then(|| Self(day * DAY + hour * 3600 + minute * 60 + second))
+        let field = |word: u16, shift: u16, mask: u16| i8::try_from(word >> shift & mask);
+        let moment = DateTime::new(
+            1980 + i16::try_from(day >> 9).ok()?,
+            field(day, 5, 15).ok()?,
+            field(day, 0, 31).ok()?,
+            field(time, 11, 31).ok()?,
+            field(time, 5, 63).ok()?,
+            field(time, 0, 31).ok()? * 2,
+            0,
+        );
+        let seconds = TimeZone::UTC.to_timestamp(moment.ok()?).ok()?.as_second();
+        u64::try_from(seconds).ok().map(Self)
     }
 
     /// The moment as indexes write it (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
     pub fn rfc3339(self) -> String {
-        let ((year, month, day), second) = (date(self.0 / DAY), self.0 % DAY);
-        format!(
-            "{year}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-            second / 3600,
-            second / 60 % 60,
-            second % 60
-        )
+        self.moment().to_string()
     }
 
     /// Time and date as zip headers hold them (MS-DOS, two-second steps), in this order.
     pub(super) fn dos(self) -> (u16, u16) {
-        let (year, month, day) = date(self.0 / DAY);
-        let second = self.0 % DAY;
-        let time = ((second / 3600) << 11) | ((second / 60 % 60) << 5) | (second % 60 / 2);
-        let date = ((year - 1980) << 9) | (month << 5) | day;
-        // Both fit: the hour has 5 bits, the year counts from 1980 to 2107 in 7.
-        (u16::try_from(time).unwrap_or(0), u16::try_from(date).unwrap_or(0))
+        let at = TimeZone::UTC.to_datetime(self.moment());
+        // All are positive: the year counts from 1980.
+        let part = |part: i8| u16::from(part.unsigned_abs());
+        let time = (part(at.hour()) << 11) | (part(at.minute()) << 5) | (part(at.second()) / 2);
+        let year = (at.year() - 1980).unsigned_abs();
+        (time, (year << 9) | (part(at.month()) << 5) | part(at.day()))
+    }
+
+    fn moment(self) -> jiff::Timestamp {
+        // Below `END`, which jiff can say.
+        let seconds = i64::try_from(self.0).unwrap_or_default();
+        jiff::Timestamp::from_second(seconds).unwrap_or_default()
     }
 }
 
@@ -89,28 +95,6 @@ impl FromStr for Timestamp {
     }
 }
 
-/// The Gregorian date of a day counted from 1970-01-01, as year, month and day from 1.
-fn date(mut day: u64) -> (u64, u64, u64) {
-    let leap = |year: u64| {
-        (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
-    };
-    let mut year = 1970;
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    (year, month, day + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,13 +102,12 @@ mod tests {
     #[test]
     fn dates_are_gregorian() {
         for (day, expected) in [
-            (0, (1970, 1, 1)),
-            (3652, (1980, 1, 1)),
-            (11_016, (2000, 2, 29)),
-            (20_818, (2026, 12, 31)),
-            (47_541, (2100, 3, 1)),
+            (3652, "1980-01-01T00:00:00Z"),
+            (11_016, "2000-02-29T00:00:00Z"),
+            (20_818, "2026-12-31T00:00:00Z"),
+            (47_541, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(date(day), expected);
+            assert_eq!(Timestamp::from_seconds(day * 86_400).unwrap().rfc3339(), expected);
         }
     }
 

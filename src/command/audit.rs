@@ -33,7 +33,7 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     } else {
         print_exact(&audits.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
     }
-    if audits.iter().any(|audit| audit.wrong.is_some()) { Err(Failure::Said) } else { Ok(()) }
+    if audits.iter().any(|audit| audit.wrong.is_some()) { Err(Failure::Reported) } else { Ok(()) }
 }
 
 /// A file that cannot be read is the machine's fault, what is in one the wheel's.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rockpack::cache::Cache;
 use rockpack::catalog::Catalog;
-use rockpack::execute::{self, Outcome, Papers, Settings};
+use rockpack::execute::{self, Attestations, Outcome, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::{Plan, Request};
@@ -45,14 +45,15 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
     // With --only there can be projects alone.
-    let papers = pool.install(|| papers(args, request, &sources, &manifest, &catalog, &plan));
+    let attestations =
+        pool.install(|| attestations(args, request, &sources, &manifest, &catalog, &plan));
     let mut built = Vec::new();
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let reporter = ui::Progress::new();
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
             let settings = settings(args, memory);
-            execute::execute(&plan, &papers, &tree, &args.dest_dir, goes, settings, &reporter)
+            execute::execute(&plan, &attestations, &tree, &args.dest_dir, goes, settings, &reporter)
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
@@ -62,7 +63,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let known = execute::packages(&built);
     projects::build(args, &manifest, &plan, &projects, |stage, made| {
         let goes = |path: &RelPath| earlier::is_of_project(args, &plan, path);
-        execute::conclude(stage, &plan, &papers, made, &known, goes).map_err(|e| not_executed(&e))
+        execute::conclude(stage, &plan, &attestations, made, &known, goes)
+            .map_err(|e| not_executed(&e))
     })
 }
 
@@ -102,19 +104,19 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure>
 }
 
 /// What goes with the packages.
-fn papers(
+fn attestations(
     args: &BuildArgs,
     request: Request,
     sources: &(Source, Source),
     manifest: &Manifest,
     catalog: &Catalog,
     plan: &Plan,
-) -> Papers {
+) -> Attestations {
     let files = [&sources.0, &sources.1].map(|source| (source.name(), source.text()));
     let mut inputs = Inputs::new(request, &files, catalog);
     inputs.builder = args.builder_id.clone();
     inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
-    Papers { sboms: provenance::sboms(manifest, catalog, plan), inputs }
+    Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs }
 }
 
 /// The cache that was asked for. A build does without one that cannot be used, and says so.

@@ -25,7 +25,7 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         Ok::<_, Failure>(diff::diff(&old.contents(), &new.contents()))
     })?;
     print_exact(&shown(&diff, args)?)?;
-    if args.exit_code && !diff.is_empty() { Err(Failure::Said) } else { Ok(()) }
+    if args.exit_code && !diff.is_empty() { Err(Failure::Reported) } else { Ok(()) }
 }
 
 fn shown(diff: &Diff, args: &DiffArgs) -> Result<String, Failure> {

@@ -50,7 +50,7 @@ pub fn run(args: &VerifyPackagesArgs) -> Result<(), Failure> {
         print(&table::text(&packages, &judged))?;
     }
     let fine = judged.kept.iter().all(|finding| finding.severity != Severity::Error);
-    if fine { Ok(()) } else { Err(Failure::Said) }
+    if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// The packages, and all that was found in them.

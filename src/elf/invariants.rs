@@ -5,8 +5,8 @@ use std::fmt;
 use object::elf;
 
 use super::header::{SEGMENT_SIZE, Segment};
-use super::home::MOST_HEADERS;
 use super::info::ElfInfo;
+use super::layout::MOST_HEADERS;
 use super::read_at::ReadAt;
 
 /// An invariant that a file breaks, or that an edit broke.

@@ -2,14 +2,14 @@
 
 use object::elf;
 
-use super::draft::{Draft, Place};
+use super::builder::{ElfBuilder, Place};
 use super::dynamic::{Dynamic, ENTRY_SIZE, Entry, Strings};
 use super::edited::Edited;
 use super::edits::{Edits, Wanted};
 use super::error::ElfError;
 use super::facts::ElfFacts;
-use super::home::{Growth, MOST_HEADERS};
 use super::info::{ElfInfo, ElfKind, Machine, inspect};
+use super::layout::{Growth, MOST_HEADERS};
 use super::read_at::ReadAt;
 use super::verify::verify;
 
@@ -122,9 +122,9 @@ pub fn plan_edit(
     if wanted.entries == dynamic.entries && wanted.needs.is_empty() {
         return Ok(plan);
     }
-    let mut draft = Draft::new(file, info, table_at, dynamic.place(), strings.place());
-    draft.take(wanted, dynamic.capacity)?;
-    (plan.overlays, plan.new_len, plan.steps) = draft.finish()?;
+    let mut builder = ElfBuilder::new(file, info, table_at, dynamic.place(), strings.place());
+    builder.take(wanted, dynamic.capacity)?;
+    (plan.overlays, plan.new_len, plan.steps) = builder.finish()?;
     Ok(plan)
 }
 
@@ -183,7 +183,7 @@ impl Strings {
     }
 }
 
-impl<R: ReadAt + ?Sized> Draft<'_, R> {
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// Makes the dynamic section what is wanted, with room for it.
     fn take(&mut self, wanted: Wanted, capacity: u64) -> Result<(), ElfError> {
         self.entries = wanted.entries;

@@ -2,7 +2,7 @@
 
 use object::elf;
 
-use super::draft::{Draft, Place, round_up};
+use super::builder::{ElfBuilder, Place, round_up};
 use super::error::ElfError;
 use super::header::SEGMENT_SIZE;
 use super::ranges::Claim;
@@ -41,7 +41,7 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
     all
 }
 
-impl<R: ReadAt + ?Sized> Draft<'_, R> {
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// The blocks that have to move so that one more entry fits at `from`; `None` when one can't.
     pub(super) fn clear(
         &mut self,

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::error::ElfError;
 use super::header::read_bytes;
-use super::home::MOST_PADDING;
 use super::info::{ElfInfo, inspect};
 use super::invariants::{Violation, check, violations};
+use super::layout::MOST_PADDING;
 use super::plan::EditPlan;
 use super::read_at::ReadAt;
 

@@ -4,14 +4,14 @@ use std::io;
 use std::time::Instant;
 
 use super::Built;
-use super::joiner::Joiner;
-use super::lane::PackedBatch;
+use super::running_hash::RunningHash;
 use super::sbom::Bill;
-use super::settle::Settler;
 use super::timings::{Kind, Recorder, Subject};
-use super::trail::Trail;
 use super::wheel::{self, WriteError};
+use super::wheel_assembler::WheelAssembler;
+use super::wheel_queue::PackedBatch;
 use super::work::Writer;
+use super::writeback::Writeback;
 use crate::archive::stage::StagedFile;
 use crate::cache;
 use crate::event::{Event, Reporter};
@@ -23,7 +23,7 @@ pub(super) struct WheelOutput<'a> {
     pub built: Built,
     /// What it offers the cache when it is finished.
     pub offer: Option<cache::Offer>,
-    joiner: Option<Joiner<'a>>,
+    wheel_assembler: Option<WheelAssembler<'a>>,
     bill: Option<&'a Bill<'a>>,
     compression: Compression,
     disk: Disk,
@@ -35,7 +35,7 @@ pub(super) struct WheelOutput<'a> {
 /// What writes a wheel.
 pub(super) struct Parts<'a> {
     /// Takes its blocks.
-    pub joiner: Joiner<'a>,
+    pub wheel_assembler: WheelAssembler<'a>,
     /// Goes into it last.
     pub bill: Option<&'a Bill<'a>>,
     /// How that is compressed.
@@ -51,7 +51,7 @@ pub(super) struct Disk {
     /// Its file.
     pub file: StagedFile,
     /// Who is asked.
-    pub settler: Settler,
+    pub writeback: Writeback,
     /// Bytes of content since the last time.
     pub since: u64,
 }
@@ -70,7 +70,7 @@ impl Disk {
     }
 
     fn settle(&self) -> io::Result<()> {
-        self.settler.settle(self.output, self.file.twin()?);
+        self.writeback.settle(self.output, self.file.twin()?);
         Ok(())
     }
 }
@@ -82,11 +82,11 @@ impl<'a> WheelOutput<'a> {
         recorder: &'a Recorder,
         reporter: &'a dyn Reporter,
     ) -> Self {
-        let Parts { joiner, bill, compression, disk } = parts;
+        let Parts { wheel_assembler, bill, compression, disk } = parts;
         Self {
             built,
             offer: None,
-            joiner: Some(joiner),
+            wheel_assembler: Some(wheel_assembler),
             bill,
             compression,
             disk,
@@ -99,7 +99,7 @@ impl<'a> WheelOutput<'a> {
 
 impl<'a> Writer<'a> for WheelOutput<'a> {
     type Error = WriteError;
-    type Follower = Trail<'a>;
+    type Follower = RunningHash<'a>;
 
     fn begin(&mut self) {
         self.start = Instant::now();
@@ -108,10 +108,10 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     }
 
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
-        let Some(joiner) = &mut self.joiner else { return Ok(()) };
+        let Some(wheel_assembler) = &mut self.wheel_assembler else { return Ok(()) };
         for packed in batch {
             let bytes = packed.block.progress();
-            joiner.write(packed)?;
+            wheel_assembler.write(packed)?;
             self.disk.wrote(bytes)?;
             let path = self.built.path.clone();
             self.reporter.report(Event::Progress { path, bytes });
@@ -120,9 +120,9 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     }
 
     fn end(&mut self) -> Result<(), WriteError> {
-        let Some(joiner) = self.joiner.take() else { return Ok(()) };
-        let (mut wheel, keeper) = joiner.into_parts();
-        self.offer = keeper.into_offer();
+        let Some(wheel_assembler) = self.wheel_assembler.take() else { return Ok(()) };
+        let (mut wheel, cache_recorder) = wheel_assembler.into_parts();
+        self.offer = cache_recorder.into_offer();
         let subject = Subject::whole(self.built.path.as_str());
         self.built.size = self.recorder.time(Kind::Write, 0, subject, || {
             self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
@@ -132,11 +132,11 @@ impl<'a> Writer<'a> for WheelOutput<'a> {
     }
 
     fn solid(&self) -> u64 {
-        self.joiner.as_ref().map_or(self.built.size, Joiner::solid)
+        self.wheel_assembler.as_ref().map_or(self.built.size, WheelAssembler::solid)
     }
 
-    fn finish(&mut self, trail: Trail<'a>) {
-        self.built.sha256 = trail.sha256().to_string();
+    fn finish(&mut self, running_hash: RunningHash<'a>) {
+        self.built.sha256 = running_hash.sha256().to_string();
         self.built.took = self.start.elapsed();
         let Built { path, files, size, took, .. } = self.built.clone();
         self.reporter.report(Event::OutputFinished { path, files, size, took });

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
 use super::bytes::{Bytes, read_ahead};
-use super::recall::{Known, Recall};
+use super::cache_lookup::{CacheLookup, Known};
 use super::timings::{Kind, Recorder, Subject};
 use crate::archive::checksum::Checksum;
 use crate::archive::deflate::{BLOCK, Encoder, Level, Method};
@@ -230,14 +230,18 @@ pub(super) enum Body {
 /// What a worker keeps from one block to the next.
 pub(super) struct Packer<'a> {
     encoders: Vec<(Level, Encoder)>,
-    recall: Option<Recall<'a>>,
+    lookup: Option<CacheLookup<'a>>,
     buffers: &'a Buffers,
     recorder: &'a Recorder,
 }
 
 impl<'a> Packer<'a> {
-    pub fn new(recall: Option<Recall<'a>>, buffers: &'a Buffers, recorder: &'a Recorder) -> Self {
-        Self { encoders: Vec::new(), recall, buffers, recorder }
+    pub fn new(
+        lookup: Option<CacheLookup<'a>>,
+        buffers: &'a Buffers,
+        recorder: &'a Recorder,
+    ) -> Self {
+        Self { encoders: Vec::new(), lookup, buffers, recorder }
     }
 
     /// Has the system read blocks that come later.
@@ -249,8 +253,8 @@ impl<'a> Packer<'a> {
 
     fn ask_for(&self, block: &Block<'_>) {
         let (entry, len) = (block.entry, block.len as u64);
-        match (entry.packing, self.recall) {
-            (Packing::Cached(stream), Some(Recall(cache))) => {
+        match (entry.packing, self.lookup) {
+            (Packing::Cached(stream), Some(CacheLookup(cache))) => {
                 let (file, start) = cache.file_of(&stream);
                 read_ahead(file, start + block.offset, len);
             }
@@ -297,7 +301,7 @@ impl<'a> Packer<'a> {
         offset: u64,
         len: usize,
     ) -> Result<Vec<u8>, PackError> {
-        let Some(Recall(cache)) = self.recall else { return Ok(Vec::new()) };
+        let Some(CacheLookup(cache)) = self.lookup else { return Ok(Vec::new()) };
         let mut packed = self.buffers.take(len);
         let read = self.recorder.time(Kind::Read, len as u64, block.entry.subject(), || {
             cache.read_exact_at(stream, offset, &mut packed)
@@ -308,17 +312,17 @@ impl<'a> Packer<'a> {
 
     fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
         let entry = block.entry;
-        let unread = self.recall.and_then(|recall| {
-            recall.unread_block(entry.bytes, block.offset, block.len, entry.packing)
+        let unread = self.lookup.and_then(|lookup| {
+            lookup.unread_block(entry.bytes, block.offset, block.len, entry.packing)
         });
         if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
         {
             return Ok(Body::Xz { made, news: None, kept: true });
         }
         let content = self.read(block)?;
-        let looked = self.recall.map(|recall| {
+        let looked = self.lookup.map(|lookup| {
             self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
-                recall.block(entry.bytes, block.offset, entry.packing, &content)
+                lookup.block(entry.bytes, block.offset, entry.packing, &content)
             })
         });
         let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));

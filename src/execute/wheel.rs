@@ -5,14 +5,14 @@ use std::io::{self, BufWriter, Seek, Write};
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::joiner::Sink;
+use super::cache_lookup::CacheLookup;
+use super::dedup;
 use super::pack::{Entry, PackError, Packing};
 use super::prepare::{Content, Output, Ready, core_metadata};
-use super::recall::Recall;
-use super::repeats;
 use super::sample::shrinks;
 use super::sbom::Bill;
 use super::tar_image::TarImage;
+use super::wheel_assembler::Sink;
 use crate::archive::deflate::Level;
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
 use crate::archive::sdist::SdistError;
@@ -96,15 +96,15 @@ impl<'a> Contents<'a> {
         &'e self,
         distribution: &Distribution,
         wheel: &'e str,
-        recall: Option<Recall<'_>>,
+        lookup: Option<CacheLookup<'_>>,
     ) -> Result<Vec<Entry<'e>>, WriteError> {
         let mut all =
-            entries(&self.members, |path| packing(distribution.compression_of(path)), recall)?;
+            entries(&self.members, |path| packing(distribution.compression_of(path)), lookup)?;
         let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
         let rest = packing(distribution.compression);
-        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), recall)?);
-        all.extend(entries(&self.info, |_| rest, recall)?);
-        repeats::mark(&mut all)?;
+        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), lookup)?);
+        all.extend(entries(&self.info, |_| rest, lookup)?);
+        dedup::mark(&mut all)?;
         for entry in &mut all {
             entry.wheel = wheel;
         }
@@ -140,10 +140,10 @@ pub(super) fn preset(number: u8) -> Packing<'static> {
 pub(super) fn entries<'a>(
     members: &'a [Ready],
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
-    recall: Option<Recall<'_>>,
+    lookup: Option<CacheLookup<'_>>,
 ) -> Result<Vec<Entry<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
-        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), recall)),
+        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), lookup)),
         Content::Link(_) | Content::Directory => None,
     });
     made.collect::<Vec<_>>().into_iter().collect()
@@ -154,12 +154,12 @@ fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,
     packing: Packing<'a>,
-    recall: Option<Recall<'_>>,
+    lookup: Option<CacheLookup<'_>>,
 ) -> Result<Entry<'a>, WriteError> {
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
     let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
-    if let (Some(recall), Packing::Deflate(_)) = (recall, packing) {
-        let (stream, known) = recall.stream(bytes, packing).map_err(cannot_read)?;
+    if let (Some(lookup), Packing::Deflate(_)) = (lookup, packing) {
+        let (stream, known) = lookup.stream(bytes, packing).map_err(cannot_read)?;
         entry.known = known;
         if let Some(stream) = stream {
             entry.packing = Packing::Cached(stream);

@@ -8,8 +8,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::lane::{Batch, Lane, PackedBatch};
 use super::pack::{PackError, Packer};
+use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
 
 /// Writes one wheel.
 pub(super) trait Writer<'a>: Send {
@@ -50,25 +50,25 @@ fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
 
-/// Works until all lanes are written and finished by their writers, on every thread of the current pool.
+/// Works until all queues are written and finished by their writers, on every thread of the current pool.
 ///
 /// `memory` bounds the bytes of blocks in flight; a block that is larger goes alone.
 ///
 /// # Errors
-/// The first in the order of the lanes among those that came up, with its lane; the others stop then.
+/// The first in the order of the queues among those that came up, with its wheel_queue; the others stop then.
 pub(super) fn run<'a, W: Writer<'a>>(
-    lanes: Vec<(Lane<'a>, &mut W, W::Follower)>,
+    queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,
     packer: impl Fn() -> Packer<'a> + Sync,
 ) -> Result<(), (usize, W::Error)> {
-    let mut runs: Vec<Run<'a, '_, W>> = lanes
+    let mut runs: Vec<Run<'a, '_, W>> = queues
         .into_iter()
-        .map(|(lane, writer, follower)| Run::new(lane, writer, follower))
+        .map(|(wheel_queue, writer, follower)| Run::new(wheel_queue, writer, follower))
         .collect();
     for (index, run) in runs.iter_mut().enumerate() {
         run.index = index;
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.lane.rank()));
+    runs.sort_by_key(|run| std::cmp::Reverse(run.wheel_queue.rank()));
     let most = in_flight(rayon::current_num_threads());
     let state = State { runs, most, held: 0, faults: Vec::new(), over: false };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
@@ -86,7 +86,7 @@ pub(super) fn run<'a, W: Writer<'a>>(
 
 /// A wheel, its writer when nobody writes, and its follower when nobody follows.
 struct Run<'a, 'w, W: Writer<'a>> {
-    lane: Lane<'a>,
+    wheel_queue: WheelQueue<'a>,
     writer: Option<&'w mut W>,
     follower: Option<W::Follower>,
     /// Bytes that stay as they are.
@@ -107,9 +107,9 @@ enum Stage {
 }
 
 impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
-    fn new(lane: Lane<'a>, writer: &'w mut W, follower: W::Follower) -> Self {
+    fn new(wheel_queue: WheelQueue<'a>, writer: &'w mut W, follower: W::Follower) -> Self {
         Self {
-            lane,
+            wheel_queue,
             writer: Some(writer),
             follower: Some(follower),
             solid: 0,
@@ -168,8 +168,8 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             .runs
             .iter_mut()
             .enumerate()
-            .find(|(_, run)| run.writer.is_some() && run.lane.is_ready())?;
-        let (batch, memory) = run.lane.take_ready()?;
+            .find(|(_, run)| run.writer.is_some() && run.wheel_queue.is_ready())?;
+        let (batch, memory) = run.wheel_queue.take_ready()?;
         Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
     }
 
@@ -182,8 +182,9 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn end(&mut self) -> Option<Task<'a, 'w, W>> {
-        let (index, run) = self
-            .find(|run| run.stage < Stage::Ended && run.writer.is_some() && run.lane.is_over())?;
+        let (index, run) = self.find(|run| {
+            run.stage < Stage::Ended && run.writer.is_some() && run.wheel_queue.is_over()
+        })?;
         run.stage = Stage::Ended;
         // What it comes to is known when the end is written, and until then nothing is complete.
         Some(Task::End(index, run.writer.take()?))
@@ -202,10 +203,13 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
-        for (index, run) in
-            self.runs.iter_mut().enumerate().filter(|(_, run)| run.lane.in_flight() < self.most)
+        for (index, run) in self
+            .runs
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, run)| run.wheel_queue.in_flight() < self.most)
         {
-            let Some(memory) = run.lane.next_memory() else { continue };
+            let Some(memory) = run.wheel_queue.next_memory() else { continue };
             if self.held > 0 && self.held + memory > limit {
                 continue;
             }
@@ -213,7 +217,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
                 run.stage = Stage::Begun;
                 return Some(Task::Begin(index, run.writer.take()?));
             }
-            let ((number, batch), ahead) = (run.lane.take(), run.lane.ahead());
+            let ((number, batch), ahead) = (run.wheel_queue.take(), run.wheel_queue.ahead());
             let memory = batch.iter().map(super::pack::Block::memory).sum();
             self.held += memory;
             return Some(Task::Pack { run: index, number, batch, ahead, memory });
@@ -268,7 +272,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
                     batch.into_iter().map(|block| packer.pack(block)).collect();
                 let mut state = self.lock();
                 match done {
-                    Ok(batch) => state.runs[run].lane.put(number, batch, memory),
+                    Ok(batch) => state.runs[run].wheel_queue.put(number, batch, memory),
                     Err(fault) => state.fail(run, fault.into()),
                 }
             }
@@ -428,13 +432,13 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
-            let lanes = entries
+            let queues = entries
                 .iter()
-                .map(|entries| Lane::new(entries))
+                .map(|entries| WheelQueue::new(entries))
                 .zip(writers)
-                .map(|(lane, writer)| (lane, writer, Eyes::default()))
+                .map(|(wheel_queue, writer)| (wheel_queue, writer, Eyes::default()))
                 .collect();
-            run(lanes, memory, || Packer::new(None, &buffers, &recorder))
+            run(queues, memory, || Packer::new(None, &buffers, &recorder))
         })
     }
 

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::{Glob, Takes, Times, Word};
+use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
 use crate::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
 
@@ -23,10 +23,10 @@ pub(super) use value::{FromText, Reason};
 /// What a decoder asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Asked {
-    /// A node of a block or file that has or lacks a word for it.
-    Node { name: &'static str, times: Times, known: bool },
+    /// A node of a block or file that has or lacks a `NodeSpec` for.
+    Node { name: &'static str, times: Arity, known: bool },
     /// An argument (whose name is empty) or a property of a node.
-    Part { node: String, takes: Takes, name: &'static str },
+    ArgSpec { node: String, takes: ArgKind, name: &'static str },
 }
 
 /// How many bytes the globs of a file may have together: each, once compiled, takes some kilobytes.
@@ -108,7 +108,7 @@ impl Faults {
 pub(super) struct Node<'a> {
     faults: &'a Faults,
     kdl: &'a kdl::Node,
-    word: Option<&'static Word>,
+    spec: Option<&'static NodeSpec>,
     arguments: VecDeque<&'a Entry>,
     properties: Vec<&'a Entry>,
     asked: Vec<&'static str>,
@@ -121,13 +121,13 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    fn open(faults: &'a Faults, kdl: &'a kdl::Node, word: Option<&'static Word>) -> Self {
+    fn open(faults: &'a Faults, kdl: &'a kdl::Node, spec: Option<&'static NodeSpec>) -> Self {
         let (properties, arguments): (Vec<_>, Vec<_>) =
             kdl.entries.iter().partition(|e| e.name.is_some());
         let mut node = Self {
             faults,
             kdl,
-            word,
+            spec,
             arguments: arguments.into(),
             properties,
             asked: Vec::new(),
@@ -173,13 +173,13 @@ impl<'a> Node<'a> {
 
     /// The next argument, which has to be there; `what` names it with its article.
     pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
-        self.note(Takes::Argument, "");
+        self.note(ArgKind::Argument, "");
         self.next(what)
     }
 
     /// The next argument, if there is one.
     pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
-        self.note(Takes::OptionalArgument, "");
+        self.note(ArgKind::OptionalArgument, "");
         let entry = self.arguments.pop_front()?;
         self.read(entry)
     }
@@ -200,7 +200,7 @@ impl<'a> Node<'a> {
 
     /// All further arguments, perhaps none.
     pub fn arguments<T: FromText>(&mut self) -> Vec<Spanned<T>> {
-        self.note(Takes::Arguments, "");
+        self.note(ArgKind::Arguments, "");
         self.rest()
     }
 
@@ -211,7 +211,7 @@ impl<'a> Node<'a> {
 
     /// All further arguments, of which there has to be one.
     pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
-        self.note(Takes::OneOrMore, "");
+        self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() {
             return self.next(what).into_iter().collect();
         }
@@ -220,7 +220,7 @@ impl<'a> Node<'a> {
 
     /// The same; where there is none, `line` shows how the node is written with one.
     pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
-        self.note(Takes::OneOrMore, "");
+        self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
             let lacks = format!("`{}` lacks {what}", self.title());
             let problem = Problem::error(Code::MissingPart, lacks)
@@ -232,7 +232,7 @@ impl<'a> Node<'a> {
 
     /// A property that can be absent.
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
-        self.note(Takes::Optional, name);
+        self.note(ArgKind::Optional, name);
         self.named(name)
     }
 
@@ -243,7 +243,7 @@ impl<'a> Node<'a> {
 
     /// A property that has to be there.
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
-        self.note(Takes::Required, name);
+        self.note(ArgKind::Required, name);
         if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
             // Another word was written for it: that is one mistake, reported at the word.
             self.mistaken = Some(name);
@@ -258,13 +258,13 @@ impl<'a> Node<'a> {
 
     /// A property that is `#true` or `#false`; absent, it is false.
     pub fn flag(&mut self, name: &'static str) -> bool {
-        self.note(Takes::Flag, name);
+        self.note(ArgKind::Flag, name);
         self.take(name).and_then(|entry| value::flag(self.faults, entry)).unwrap_or_default()
     }
 
     /// A property that is a whole number of at least 1.
     pub fn count(&mut self, name: &'static str) -> Option<usize> {
-        self.note(Takes::Count, name);
+        self.note(ArgKind::Count, name);
         self.take(name).and_then(|entry| value::count(self.faults, entry))
     }
 
@@ -278,10 +278,10 @@ impl<'a> Node<'a> {
         self.kdl.property(name).is_some()
     }
 
-    /// Its block, perhaps empty: what can stand in it, its word says.
+    /// Its block, perhaps empty: what can stand in it, its `NodeSpec` says.
     pub fn block(&mut self) -> Block<'a> {
         self.block_asked = true;
-        let words = self.word.map_or(&[][..], |word| word.nodes);
+        let words = self.spec.map_or(&[][..], |spec| spec.nodes);
         let nodes = self.kdl.block.as_deref().unwrap_or_default();
         Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
     }
@@ -303,16 +303,16 @@ impl<'a> Node<'a> {
     }
 
     fn usage_help(&self) -> String {
-        format!("write it as `{}`", self.word.map_or("", |word| word.usage))
+        format!("write it as `{}`", self.spec.map_or("", |spec| spec.usage))
     }
 
-    fn note(&self, takes: Takes, name: &'static str) {
-        self.faults.note(|| Asked::Part { node: self.kdl.name.text.clone(), takes, name });
+    fn note(&self, takes: ArgKind, name: &'static str) {
+        self.faults.note(|| Asked::ArgSpec { node: self.kdl.name.text.clone(), takes, name });
     }
 
     /// How many of its properties no such node has.
     pub fn unknown_properties(&self) -> usize {
-        let known = |name: &str| self.word.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
+        let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
         self.properties.iter().filter(|entry| !known(key(entry))).count()
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::describe::pattern_in_vain;
 use super::expected::Expectations;
 use super::links::Filled;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use crate::manifest::{Library, Package};
 use crate::names::System;
 use crate::plan::Distribution;
@@ -13,15 +13,15 @@ use crate::source::{Code, Problem, Problems};
 use crate::text::counted;
 
 /// Directories that are searched and that their packages do not have: a warning for each line.
-pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
+pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
-    for (instance, _) in made {
-        let rpaths = instance
+    for (dist, _) in made {
+        let rpaths = dist
             .package
             .rpaths
             .iter()
             .map(|rule| (rule, "libraries look in it for what they need"));
-        let environment = instance
+        let environment = dist
             .package
             .environment
             .iter()
@@ -30,8 +30,8 @@ pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
         for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
             let owner = made
                 .iter()
-                .find(|(o, _)| o.package.name.value == *rule.package && instance.relies_on(o));
-            let absent = |owner: &Instance<'_>| {
+                .find(|(o, _)| o.package.name.value == *rule.package && dist.relies_on(o));
+            let absent = |owner: &ResolvedDist<'_>| {
                 !has_directory(made, &format!("{}/{}/", owner.platform_dir, rule.directory))
             };
             if owner.is_some_and(|(owner, _)| absent(owner)) {
@@ -48,7 +48,7 @@ pub(super) fn directories(made: &[(Instance<'_>, Distribution)]) -> Problems {
 }
 
 /// Whether some distribution has members whose paths start with `prefix`; they are sorted.
-fn has_directory(made: &[(Instance<'_>, Distribution)], prefix: &str) -> bool {
+fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> bool {
     made.iter().any(|(_, distribution)| {
         let first = distribution.members.partition_point(|m| m.path.as_str() < prefix);
         distribution.members.get(first).is_some_and(|m| m.path.as_str().starts_with(prefix))
@@ -62,11 +62,11 @@ pub(super) fn libraries(
     expected: &Expectations<'_>,
 ) -> Problems {
     let mut problems = Problems::new();
-    let mut packages: Vec<&Package> = filled.iter().map(|f| f.instance.package).collect();
+    let mut packages: Vec<&Package> = filled.iter().map(|f| f.dist.package).collect();
     packages.dedup_by_key(|package| &package.name.value);
     for package in packages {
         let of_package: Vec<&Filled<'_>> =
-            filled.iter().filter(|f| f.instance.package.name.value == package.name.value).collect();
+            filled.iter().filter(|f| f.dist.package.name.value == package.name.value).collect();
         let needed = package.libraries.iter().filter(|library| library.optional.is_none());
         let mut missing: BTreeMap<Option<usize>, Vec<(&Library, String)>> = BTreeMap::new();
         for library in needed {
@@ -105,8 +105,8 @@ fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(St
     let (first, pattern) = without.first()?;
     let label = match without.len() {
         many if many == all.len() => format!("no file is `{pattern}`"),
-        1 => format!("no file of {} is `{pattern}`", first.instance.name),
-        many => format!("no file of {} and {} more is `{pattern}`", first.instance.name, many - 1),
+        1 => format!("no file of {} is `{pattern}`", first.dist.name),
+        many => format!("no file of {} and {} more is `{pattern}`", first.dist.name, many - 1),
     };
     Some(((*pattern).to_owned(), label))
 }

@@ -17,11 +17,11 @@ use crate::names::RelPath;
 use crate::plan::{Distribution, Member};
 
 mod load;
+mod messages;
 mod places;
 mod report;
 mod together;
 mod tree;
-mod words;
 
 use load::Loads;
 pub(super) use report::check;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::licenses::is_text_of_template;
 use super::links::below;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 use crate::names::{RelPath, System};
 use crate::plan::{Absent, Member, Metadata, Step, Templates};
@@ -32,14 +32,14 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
 /// The core metadata, but for the licence, which goes by the files.
 pub(super) fn metadata(
     manifest: &Manifest,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     requires_dist: Vec<String>,
 ) -> Metadata {
     let project = &manifest.project;
     // An installer has to run the backend, whose answer depends on the machine (PEP 643).
-    let computed = instance.package.kind == PackageKind::Selector;
+    let computed = dist.package.kind == PackageKind::Selector;
     Metadata {
-        summary: instance.package.summary.fill(&instance.variant),
+        summary: dist.package.summary.fill(&dist.variant),
         description: None,
         license: String::new(),
         author: project.author.clone(),
@@ -120,16 +120,16 @@ pub(super) fn pattern_in_vain<'l, P>(
 
 /// Entry points: `name = module:function`.
 pub(super) fn entry_points(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     scripts: &[(&str, &ScriptTarget)],
 ) -> BTreeMap<String, String> {
     let start = |(name, target): &(&str, &ScriptTarget)| match target {
         ScriptTarget::Function(function) => {
-            ((*name).to_owned(), format!("{}.{function}", instance.module))
+            ((*name).to_owned(), format!("{}.{function}", dist.module))
         }
         ScriptTarget::Program(_) => (
             (*name).to_owned(),
-            format!("{}._cli:{}", instance.module, python_literal::identifier(name)),
+            format!("{}._cli:{}", dist.module, python_literal::identifier(name)),
         ),
     };
     scripts.iter().map(start).collect()
@@ -137,17 +137,17 @@ pub(super) fn entry_points(
 
 /// The import package of a wheel: the template's files, its facts, a function for each script.
 pub(super) fn import_package(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     templates: &Templates,
     facts: &Value,
     scripts: &[(&str, &ScriptTarget)],
     problems: &mut Problems,
 ) -> Vec<Member> {
-    let module = &instance.module;
+    let module = &dist.module;
     let file = |name: &str, text: String| {
         name.parse().ok().map(|path: RelPath| render(below(module, &path), text))
     };
-    let files = template(instance, templates, problems);
+    let files = template(dist, templates, problems);
     let mut members: Vec<Member> =
         files.map(|(path, text)| render(below(module, path), text.clone())).collect();
     members.extend(file(
@@ -166,15 +166,15 @@ pub(super) fn import_package(
 
 /// The files of a selector's sdist, below its top directory.
 pub(super) fn sdist(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     templates: &Templates,
     facts: &Value,
     problems: &mut Problems,
 ) -> Vec<Member> {
-    let mut members: Vec<Member> = template(instance, templates, problems)
+    let mut members: Vec<Member> = template(dist, templates, problems)
         .map(|(path, text)| render(path.clone(), text.clone()))
         .collect();
-    let path = format!("src/{}/_dist_info.py", instance.module).parse().ok();
+    let path = format!("src/{}/_dist_info.py", dist.module).parse().ok();
     let text = python_literal::module(
         "What this release consists of: written when it was built.",
         "DIST",
@@ -186,11 +186,11 @@ pub(super) fn sdist(
 
 /// The template's files but its licence text, which is no member.
 fn template<'t>(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     templates: &'t Templates,
     problems: &mut Problems,
 ) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
-    let name = &instance.package.template;
+    let name = &dist.package.template;
     let files = templates.get(&name.value);
     if files.is_none() {
         let known = templates.keys().cloned().collect::<Vec<_>>().join(", ");

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::describe::EVERY;
 use super::install_tree::{Item, Target, View};
-use super::links::{Filled, Shipped, installed, item_member, item_step};
+use super::links::{Filled, Owners, installed, item_member, item_step};
 use super::place::named;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::select::{Selected, Selection};
 use crate::catalog::EntryKind;
@@ -24,10 +24,10 @@ pub(super) struct Devel {
 
 /// The archive's members below the platform directory, in the order of the archive.
 pub(super) fn archive(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
     view: &View<'_, '_>,
-    shipped: &Shipped<'_, '_>,
+    shipped: &Owners<'_, '_>,
     problems: &mut Problems,
 ) -> Devel {
     let mut members = BTreeMap::new();
@@ -44,18 +44,16 @@ pub(super) fn archive(
             },
         );
     }
-    let elsewhere = Elsewhere {
-        owners: shipped.owners(instance),
-        aliases: aliases(instance, selection, shipped),
-    };
+    let elsewhere =
+        Elsewhere { owners: shipped.owners(dist), aliases: aliases(dist, selection, shipped) };
     for (&path, selected) in &selection.files {
-        if let Some(member) = member(instance, path, selected, view, &elsewhere, problems) {
+        if let Some(member) = member(dist, path, selected, view, &elsewhere, problems) {
             members.insert(path.clone(), member);
         }
     }
-    renamed(instance, selection, shipped, &mut members);
+    renamed(dist, selection, shipped, &mut members);
     add_parents(&mut members);
-    let members = members.into_values().map(|m| Member { path: installed(instance, &m.path), ..m });
+    let members = members.into_values().map(|m| Member { path: installed(dist, &m.path), ..m });
     Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
 }
 
@@ -68,12 +66,12 @@ struct Elsewhere<'s, 'a> {
 /// Where the SONAME of each alias is, over all runtime distributions that devel relies on. A
 /// name that nothing has is no place to link to.
 fn aliases<'s>(
-    instance: &'s Instance<'_>,
+    dist: &'s ResolvedDist<'_>,
     selection: &Selection<'_>,
-    shipped: &Shipped<'s, '_>,
+    shipped: &Owners<'s, '_>,
 ) -> HashMap<&'s RelPath, &'s RelPath> {
     let mut aliases = HashMap::new();
-    for filled in shipped.relied_on(instance) {
+    for filled in shipped.relied_on(dist) {
         let there = |real: &RelPath| {
             selection.files.contains_key(real) || filled.runtime.placed.contains_key(real)
         };
@@ -88,7 +86,7 @@ fn aliases<'s>(
 
 /// The first of these that fits: alias, path of a runtime package, link, file.
 fn member(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     path: &RelPath,
     selected: &Selected<'_>,
     view: &View<'_, '_>,
@@ -106,7 +104,7 @@ fn member(
         return Some(link(path.relative_to_sibling(real)));
     }
     if let Some(owner) = elsewhere.owners.get(path) {
-        return Some(link(into_package(instance, owner, path)));
+        return Some(link(into_package(dist, owner, path)));
     }
     if let EntryKind::Symlink { target } = &selected.item.entry.kind {
         if matches!(view.follow(path, target), Target::Outside) {
@@ -134,24 +132,24 @@ fn file(path: &RelPath, item: &Item<'_>) -> Member {
 }
 
 /// The way from the devel tree to the same path of the package that ships it.
-fn into_package(instance: &Instance<'_>, owner: &Filled<'_>, path: &RelPath) -> String {
-    installed(instance, path).relative_to_sibling(&installed(&owner.instance, path))
+fn into_package(dist: &ResolvedDist<'_>, owner: &Filled<'_>, path: &RelPath) -> String {
+    installed(dist, path).relative_to_sibling(&installed(&owner.dist, path))
 }
 
 /// Libraries that a runtime package ships under their SONAME though no entry has it: devel links to them too.
 fn renamed(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
-    shipped: &Shipped<'_, '_>,
+    shipped: &Owners<'_, '_>,
     members: &mut BTreeMap<RelPath, Member>,
 ) {
-    for filled in shipped.relied_on(instance) {
+    for filled in shipped.relied_on(dist) {
         for (path, (alias, rule)) in &filled.runtime.aliases {
             if selection.files.contains_key(path)
                 && !members.contains_key(&alias.real)
                 && filled.runtime.placed.contains_key(&alias.real)
             {
-                let step = Step::Link { target: into_package(instance, filled, &alias.real) };
+                let step = Step::Link { target: into_package(dist, filled, &alias.real) };
                 let path = alias.real.clone();
                 members.insert(
                     path.clone(),

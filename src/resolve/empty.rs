@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::place::Runtime;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use crate::catalog::{Catalog, EntryKind};
 use crate::manifest::applies;
@@ -17,24 +17,21 @@ const SHOWN: usize = 3;
 /// Names the artifacts that the package takes from, and the rules that leave nothing of them.
 pub(super) fn problem(
     catalog: &Catalog,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     mode: Mode,
     selection: &Selection<'_>,
     runtime: Option<&Runtime<'_>>,
 ) -> Problem {
-    let mut problem =
-        Problem::error(Code::EmptyPackage, format!("{} would be empty", instance.name))
-            .label(&instance.declared.name.place, "nothing is left of what its rules take");
-    for (place, text) in takes(catalog, instance, mode).into_iter().take(SHOWN) {
+    let mut problem = Problem::error(Code::EmptyPackage, format!("{} would be empty", dist.name))
+        .label(&dist.declared.name.place, "nothing is left of what its rules take");
+    for (place, text) in takes(catalog, dist, mode).into_iter().take(SHOWN) {
         problem = problem.label(place, text);
     }
     for (place, count) in excluded(selection).into_values().take(SHOWN) {
         problem = problem.label(place, format!("keeps out {}", counted(count, "file")));
     }
     let out = selection.excluded.len();
-    if let (Some(first), 0) =
-        (instance.package.includes.iter().find(|r| applies(r.mode, mode)), out)
-    {
+    if let (Some(first), 0) = (dist.package.includes.iter().find(|r| applies(r.mode, mode)), out) {
         problem = problem.label(&first.glob.place, "no include rule matches any of it");
     }
     let lost = runtime.and_then(|runtime| {
@@ -47,15 +44,15 @@ pub(super) fn problem(
 }
 
 /// What each artifact rule has to choose from.
-fn takes<'a>(catalog: &Catalog, instance: &Instance<'a>, mode: Mode) -> Vec<(&'a Place, String)> {
+fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>, mode: Mode) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
-    for rule in instance.package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
+    for rule in dist.package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
         let fits =
             |c| rule.components.is_empty() || rule.components.iter().any(|own| own.value == c);
         for artifact in catalog
             .artifacts
             .iter()
-            .filter(|a| instance.fits(&a.id) && a.id.name == *rule.name && fits(a.id.component))
+            .filter(|a| dist.fits(&a.id) && a.id.name == *rule.name && fits(a.id.component))
         {
             let files =
                 artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory)).count();

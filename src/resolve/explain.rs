@@ -1,6 +1,6 @@
 //! What becomes of a path, and why: who has it, what every rule says, where it lands.
 //!
-//! Nothing is decided here. The rules are heard from selection itself, run over the entries
+//! Nothing is decided here. The rules are matched from selection itself, run over the entries
 //! of the one path; where it lands is read from the plan.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::only;
-use super::resolved_dist::{Instance, instances};
+use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::resolver;
 use super::targets::{self, Targets};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, Origin};
@@ -43,7 +43,7 @@ pub struct Explainer<'a> {
 struct InOneMode<'a> {
     mode: Mode,
     /// What is built, when that much is known.
-    scope: Option<(Targets, Vec<Instance<'a>>)>,
+    scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
     /// As far as it can be made: whoever asks may do so because of what is wrong with it.
     plan: Option<Plan>,
     /// Why nothing can be built.
@@ -83,7 +83,7 @@ pub struct InMode {
     /// What each distribution makes of it; those without a rule that sees it are among them.
     pub distributions: Vec<InDistribution>,
     /// Rules that drop it where no distribution takes it.
-    pub dropped: Vec<Heard>,
+    pub dropped: Vec<MatchedRule>,
     /// Artifacts whose file no distribution takes and no rule drops.
     pub unowned: Vec<ArtifactId>,
     /// Artifacts for targets that nothing is built for.
@@ -103,7 +103,7 @@ pub struct InDistribution {
     /// Where the distribution goes, below the destination.
     pub directory: RelPath,
     /// Every rule that sees the path, in the order in which they are asked.
-    pub rules: Vec<Heard>,
+    pub rules: Vec<MatchedRule>,
     /// The entry that counts, where one is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
@@ -130,7 +130,7 @@ impl InDistribution {
 
 /// A rule that sees a path, and what it says.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Heard {
+pub struct MatchedRule {
     /// Of which artifact; of all where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactId>,
@@ -284,8 +284,9 @@ impl<'a> Explainer<'a> {
     ) -> Result<Self, Problems> {
         let first = targets::mode(catalog, request);
         let scope_of_first = scope(manifest, catalog, request);
-        let instances = scope_of_first.as_ref().map_or(&[][..], |(_, instances)| &instances[..]);
-        let unknown = only::check(manifest, first, instances, request);
+        let resolved_dists =
+            scope_of_first.as_ref().map_or(&[][..], |(_, resolved_dists)| &resolved_dists[..]);
+        let unknown = only::check(manifest, first, resolved_dists, request);
         if !unknown.is_empty() {
             return Err(unknown);
         }
@@ -346,16 +347,16 @@ impl<'a> Explainer<'a> {
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
         let (mut distributions, mut owned) = (Vec::new(), HashSet::new());
-        let (targets, instances) = of
-            .scope
-            .as_ref()
-            .map_or((None, &[][..]), |(targets, instances)| (Some(targets), &instances[..]));
-        for instance in instances {
-            let heard = rules::heard(self.manifest, here, instance, of.mode, path);
-            owned.extend(heard.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
+        let (targets, resolved_dists) =
+            of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
+                (Some(targets), &resolved_dists[..])
+            });
+        for dist in resolved_dists {
+            let matched = rules::matched(self.manifest, here, dist, of.mode, path);
+            owned.extend(matched.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
             let distribution =
-                landing::distribution(of.plan.as_ref(), &self.catalog, instance, heard, path);
-            if instance.package.kind != PackageKind::Selector || distribution.says_something() {
+                landing::distribution(of.plan.as_ref(), &self.catalog, dist, matched, path);
+            if dist.package.kind != PackageKind::Selector || distribution.says_something() {
                 distributions.push(distribution);
             }
         }
@@ -364,7 +365,9 @@ impl<'a> Explainer<'a> {
         }
         distributions.retain(|d| self.request.wants_distribution(&d.package, &d.name));
         let not_built = |id: &&ArtifactId| {
-            targets.is_some() && !id.family.is_generic() && !instances.iter().any(|i| i.fits(id))
+            targets.is_some()
+                && !id.family.is_generic()
+                && !resolved_dists.iter().any(|i| i.fits(id))
         };
         InMode {
             mode: of.mode,
@@ -430,8 +433,8 @@ fn scope<'a>(
     manifest: &'a Manifest,
     catalog: &Catalog,
     request: &Request,
-) -> Option<(Targets, Vec<Instance<'a>>)> {
+) -> Option<(Targets, Vec<ResolvedDist<'a>>)> {
     let (targets, problems) = targets::resolve(manifest, catalog, request);
-    let all = instances(manifest, &targets, targets::suffix(request)).ok()?;
+    let all = resolved_dists(manifest, &targets, targets::suffix(request)).ok()?;
     (!problems.has_errors()).then_some((targets, all))
 }

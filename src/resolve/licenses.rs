@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe::{EVERY, render};
 use super::install_tree::Item;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::runtime_data;
 use crate::catalog::{Catalog, EntryKind};
 use crate::manifest::{LicenseExpression, Manifest, Package};
@@ -50,16 +50,16 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
 pub(super) fn files(
     texts: &[Item<'_>],
     templates: &Templates,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     shipped: &BTreeSet<&ArtifactName>,
 ) -> Vec<Member> {
-    let template = templates.get(&instance.package.template.value).into_iter().flatten();
+    let template = templates.get(&dist.package.template.value).into_iter().flatten();
     let own = template.filter(|(path, _)| is_text_of_template(path));
     let mut found: BTreeMap<RelPath, Member> =
         own.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
     for item in texts
         .iter()
-        .filter(|item| shipped.contains(&item.artifact.id.name) && instance.sees(&item.artifact.id))
+        .filter(|item| shipped.contains(&item.artifact.id.name) && dist.sees(&item.artifact.id))
     {
         let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
         let member = Member {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::install_tree::Item;
 use super::place::{Alias, Placed, Runtime, shared_library};
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::rpath::{self, Directory};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, exec_stub};
@@ -15,31 +15,31 @@ use crate::source::{Code, Problem, Problems};
 
 /// A runtime distribution with what is placed in it.
 pub(super) struct Filled<'a> {
-    pub instance: Instance<'a>,
+    pub dist: ResolvedDist<'a>,
     pub runtime: Runtime<'a>,
 }
 
 /// Finds where installed paths are shipped: the owner is the first in build order.
-pub(super) struct Shipped<'s, 'a> {
+pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
 }
 
-impl<'s, 'a> Shipped<'s, 'a> {
+impl<'s, 'a> Owners<'s, 'a> {
     pub fn new(filled: &'s [Filled<'a>]) -> Self {
         Self { filled }
     }
 
     /// The first distribution that ships `path` and is there wherever `for_whom` is.
-    pub fn owner(&self, path: &RelPath, for_whom: &Instance<'_>) -> Option<&'s Filled<'a>> {
+    pub fn owner(&self, path: &RelPath, for_whom: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
         self.filled.iter().find(|f| {
-            for_whom.relies_on(&f.instance)
-                && !f.instance.is_overlay()
+            for_whom.relies_on(&f.dist)
+                && !f.dist.is_overlay()
                 && f.runtime.placed.contains_key(path)
         })
     }
 
     /// The owner of every path that is shipped wherever `for_whom` is.
-    pub fn owners(&self, for_whom: &'s Instance<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
+    pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {
             for path in filled.runtime.placed.keys() {
@@ -50,15 +50,18 @@ impl<'s, 'a> Shipped<'s, 'a> {
     }
 
     /// All runtime distributions that are there wherever `for_whom` is.
-    pub fn relied_on(&self, for_whom: &'s Instance<'_>) -> impl Iterator<Item = &'s Filled<'a>> {
-        self.filled.iter().filter(|f| for_whom.relies_on(&f.instance) && !f.instance.is_overlay())
+    pub fn relied_on(
+        &self,
+        for_whom: &'s ResolvedDist<'_>,
+    ) -> impl Iterator<Item = &'s Filled<'a>> {
+        self.filled.iter().filter(|f| for_whom.relies_on(&f.dist) && !f.dist.is_overlay())
     }
 }
 
 /// The members of a runtime distribution, and what could not become one after all.
 pub(super) fn members(
     filled: &Filled<'_>,
-    shipped: &Shipped<'_, '_>,
+    shipped: &Owners<'_, '_>,
     directories: &[Directory],
     problems: &mut Problems,
 ) -> (Vec<Member>, Vec<Absent>) {
@@ -72,7 +75,7 @@ pub(super) fn members(
         match made {
             Ok(member) => members.push(Member { rule: rule.shown(), ..member }),
             Err(reason) if has_to_be(filled, path) => problems.push(
-                Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.instance.name))
+                Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.dist.name))
                     .label(rule, "asks for it")
                     .help("take the library in a runtime package, remove the line, or say why it can be absent: optional=\"…\""),
             ),
@@ -83,7 +86,7 @@ pub(super) fn members(
 }
 
 /// Whether a path becomes a member: one that starts a program does where that is shipped.
-pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &RelPath) -> bool {
+pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
     match filled.runtime.placed.get(path) {
         Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
         Some(_) => true,
@@ -93,17 +96,12 @@ pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Shipped<'_, '_>, path: &
 
 /// Whether an alias rule asks for this path.
 fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
-    filled
-        .instance
-        .package
-        .aliases
-        .iter()
-        .any(|rule| *rule.path == *path && rule.optional.is_none())
+    filled.dist.package.aliases.iter().any(|rule| *rule.path == *path && rule.optional.is_none())
 }
 
 /// A path of the platform directory, below site-packages.
-pub(super) fn installed(instance: &Instance<'_>, path: &RelPath) -> RelPath {
-    below(&instance.platform_dir, path)
+pub(super) fn installed(dist: &ResolvedDist<'_>, path: &RelPath) -> RelPath {
+    below(&dist.platform_dir, path)
 }
 
 /// `path` in the directory of a module.
@@ -112,7 +110,7 @@ pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
 }
 
 fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Directory]) -> Member {
-    let path = installed(&filled.instance, path);
+    let path = installed(&filled.dist, path);
     let step = item_step(item, |facts| rpath::wanted(facts, &path, directories));
     item_member(path, item, step)
 }
@@ -143,14 +141,14 @@ pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member 
 /// A stub at `path` for the program at `target`, in this distribution or in one that it relies on.
 fn stub(
     filled: &Filled<'_>,
-    shipped: &Shipped<'_, '_>,
+    shipped: &Owners<'_, '_>,
     path: &RelPath,
     target: &RelPath,
     machine: StubMachine,
 ) -> Result<Member, String> {
     let owner = owner(filled, shipped, target)
         .ok_or_else(|| format!("its target `{target}` is in no runtime package"))?;
-    let (from, to) = (installed(&filled.instance, path), installed(owner, target));
+    let (from, to) = (installed(&filled.dist, path), installed(owner, target));
     let target = from.relative_to_sibling(&to);
     let size = exec_stub(machine, &target).map_err(|e| e.to_string())?.len() as u64;
     Ok(Member {
@@ -165,26 +163,22 @@ fn stub(
 /// The distribution that ships the file itself: this one, or the first that it relies on.
 fn owner<'s, 'a>(
     filled: &'s Filled<'a>,
-    shipped: &Shipped<'s, 'a>,
+    shipped: &Owners<'s, 'a>,
     path: &RelPath,
-) -> Option<&'s Instance<'a>> {
+) -> Option<&'s ResolvedDist<'a>> {
     let own = matches!(filled.runtime.placed.get(path), Some((Placed::File(_), _)));
-    if own {
-        Some(&filled.instance)
-    } else {
-        shipped.owner(path, &filled.instance).map(|f| &f.instance)
-    }
+    if own { Some(&filled.dist) } else { shipped.owner(path, &filled.dist).map(|f| &f.dist) }
 }
 
 fn forward(
     filled: &Filled<'_>,
-    shipped: &Shipped<'_, '_>,
+    shipped: &Owners<'_, '_>,
     path: &RelPath,
     alias: &Alias<'_>,
 ) -> Result<Member, String> {
     let owner = owner(filled, shipped, &alias.real)
         .ok_or_else(|| format!("the library `{}` is in no runtime package", alias.real))?;
-    let (from, to) = (installed(&filled.instance, path), installed(owner, &alias.real));
+    let (from, to) = (installed(&filled.dist, path), installed(owner, &alias.real));
     let way = from.relative_to_sibling(&to);
     let rpath = way
         .rsplit_once('/')

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use super::targets::Targets;
 use crate::catalog::Catalog;
@@ -38,7 +38,7 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
 }
 
 /// Paths that several artifacts supply with the same bytes.
-pub(super) fn shared(instance: &Instance<'_>, selection: &Selection<'_>) -> Option<String> {
+pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let (path, artifacts) = selection.shared.first()?;
     let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();
     let names = names.into_iter().collect::<Vec<_>>().join(" and ");
@@ -48,21 +48,21 @@ pub(super) fn shared(instance: &Instance<'_>, selection: &Selection<'_>) -> Opti
     };
     Some(format!(
         "{}: {count} {are} supplied with the same bytes by several artifacts, and {first} `{path}` by {names}",
-        instance.name
+        dist.name
     ))
 }
 
 /// Links that an expanded tree shall keep and an archive does not have.
-pub(super) fn keep_links(instance: &Instance<'_>, archive: &[Member]) -> Option<String> {
-    let root = format!("{}/", instance.platform_dir);
+pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<String> {
+    let root = format!("{}/", dist.platform_dir);
     let links: BTreeSet<&str> = archive
         .iter()
         .filter(|m| matches!(m.step, Step::Link { .. }))
         .filter_map(|m| m.path.as_str().strip_prefix(&root))
         .collect();
-    let missing = instance.package.keep_links.iter().filter(|keep| !links.contains(keep.as_str()));
+    let missing = dist.package.keep_links.iter().filter(|keep| !links.contains(keep.as_str()));
     let missing: Vec<String> =
         missing.map(|keep| format!("`{}` ({})", keep.value, keep.place)).collect();
     (!missing.is_empty())
-        .then(|| format!("{}: there is no link to keep at {}", instance.name, missing.join(", ")))
+        .then(|| format!("{}: there is no link to keep at {}", dist.name, missing.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! `--only`: which packages, projects and wheels are made.
 
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::source_build;
 use crate::manifest::Manifest;
 use crate::names::{Mode, PackageName};
@@ -14,7 +14,7 @@ const MOST: usize = 8;
 pub(super) fn check(
     manifest: &Manifest,
     mode: Mode,
-    all: &[Instance<'_>],
+    all: &[ResolvedDist<'_>],
     request: &Request,
 ) -> Problems {
     let packages = manifest.packages.iter().filter(|(_, p)| p.distribution(mode).is_some());

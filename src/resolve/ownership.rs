@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::links::Filled;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use crate::names::{Lookalikes, RelPath, System, folded};
 use crate::plan::{Distribution, Form, Member, Step};
 use crate::source::{Code, Place, Problem, Problems};
@@ -14,7 +14,7 @@ use crate::text::counted;
 struct Claim<'m, 'a> {
     /// Which distribution, by its place in the plan.
     index: usize,
-    by: &'m Instance<'a>,
+    by: &'m ResolvedDist<'a>,
     member: &'m Member,
     /// Its installed path, folded, so that a file system that minds no case is served too.
     path: Cow<'m, str>,
@@ -88,7 +88,7 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
 
 /// Checks that no path is installed twice, and none below a path that is a file or link.
 pub(super) fn check(
-    made: &[(Instance<'_>, Distribution)],
+    made: &[(ResolvedDist<'_>, Distribution)],
     filled: &[Filled<'_>],
     system: System,
 ) -> Problems {
@@ -144,7 +144,7 @@ fn all_nested(
     problems
 }
 
-fn claims<'m, 'a>(made: &'m [(Instance<'a>, Distribution)]) -> Vec<Claim<'m, 'a>> {
+fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m, 'a>> {
     let wheels =
         made.iter().enumerate().filter(|(_, (_, distribution))| distribution.form == Form::Wheel);
     let members = wheels.flat_map(|(index, (by, distribution))| {
@@ -249,9 +249,8 @@ fn labelled(
 
 /// The rule that placed a member; the distribution's line for what no rule placed.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
-    let owner = filled
-        .iter()
-        .find(|f| f.instance.name == claim.by.name && f.instance.variant == claim.by.variant);
+    let owner =
+        filled.iter().find(|f| f.dist.name == claim.by.name && f.dist.variant == claim.by.variant);
     let root = format!("{}/", claim.by.platform_dir);
     let path =
         claim.member.path.as_str().strip_prefix(&root).and_then(|p| p.parse::<RelPath>().ok());

@@ -74,9 +74,9 @@ fn is_parted(
     files: &[File<'_, '_>],
     mode: Mode,
 ) -> bool {
-    let (a, b) = (&library.owner.instance, &other.owner.instance);
+    let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {
-        files.iter().any(|f| f.owner.instance.platform_dir == *directory && f.path == path)
+        files.iter().any(|f| f.owner.dist.platform_dir == *directory && f.path == path)
     };
     let repeats = |file: &File<'_, '_>| line(file, mode).is_some_and(|r| r.repeats.is_some());
     a.platform_dir != b.platform_dir
@@ -105,7 +105,7 @@ fn is_beside(library: &RelPath, file: &RelPath) -> bool {
 
 /// The line by which the package takes the artifact.
 fn line<'a>(file: &File<'_, 'a>, mode: Mode) -> Option<&'a ArtifactRule> {
-    repeated::rule(file.owner.instance.package, &file.item, mode)
+    repeated::rule(file.owner.dist.package, &file.item, mode)
 }
 
 /// Whether that says why the artifact's files are apart.
@@ -114,10 +114,9 @@ fn is_meant(file: &File<'_, '_>, mode: Mode) -> bool {
 }
 
 fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
-    let names = [library, companion].map(|f| &f.owner.instance.package.name.value);
+    let names = [library, companion].map(|f| &f.owner.dist.package.name.value);
     let artifact = &library.item.artifact.id.name;
-    let goes =
-        |file: &File<'_, '_>| format!("`{}/{}`", file.owner.instance.platform_dir, file.path);
+    let goes = |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
     let what = format!(
         "packages `{}` and `{}` part a library of artifact `{artifact}` from what it finds \
          relative to itself: {} and {}",
@@ -129,7 +128,7 @@ fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
     let problem = Problem::error(Code::PartedLibrary, what)
         .label(library.rule, "the library goes into one directory")
         .label(companion.rule, "what belongs to it goes into another");
-    let overlays = [library, companion].map(|f| f.owner.instance.package.overlay.as_ref());
+    let overlays = [library, companion].map(|f| f.owner.dist.package.overlay.as_ref());
     let problem = overlays.into_iter().flatten().fold(problem, |problem, overlay| {
         problem.label(&overlay.place, format!("the directory of `{}`", overlay.value))
     });

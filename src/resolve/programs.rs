@@ -3,7 +3,7 @@
 
 use super::describe::{scripts_of, starts};
 use super::install_tree::View;
-use super::links::{Filled, Shipped, is_shipped};
+use super::links::{Filled, Owners, is_shipped};
 use crate::manifest::{Script, ScriptTarget};
 use crate::names::{RelPath, System};
 use crate::source::{Code, Problem, Problems, nearest};
@@ -16,10 +16,10 @@ pub(super) fn missing(
     view: &View<'_, '_>,
     system: System,
 ) -> Problems {
-    let shipped = Shipped::new(filled);
+    let shipped = Owners::new(filled);
     let ships = |path: &RelPath| is_shipped(one, &shipped, path);
     let mut problems = Problems::new();
-    for script in scripts_of(one.instance.package, system)
+    for script in scripts_of(one.dist.package, system)
         .filter(|script| script.optional.is_none() && !starts(script, system, ships))
     {
         if let ScriptTarget::Program(program) = &*script.target {
@@ -30,7 +30,7 @@ pub(super) fn missing(
 }
 
 fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> Problem {
-    let (name, package) = (script.name.as_str(), &*one.instance.package.name);
+    let (name, package) = (script.name.as_str(), &*one.dist.package.name);
     Problem::error(
         Code::ScriptTarget,
         format!("script `{name}` starts `{program}`, which package `{package}` does not ship"),
@@ -49,7 +49,7 @@ fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'
         return format!("it is left out: {}", absent.reason);
     }
     if let Some(other) = filled.iter().find(|f| f.runtime.placed.contains_key(program)) {
-        return format!("package `{}` ships it", *other.instance.package.name);
+        return format!("package `{}` ships it", *other.dist.package.name);
     }
     if let Some(item) = view.get(program) {
         return format!(

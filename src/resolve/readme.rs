@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::requires::{self, Extras};
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{Manifest, PackageKind, ReadmeFormat, Template};
 use crate::plan::{Description, Distribution};
@@ -16,14 +16,14 @@ const MOST: usize = 3;
 pub(super) fn of(
     manifest: &Manifest,
     targets: &Targets,
-    all: &[Instance<'_>],
-    instance: &Instance<'_>,
+    all: &[ResolvedDist<'_>],
+    dist: &ResolvedDist<'_>,
     distribution: &Distribution,
 ) -> Description {
-    let (format, text) = if let Some(readme) = &instance.package.readme {
-        (readme.format, Template::new(&*readme.text).fill(&instance.variant))
+    let (format, text) = if let Some(readme) = &dist.package.readme {
+        (readme.format, Template::new(&*readme.text).fill(&dist.variant))
     } else {
-        let page = Page { manifest, targets, all, instance, distribution };
+        let page = Page { manifest, targets, all, dist, distribution };
         (ReadmeFormat::Markdown, page.text())
     };
     Description {
@@ -36,14 +36,14 @@ pub(super) fn of(
 struct Page<'p, 'a> {
     manifest: &'p Manifest,
     targets: &'p Targets,
-    all: &'p [Instance<'a>],
-    instance: &'p Instance<'a>,
+    all: &'p [ResolvedDist<'a>],
+    dist: &'p ResolvedDist<'a>,
     distribution: &'p Distribution,
 }
 
 impl Page<'_, '_> {
     fn text(&self) -> String {
-        let name = self.instance.name.as_str();
+        let name = self.dist.name.as_str();
         let summary = &self.distribution.metadata.summary;
         let stop = if summary.ends_with(['.', '!', '?']) { "" } else { "." };
         let mut text = format!("# {name}\n\n{}{stop}\n\n", prose(summary));
@@ -69,22 +69,22 @@ impl Page<'_, '_> {
     }
 
     fn is_selector(&self) -> bool {
-        self.instance.package.kind == PackageKind::Selector
+        self.dist.package.kind == PackageKind::Selector
     }
 
     /// What pip is told to install for it: itself, or what a selector calls it.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
-                && (self.instance.relies_on(other) || other.relies_on(self.instance))
+                && (self.dist.relies_on(other) || other.relies_on(self.dist))
         });
         let mut offers = selectors.filter_map(|selector| self.offered_by(selector));
-        offers.next().unwrap_or_else(|| self.instance.name.to_string())
+        offers.next().unwrap_or_else(|| self.dist.name.to_string())
     }
 
     /// How a selector offers it, if it does.
-    fn offered_by(&self, selector: &Instance<'_>) -> Option<String> {
-        let own = self.instance.name.as_str();
+    fn offered_by(&self, selector: &ResolvedDist<'_>) -> Option<String> {
+        let own = self.dist.name.as_str();
         let required = requires::requires(self.manifest, self.targets, selector).ok()?;
         if required.iter().any(|requirement| required_name(requirement) == own) {
             return Some(selector.name.to_string());
@@ -94,7 +94,7 @@ impl Page<'_, '_> {
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
         let machine = |(_, requirement): &(&String, &String)| {
             let name = Template::new(required_name(requirement));
-            name.fill(&self.instance.variant) == own
+            name.fill(&self.dist.variant) == own
         };
         let extra = extras.fixed.iter().find(alone).map(|(extra, _)| extra);
         let extra =
@@ -104,7 +104,7 @@ impl Page<'_, '_> {
 
     /// What the extras of a selector install.
     fn extras(&self) -> String {
-        let extras = requires::extras(self.manifest, self.targets, self.instance);
+        let extras = requires::extras(self.manifest, self.targets, self.dist);
         let Extras { fixed, machine } = extras.unwrap_or_default();
         if fixed.is_empty() && machine.is_empty() {
             return String::new();
@@ -122,7 +122,7 @@ impl Page<'_, '_> {
         });
         format!(
             "\nExtras add more, as in `{}[{}]`:\n\n| extra | installs |\n|---|---|\n{rows}",
-            self.instance.name,
+            self.dist.name,
             fixed.keys().chain(machine.keys()).next().map_or("", |extra| extra)
         )
     }
@@ -132,7 +132,7 @@ impl Page<'_, '_> {
         let metadata = &self.distribution.metadata;
         let mut lines = Vec::new();
         if !self.is_selector() {
-            lines.push(format!("Import package: {}", code(self.instance.module.as_str())));
+            lines.push(format!("Import package: {}", code(self.dist.module.as_str())));
         }
         let scripts: Vec<String> = self.distribution.entry_points.keys().map(|s| code(s)).collect();
         if !scripts.is_empty() {

@@ -82,7 +82,7 @@ fn keys<'f>(
     let named = shared_library(&copy.item)
         .is_some_and(|facts| facts.soname.as_deref() == Some(copy.path.file_name()));
     let directory = copy.path.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
-    if named && searched.contains(&(home(copy.owner.instance.package), directory)) {
+    if named && searched.contains(&(home(copy.owner.dist.package), directory)) {
         keys.push(Same::Soname(copy.path.file_name()));
     }
     keys
@@ -91,7 +91,7 @@ fn keys<'f>(
 /// Artifacts that packages with different platform directories name.
 pub(super) fn in_several<'a>(filled: &[Filled<'a>], mode: Mode) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
-    for package in filled.iter().map(|f| f.instance.package) {
+    for package in filled.iter().map(|f| f.dist.package) {
         for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
             by.entry(&rule.name.value).or_default().insert(home(package));
         }
@@ -106,14 +106,14 @@ fn home(package: &Package) -> &PackageName {
 
 /// The directories in which libraries are looked for by name.
 fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
-    let rules = filled.iter().flat_map(|f| &f.instance.package.rpaths);
+    let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
 /// Whether both are installed, in two places. One path of one place has one owner, which is
 /// checked elsewhere; distributions of one package are for different targets.
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
-    let (a, b) = (&one.owner.instance, &other.owner.instance);
+    let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value
         && a.goes_with(b)
         && a.platform_dir != b.platform_dir
@@ -124,7 +124,7 @@ fn note<'f, 'a>(twice: &mut BTreeMap<Parties<'f>, Twice<'f, 'a>>, pair: [Copy<'f
 where
     'a: 'f,
 {
-    let parties = pair.map(|c| (&c.owner.instance.package.name.value, &c.item.artifact.id.name));
+    let parties = pair.map(|c| (&c.owner.dist.package.name.value, &c.item.artifact.id.name));
     let found = twice.entry(parties).or_insert_with(|| Twice {
         first: pair,
         files: BTreeMap::new(),
@@ -139,7 +139,7 @@ where
 
 /// Whether the line by which the package takes the artifact says why it repeats it.
 fn is_meant(copy: &Copy<'_, '_>, mode: Mode) -> bool {
-    rule(copy.owner.instance.package, &copy.item, mode).is_some_and(|r| r.repeats.is_some())
+    rule(copy.owner.dist.package, &copy.item, mode).is_some_and(|r| r.repeats.is_some())
 }
 
 /// The line by which a package takes an item.
@@ -158,7 +158,7 @@ pub(super) fn rule<'a>(
 
 fn problem(twice: &Twice<'_, '_>) -> Problem {
     let [one, other] = &twice.first;
-    let names = twice.first.map(|c| c.owner.instance.package.name.value.clone());
+    let names = twice.first.map(|c| c.owner.dist.package.name.value.clone());
     let artifacts = twice.first.map(|c| c.item.artifact.id.name.clone());
     let (count, size) = (twice.files.len(), human_size(twice.files.values().sum()));
     let of = if artifacts[0] == artifacts[1] {
@@ -167,8 +167,7 @@ fn problem(twice: &Twice<'_, '_>) -> Problem {
         format!("{} ({size}) under one name", counted(count, "library"))
     };
     let such = twice.sonames.first().map(|s| format!(", such as `{s}`")).unwrap_or_default();
-    let takes =
-        |copy: &Copy<'_, '_>| format!("`{}/{}`", copy.owner.instance.platform_dir, copy.path);
+    let takes = |copy: &Copy<'_, '_>| format!("`{}/{}`", copy.owner.dist.platform_dir, copy.path);
     Problem::error(
         Code::ShippedTwice,
         format!(

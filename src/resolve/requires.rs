@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::resolved_dist::{Instance, dist_name};
+use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::Targets;
 use crate::manifest::{self, Manifest, Pick, Split, Variant, applies};
 use crate::names::{NameError, PackageName, System};
@@ -20,15 +20,15 @@ pub(super) struct Extras {
 pub(super) fn requires(
     manifest: &Manifest,
     targets: &Targets,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
 ) -> Result<Vec<String>, NameError> {
     let mut requirements = Vec::new();
-    for package in &instance.package.requires {
+    for package in &dist.package.requires {
         if let Some(declared) = declared(manifest, targets, package) {
             requirements.push(requirement(
                 declared,
                 targets,
-                &variant_of(declared, &instance.variant),
+                &variant_of(declared, &dist.variant),
             )?);
         }
     }
@@ -39,12 +39,12 @@ pub(super) fn requires(
 pub(super) fn extras(
     manifest: &Manifest,
     targets: &Targets,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
 ) -> Result<Extras, NameError> {
     let mut extras = Extras::default();
-    for extra in instance.package.extras.iter().filter(|e| applies(e.mode, targets.mode)) {
+    for extra in dist.package.extras.iter().filter(|e| applies(e.mode, targets.mode)) {
         let Some(declared) = declared(manifest, targets, &extra.package) else { continue };
-        let variants = variants(declared, targets, instance);
+        let variants = variants(declared, targets, dist);
         if variants.len() < extra.at_least {
             continue;
         }
@@ -56,7 +56,7 @@ pub(super) fn extras(
                     .insert(name, format!("{}=={}", declared.name.as_str(), targets.version));
             }
             Pick::Only => {
-                let own = requirement(declared, targets, &variant_of(declared, &instance.variant))?;
+                let own = requirement(declared, targets, &variant_of(declared, &dist.variant))?;
                 extras.fixed.insert(name, vec![own]);
             }
             Pick::All => {
@@ -96,9 +96,9 @@ fn variant_of(declared: &manifest::Distribution, variant: &Variant) -> Variant {
 fn variants(
     declared: &manifest::Distribution,
     targets: &Targets,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
 ) -> Vec<Variant> {
-    match (declared.split, &instance.variant) {
+    match (declared.split, &dist.variant) {
         (Split::Generic, _) => vec![Variant::None],
         (Split::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
         (Split::Family, _) => targets.all_published().into_iter().map(Variant::Family).collect(),

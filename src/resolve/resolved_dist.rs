@@ -8,7 +8,7 @@ use crate::source::{Code, Problem, Problems};
 
 /// One distribution of a package.
 #[derive(Debug, Clone)]
-pub(super) struct Instance<'a> {
+pub(super) struct ResolvedDist<'a> {
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
@@ -20,7 +20,7 @@ pub(super) struct Instance<'a> {
     pub directory: RelPath,
 }
 
-impl Instance<'_> {
+impl ResolvedDist<'_> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         match (&self.variant, self.declared.split) {
@@ -52,17 +52,17 @@ impl Instance<'_> {
 }
 
 /// All distributions that are built, in the order of the manifest.
-pub(super) fn instances<'a>(
+pub(super) fn resolved_dists<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
     suffix: &str,
-) -> Result<Vec<Instance<'a>>, Problems> {
+) -> Result<Vec<ResolvedDist<'a>>, Problems> {
     let (mut all, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution(targets.mode) else { continue };
         for variant in variants(declared.split, targets) {
-            match instance(manifest, targets, package, declared, variant, suffix) {
-                Ok(instance) => all.push(instance),
+            match dist(manifest, targets, package, declared, variant, suffix) {
+                Ok(dist) => all.push(dist),
                 Err(e) => {
                     problems.push(
                         Problem::error(Code::ImpossibleName, e.to_string())
@@ -100,14 +100,14 @@ fn variants(split: Split, targets: &Targets) -> Vec<Variant> {
     }
 }
 
-fn instance<'a>(
+fn dist<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
     package: &'a Package,
     declared: &'a manifest::Distribution,
     variant: Variant,
     suffix: &str,
-) -> Result<Instance<'a>, NameError> {
+) -> Result<ResolvedDist<'a>, NameError> {
     let name = dist_name(declared, &variant)?;
     let owner = match &package.overlay {
         Some(overlay) => overlaid_name(manifest, overlay, targets.mode, &variant)?
@@ -123,7 +123,7 @@ fn instance<'a>(
     } else {
         "dist".to_owned()
     };
-    Ok(Instance {
+    Ok(ResolvedDist {
         module: declared.module.fill_identifier(&variant).parse()?,
         platform_dir: owner.platform_dir(suffix)?,
         directory: directory.parse().map_err(|_| not_a_directory(&directory))?,

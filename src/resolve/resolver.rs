@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::install_tree::{Item, Layer};
-use super::links::Shipped;
-use super::resolved_dist::{Instance, instances, without_families};
+use super::links::Owners;
+use super::resolved_dist::{ResolvedDist, resolved_dists, without_families};
 use super::select::Selection;
 use super::targets::{self, Targets};
 use super::{licenses, notes, only, readme};
@@ -41,7 +41,7 @@ pub(super) fn attempt(
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
-    let all = match instances(manifest, &targets, targets::suffix(request)) {
+    let all = match resolved_dists(manifest, &targets, targets::suffix(request)) {
         Ok(all) => all,
         Err(more) => {
             problems.extend(more);
@@ -84,7 +84,7 @@ struct Resolver<'a> {
     templates: &'a Templates,
     request: &'a Request,
     targets: &'a Targets,
-    all: &'a [Instance<'a>],
+    all: &'a [ResolvedDist<'a>],
     /// What runs on any target, which is there wherever anything is.
     generic: Layer<'a>,
     license_texts: Vec<Item<'a>>,
@@ -103,29 +103,29 @@ impl Resolver<'_> {
         let unoffered = self.manifest.unoffered();
         found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
         let filled = self.fill_runtime(&mut found);
-        let shipped = Shipped::new(&filled);
+        let shipped = Owners::new(&filled);
         let mut made = Vec::new();
-        for instance in self.all {
-            let distribution = match instance.package.kind {
-                PackageKind::Selector => self.selector(instance, &filled, &mut found),
-                PackageKind::Runtime => self.runtime(instance, &filled, &shipped, &mut found),
-                PackageKind::Devel => self.devel(instance, &shipped, &mut found),
+        for dist in self.all {
+            let distribution = match dist.package.kind {
+                PackageKind::Selector => self.selector(dist, &filled, &mut found),
+                PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
+                PackageKind::Devel => self.devel(dist, &shipped, &mut found),
             };
             match distribution {
                 Ok(mut distribution) => {
-                    self.license(instance, &mut distribution, &mut found.problems);
+                    self.license(dist, &mut distribution, &mut found.problems);
                     distribution.metadata.description = Some(readme::of(
                         self.manifest,
                         self.targets,
                         self.all,
-                        instance,
+                        dist,
                         &distribution,
                     ));
-                    made.push((instance.clone(), distribution));
+                    made.push((dist.clone(), distribution));
                 }
                 Err(e) => found.problems.push(
                     Problem::error(Code::ImpossibleName, e.to_string())
-                        .label(&instance.declared.name.place, "of this distribution"),
+                        .label(&dist.declared.name.place, "of this distribution"),
                 ),
             }
         }
@@ -143,8 +143,8 @@ struct Found {
 }
 
 impl Found {
-    fn remember(&mut self, instance: &Instance<'_>, selection: &Selection<'_>) {
+    fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
         self.selected.extend(selection.owned.iter().map(|entry| std::ptr::from_ref(*entry)));
-        self.notes.extend(notes::shared(instance, selection).map(Note::from));
+        self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }
 }

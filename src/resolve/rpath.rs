@@ -1,6 +1,6 @@
 //! Where the ELF files of a wheel look for libraries.
 
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use crate::elf::{ElfFacts, Machine};
 use crate::manifest::RpathRule;
 use crate::names::RelPath;
@@ -8,12 +8,11 @@ use crate::names::RelPath;
 /// A directory below site-packages that libraries are looked for in.
 pub(super) type Directory = Vec<String>;
 
-/// The directories of an instance's rpath rules, in their order, without repetition.
-pub(super) fn directories(instance: &Instance<'_>, all: &[Instance<'_>]) -> Vec<Directory> {
+/// The directories of an dist's rpath rules, in their order, without repetition.
+pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<Directory> {
     let mut directories = Vec::new();
-    for rule in &instance.package.rpaths {
-        if let Some(directory) = directory(instance, rule, all).filter(|d| !directories.contains(d))
-        {
+    for rule in &dist.package.rpaths {
+        if let Some(directory) = directory(dist, rule, all).filter(|d| !directories.contains(d)) {
             directories.push(directory);
         }
     }
@@ -22,14 +21,13 @@ pub(super) fn directories(instance: &Instance<'_>, all: &[Instance<'_>]) -> Vec<
 
 /// The directory of one rule; `None` when the package is not built.
 pub(super) fn directory(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     rule: &RpathRule,
-    all: &[Instance<'_>],
+    all: &[ResolvedDist<'_>],
 ) -> Option<Directory> {
-    let own = *rule.package == *instance.package.name;
-    let owner = all.iter().find(|o| o.package.name.value == *rule.package && instance.relies_on(o));
-    let platform_dir =
-        if own { Some(&instance.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
+    let own = *rule.package == *dist.package.name;
+    let owner = all.iter().find(|o| o.package.name.value == *rule.package && dist.relies_on(o));
+    let platform_dir = if own { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
     let segments = std::iter::once(platform_dir.as_str()).chain(rule.directory.segments());
     Some(segments.map(str::to_owned).collect())
 }

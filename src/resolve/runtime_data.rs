@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::requires::Extras;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::Entry;
@@ -29,22 +29,22 @@ pub(super) struct Known<'k> {
 pub(super) fn selector(
     manifest: &Manifest,
     targets: &Targets,
-    instance: &Instance<'_>,
-    all: &[Instance<'_>],
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
     known: &Known<'_>,
 ) -> Value {
-    let own_family = instance.variant.as_str().map(str::to_owned);
+    let own_family = dist.variant.as_str().map(str::to_owned);
     json!({
         "version": targets.version,
         "mode": targets.mode,
-        "distribution": instance.name,
+        "distribution": dist.name,
         "requires": known.requires,
         "extras": known.extras.fixed,
         "machine_extras": known.extras.machine,
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
-        "packages": packages(manifest, targets, instance, all),
+        "packages": packages(manifest, targets, dist, all),
         "libraries": libraries(manifest),
         "scripts": known.registered.iter().map(|(name, (package, program))| (name.clone(), json!({"package": package, "program": program}))).collect::<Map<_, _>>(),
         "aliases": known.aliases,
@@ -77,8 +77,8 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
 fn packages(
     manifest: &Manifest,
     targets: &Targets,
-    selector: &Instance<'_>,
-    all: &[Instance<'_>],
+    selector: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
 ) -> Value {
     let mut packages = Map::new();
     for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
@@ -123,12 +123,12 @@ fn libraries(manifest: &Manifest) -> Value {
 /// takes whatever else stood here for a program that has gone.
 pub(super) fn wheel(
     targets: &Targets,
-    instance: &Instance<'_>,
-    all: &[Instance<'_>],
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
     registered: &[(&str, &ScriptTarget)],
     archive: Option<&str>,
 ) -> Value {
-    let package = instance.package;
+    let package = dist.package;
     let is_registered =
         |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
     let scripts =
@@ -141,16 +141,16 @@ pub(super) fn wheel(
                 ScriptTarget::Function(_) => None,
             }
         });
-    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(instance));
+    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(dist));
     let mut facts = json!({
         "version": targets.version,
-        "distribution": instance.name,
+        "distribution": dist.name,
         "package": *package.name,
-        "module": instance.module,
-        "platform_dir": instance.platform_dir,
+        "module": dist.module,
+        "platform_dir": dist.platform_dir,
         "scripts": scripts.collect::<Map<_, _>>(),
         "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
-        "environment": environment(instance, all),
+        "environment": environment(dist, all),
     });
     if let (Some(archive), Some(map)) = (archive, facts.as_object_mut()) {
         map.insert("archive".to_owned(), json!(archive));
@@ -163,10 +163,10 @@ pub(super) fn wheel(
 }
 
 /// Search paths as pairs of platform directory and directory in it.
-fn environment(instance: &Instance<'_>, all: &[Instance<'_>]) -> Value {
-    let variables = instance.package.environment.iter().map(|environment| {
+fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
+    let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {
-            let directory = rpath::directory(instance, rule, all)?;
+            let directory = rpath::directory(dist, rule, all)?;
             let (platform_dir, rest) = directory.split_first()?;
             Some(json!([platform_dir, rest.join("/")]))
         });
@@ -179,13 +179,13 @@ fn environment(instance: &Instance<'_>, all: &[Instance<'_>]) -> Value {
 /// file, each with the text that it has.
 pub(super) fn device_links(
     targets: &Targets,
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     links: impl Iterator<Item = (RelPath, String)>,
 ) -> String {
     let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
     // Names and versions are text: nothing here has no JSON.
     serde_json::to_string(&DeviceLinks {
-        isa: instance.variant.as_str(),
+        isa: dist.variant.as_str(),
         links,
         version: &targets.version,
     })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::install_tree::Item;
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use super::unowned;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
 use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules, applies};
@@ -11,9 +11,9 @@ use crate::names::{ArtifactName, Component, Mode, RelPath};
 use crate::plan::Absent;
 use crate::source::{Code, Place, Problem, Problems};
 
-mod witness;
+mod trace;
 
-pub(super) use witness::{Said, Why, Witness};
+pub(super) use trace::{RuleMatch, SelectionTrace, Why};
 
 /// An entry with the rule that took it.
 #[derive(Debug, Clone, Copy)]
@@ -66,9 +66,9 @@ impl Matched<'_> {
     }
 }
 
-impl<'a> Witness<'a> for Matched<'a> {
-    fn hear(&mut self, _: &'a ArtifactId, said: Said<'a>) {
-        if let Said::Includes(rule) | Said::Excludes(rule) = said {
+impl<'a> SelectionTrace<'a> for Matched<'a> {
+    fn on_match(&mut self, _: &'a ArtifactId, said: RuleMatch<'a>) {
+        if let RuleMatch::Includes(rule) | RuleMatch::Excludes(rule) = said {
             self.globs.insert(std::ptr::from_ref(rule));
         }
     }
@@ -82,19 +82,19 @@ impl<'a> Witness<'a> for Matched<'a> {
 pub(super) fn runtime<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
-    instance: &Instance<'a>,
+    dist: &ResolvedDist<'a>,
     mode: Mode,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut taken = Taken::default();
-    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
-        if let Some(rule) = named(instance.package, &artifact.id, mode, witness) {
-            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
-            take(artifact, rule, &narrowing, witness, &mut taken);
+    for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
+        if let Some(rule) = named(dist.package, &artifact.id, mode, trace) {
+            let narrowing = Narrowing::new(manifest, dist.package, artifact, mode);
+            take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
-    own(taken, instance, witness, problems)
+    own(taken, dist, trace, problems)
 }
 
 /// The rule by which a runtime package takes an artifact; no two of a mode name one component.
@@ -102,12 +102,15 @@ fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
     mode: Mode,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
     let mut by = None;
     for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == id.name) {
         let takes = rule.components.iter().any(|c| **c == id.component);
-        witness.hear(id, if takes { Said::Takes(rule) } else { Said::OtherComponents(rule) });
+        trace.on_match(
+            id,
+            if takes { RuleMatch::Takes(rule) } else { RuleMatch::OtherComponents(rule) },
+        );
         by = by.or(takes.then_some(&rule.name.place));
     }
     by
@@ -117,21 +120,20 @@ fn named<'a>(
 pub(super) fn devel<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
-    instance: &Instance<'a>,
+    dist: &ResolvedDist<'a>,
     mode: Mode,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut taken = Taken::default();
-    for artifact in catalog.artifacts.iter().filter(|a| instance.fits(&a.id)) {
-        let rule = inherited(manifest, instance.package, &artifact.id, mode, witness);
-        if let Some(rule) = rule.filter(|_| !without(instance.package, &artifact.id, mode, witness))
-        {
-            let narrowing = Narrowing::new(manifest, instance.package, artifact, mode);
-            take(artifact, rule, &narrowing, witness, &mut taken);
+    for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
+        let rule = inherited(manifest, dist.package, &artifact.id, mode, trace);
+        if let Some(rule) = rule.filter(|_| !without(dist.package, &artifact.id, mode, trace)) {
+            let narrowing = Narrowing::new(manifest, dist.package, artifact, mode);
+            take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
-    own(taken, instance, witness, problems)
+    own(taken, dist, trace, problems)
 }
 
 /// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
@@ -140,7 +142,7 @@ fn inherited<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
     mode: Mode,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
     let fits = |rule: &&ArtifactRule| applies(rule.mode, mode) && *rule.name == id.name;
     let mut by = None;
@@ -152,12 +154,12 @@ fn inherited<'a>(
             .flat_map(|other| &other.artifacts)
             .filter(fits)
         {
-            witness.hear(id, Said::Inherits(of, rule));
+            trace.on_match(id, RuleMatch::Inherits(of, rule));
             by = Some(&of.place);
         }
     }
     for rule in package.artifacts.iter().filter(fits) {
-        witness.hear(id, Said::Takes(rule));
+        trace.on_match(id, RuleMatch::Takes(rule));
         by = Some(&rule.name.place);
     }
     by
@@ -168,7 +170,7 @@ fn without<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
     mode: Mode,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
 ) -> bool {
     let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
     let component = package
@@ -176,10 +178,10 @@ fn without<'a>(
         .iter()
         .find(|c| applies(c.mode, mode) && *c.component == id.component);
     if let Some(rule) = artifact {
-        witness.hear(id, Said::WithoutArtifact(&rule.place));
+        trace.on_match(id, RuleMatch::WithoutArtifact(&rule.place));
     }
     if let Some(rule) = component {
-        witness.hear(id, Said::WithoutComponent(&rule.component.place));
+        trace.on_match(id, RuleMatch::WithoutComponent(&rule.component.place));
     }
     artifact.is_some() || component.is_some()
 }
@@ -195,18 +197,18 @@ fn take<'a>(
     artifact: &'a Artifact,
     rule: &'a Place,
     narrowing: &Narrowing<'a>,
-    witness: &mut impl Witness<'a>,
+    trace: &mut impl SelectionTrace<'a>,
     taken: &mut Taken<'a>,
 ) {
-    witness.admit(&artifact.id);
+    trace.admit(&artifact.id);
     for entry in &artifact.entries {
         let item = Item { artifact, entry };
         let is_directory = matches!(entry.kind, EntryKind::Directory);
         let narrowed = narrowing.narrow(entry, |said| {
             if is_directory {
-                witness.hear_directory(&artifact.id, said);
+                trace.on_directory_match(&artifact.id, said);
             } else {
-                witness.hear(&artifact.id, said);
+                trace.on_match(&artifact.id, said);
             }
         });
         match narrowed {
@@ -251,26 +253,26 @@ impl<'a> Narrowing<'a> {
         Self { package, mode, artifact, drops: &manifest.drops }
     }
 
-    /// What the rules say of an entry; every rule that matches is heard.
-    fn narrow(&self, entry: &Entry, mut hear: impl FnMut(Said<'a>)) -> Narrowed<'a> {
-        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> Said<'a>| {
+    /// What the rules say of an entry; every rule that matches is matched.
+    fn narrow(&self, entry: &Entry, mut on_match: impl FnMut(RuleMatch<'a>)) -> Narrowed<'a> {
+        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
             let mut first = None;
             let fits = |r: &&PathRule| applies(r.mode, self.mode) && matches(&r.glob, entry);
             for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
-                hear(said(rule));
+                on_match(said(rule));
                 first = first.or(Some(&rule.glob.place));
             }
             first
         };
-        let included = fits(&self.package.includes, Said::Includes);
-        let excluded = fits(&self.package.excludes, Said::Excludes);
+        let included = fits(&self.package.includes, RuleMatch::Includes);
+        let excluded = fits(&self.package.excludes, RuleMatch::Excludes);
         match (excluded, included) {
             (Some(place), _) => Narrowed::Excluded(place),
             (None, None) if self.package.includes.iter().any(|r| applies(r.mode, self.mode)) => {
-                hear(Said::NotIncluded);
+                on_match(RuleMatch::NotIncluded);
                 Narrowed::NotIncluded
             }
-            (None, place) => self.unless_dropped(entry, place, hear),
+            (None, place) => self.unless_dropped(entry, place, on_match),
         }
     }
 
@@ -278,7 +280,7 @@ impl<'a> Narrowing<'a> {
         &self,
         entry: &Entry,
         by: Option<&'a Place>,
-        mut hear: impl FnMut(Said<'a>),
+        mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
         // Those that drop files of this artifact from every package.
         let counts = |rule: &&DropRule| {
@@ -290,7 +292,7 @@ impl<'a> Narrowing<'a> {
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
             return Narrowed::In(by);
         };
-        hear(Said::Drops(rule));
+        on_match(RuleMatch::Drops(rule));
         Narrowed::Excluded(&rule.glob.place)
     }
 }
@@ -306,8 +308,8 @@ pub(super) fn matches(glob: &Glob, entry: &Entry) -> bool {
 /// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
 fn own<'a>(
     taken: Taken<'a>,
-    instance: &Instance<'a>,
-    witness: &mut impl Witness<'a>,
+    dist: &ResolvedDist<'a>,
+    trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut selection = Selection {
@@ -322,7 +324,7 @@ fn own<'a>(
         let why = if let Some(other) =
             candidates.iter().find(|c| !same(first.item.entry, c.item.entry))
         {
-            problems.push(conflict(instance, path, &first, other));
+            problems.push(conflict(dist, path, &first, other));
             Why::Differ
         } else if candidates.len() == 1 {
             Why::Alone
@@ -336,7 +338,7 @@ fn own<'a>(
                 Why::Executable
             }
         };
-        witness.settle(&candidates, &first, why);
+        trace.settle(&candidates, &first, why);
         // What is dropped of one artifact, another can have.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
@@ -356,7 +358,7 @@ fn same(one: &Entry, other: &Entry) -> bool {
 }
 
 fn conflict(
-    instance: &Instance<'_>,
+    dist: &ResolvedDist<'_>,
     path: &RelPath,
     one: &Selected<'_>,
     other: &Selected<'_>,
@@ -366,7 +368,7 @@ fn conflict(
         let (from, and) = (&one.item.entry.base, &other.item.entry.base);
         let what = format!(
             "artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content",
-            instance.name
+            dist.name
         );
         return Problem::error(Code::PathConflict, what)
             .label(one.rule, "takes both")
@@ -377,7 +379,7 @@ fn conflict(
         Code::PathConflict,
         format!(
             "artifacts `{a}` and `{b}` supply `{path}` of {} with different content",
-            instance.name
+            dist.name
         ),
     );
     let problem = if one.rule.to_string() == other.rule.to_string() {

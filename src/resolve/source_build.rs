@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::resolved_dist::Instance;
+use super::resolved_dist::ResolvedDist;
 use crate::manifest::{
     Filling, Manifest, PackageKind, PythonProject, ReadyWheel, Variant, WheelSource,
 };
@@ -33,7 +33,7 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
 pub(super) fn resolve(
     manifest: &Manifest,
     request: &Request,
-    all: &[Instance<'_>],
+    all: &[ResolvedDist<'_>],
     version: &Version,
 ) -> Resolved {
     let mut resolved = Resolved::default();
@@ -226,13 +226,13 @@ fn in_order(projects: &[PythonProject]) -> Vec<&PythonProject> {
 }
 
 /// The first devel package with what is installed beside it: all that is for no particular ISA.
-fn devel(all: &[Instance<'_>], version: &Version) -> Option<DevelTree> {
+fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-    let beside = |i: &&Instance<'_>| {
+    let beside = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    let wanted = |i: &&Instance<'_>| {
+    let wanted = |i: &&ResolvedDist<'_>| {
         !matches!(i.variant, Variant::Isa(_)) && devel.relies_on(i) && beside(i)
     };
     let mut install: Vec<String> =

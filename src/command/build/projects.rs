@@ -6,9 +6,9 @@ use rockpack::cleanup;
 use rockpack::execute::Earlier;
 use rockpack::manifest::Manifest;
 use rockpack::plan::Plan;
-use rockpack::project::{self, MadeWheel, ProjectError, Settings};
 use rockpack::provenance::Package;
 use rockpack::source::{Code, Problem, Problems};
+use rockpack::source_build::{self, MadeWheel, ProjectError, Settings};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment, print};
@@ -25,7 +25,7 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
 
 /// Whether the machine can build those of the plan.
 pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
-    project::check(plan, settings).map_err(|e| not_built(&e))
+    source_build::check(plan, settings).map_err(|e| not_built(&e))
 }
 
 /// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts
@@ -42,8 +42,9 @@ pub fn build(
     }
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
-    let built =
-        project::build(plan, settings, &args.dest_dir, &|happened| ui::project::tell_of(&happened));
+    let built = source_build::build(plan, settings, &args.dest_dir, &|happened| {
+        ui::source_build::tell_of(&happened)
+    });
     cleanup::end_orphans();
     let (outcome, stage) = built.map_err(|e| not_built(&e))?;
     let hash = |made: &MadeWheel| sha256_of_file(&stage.path(&made.path));
@@ -53,10 +54,10 @@ pub fn build(
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
     let earlier = conclude(stage, &made)?;
     super::earlier::tell(&earlier);
-    print(&ui::project::table(&outcome, &earlier.removed))?;
+    print(&ui::source_build::table(&outcome, &earlier.removed))?;
     let mut problems = Problems::new();
     for not_made in &outcome.not_made {
-        problems.push(ui::project::problem(
+        problems.push(ui::source_build::problem(
             not_made,
             manifest.python.place(&not_made.name),
             &args.dest_dir,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::manifest::{KdlFile, PackageKind, Part, Takes, Times, Word};
+use rockpack::manifest::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec, PackageKind};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::ui::bold;
@@ -13,7 +13,7 @@ const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, pr
 
 /// A node with the place where it stands.
 pub struct Entry {
-    pub word: &'static Word,
+    pub word: &'static NodeSpec,
     /// The node in whose block it stands; at the top of a file, none.
     pub owner: Option<&'static str>,
     pub file: &'static str,
@@ -47,7 +47,7 @@ pub fn vocabulary(files: &[KdlFile], width: usize) -> String {
 }
 
 /// Nodes with those in their blocks, moved to the right.
-fn index(words: &[Word], depth: usize) -> Vec<(String, &'static str)> {
+fn index(words: &[NodeSpec], depth: usize) -> Vec<(String, &'static str)> {
     let mut lines = Vec::new();
     for word in words {
         lines.push((format!("{}{}", "  ".repeat(depth), word.name), word.does));
@@ -81,11 +81,13 @@ pub fn entry(entry: &Entry, width: usize) -> String {
 }
 
 /// The name of a part; in brackets when it can be absent.
-pub fn label(part: &Part) -> String {
+pub fn label(part: &ArgSpec) -> String {
     let name = match part.takes {
-        Takes::Argument | Takes::OptionalArgument => part.name.to_owned(),
-        Takes::Arguments | Takes::OneOrMore => format!("{} …", part.name),
-        Takes::Required | Takes::Optional | Takes::Flag | Takes::Count => format!("{}=", part.name),
+        ArgKind::Argument | ArgKind::OptionalArgument => part.name.to_owned(),
+        ArgKind::Arguments | ArgKind::OneOrMore => format!("{} …", part.name),
+        ArgKind::Required | ArgKind::Optional | ArgKind::Flag | ArgKind::Count => {
+            format!("{}=", part.name)
+        }
     };
     if part.takes.is_required() { name } else { format!("[{name}]") }
 }
@@ -94,10 +96,10 @@ pub fn label(part: &Part) -> String {
 pub fn place(entry: &Entry) -> String {
     let (owner, kinds) = (entry.owner.unwrap_or(entry.file), kinds(entry.word.kinds));
     let times = match entry.word.times {
-        Times::Once => "exactly once",
-        Times::AtMostOnce => "at most once",
-        Times::AtLeastOnce => "once or more",
-        Times::Any => "any number of times",
+        Arity::Once => "exactly once",
+        Arity::AtMostOnce => "at most once",
+        Arity::AtLeastOnce => "once or more",
+        Arity::Any => "any number of times",
     };
     format!("In {owner}{kinds}, {times}.")
 }

@@ -4,7 +4,7 @@
 //! doesn't find here; `rockpack help manifest` and `schema/` print it; a test compares what
 //! decoders ask for with what is said here, and decodes every example.
 
-use crate::manifest::word::{KdlFile, Part, Takes, Times, Word};
+use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 
 mod package;
 mod python;
@@ -28,35 +28,35 @@ pub const VOCABULARY: [KdlFile; 2] = [
     },
 ];
 
-const fn part(takes: Takes, name: &'static str, says: &'static str) -> Part {
-    Part { takes, name, says }
+const fn part(takes: ArgKind, name: &'static str, says: &'static str) -> ArgSpec {
+    ArgSpec { takes, name, says }
 }
 
 /// The next argument.
-const fn argument(name: &'static str, says: &'static str) -> Part {
-    part(Takes::Argument, name, says)
+const fn argument(name: &'static str, says: &'static str) -> ArgSpec {
+    part(ArgKind::Argument, name, says)
 }
 
 /// A property that has to be there.
-const fn required(name: &'static str, says: &'static str) -> Part {
-    part(Takes::Required, name, says)
+const fn required(name: &'static str, says: &'static str) -> ArgSpec {
+    part(ArgKind::Required, name, says)
 }
 
 /// A property that can be absent.
-const fn optional(name: &'static str, says: &'static str) -> Part {
-    part(Takes::Optional, name, says)
+const fn optional(name: &'static str, says: &'static str) -> ArgSpec {
+    part(ArgKind::Optional, name, says)
 }
 
 /// What rules have that may match nothing.
-const WHY: Part =
+const WHY: ArgSpec =
     optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
 
 /// What many rules have: they count in one mode only.
-const MODE: Part = optional("mode", "Counts in this mode only: kpack or legacy.");
+const MODE: ArgSpec = optional("mode", "Counts in this mode only: kpack or legacy.");
 
 /// At the top of the packages' file.
-pub(super) const FILE: &[Word] = &[
-    Word::new("project", Times::Once, "project { … }", "Holds what all packages share.").block(PROJECT).example(
+pub(super) const FILE: &[NodeSpec] = &[
+    NodeSpec::new("project", Arity::Once, "project { … }", "Holds what all packages share.").block(PROJECT).example(
         r#"project {
     author "The Example Project"
     home-page "https://example.org"
@@ -65,9 +65,9 @@ pub(super) const FILE: &[Word] = &[
     license-text "share/doc/*/LICENSE*"
 }"#,
     ),
-    Word::new(
+    NodeSpec::new(
         "package",
-        Times::Any,
+        Arity::Any,
         r#"package "NAME" kind="selector|runtime|devel" { … }"#,
         "Declares one package; packages are built in the order of the file.",
     )
@@ -90,9 +90,9 @@ pub(super) const FILE: &[Word] = &[
     rpath "math" "lib"
 }"#,
     ),
-    Word::new(
+    NodeSpec::new(
         "drop",
-        Times::Any,
+        Arity::Any,
         r#"drop "GLOB" component="…" artifact="…" mode="…" everywhere=#true reason="WHY" optional="WHY""#,
         "Says that files are in no package on purpose: those that no package takes, which the plan lists as unowned otherwise; with \
          `everywhere`, also those that packages take.",
@@ -106,7 +106,7 @@ pub(super) const FILE: &[Word] = &[
         optional("artifact", "Of this artifact only."),
         MODE,
         part(
-            Takes::Flag,
+            ArgKind::Flag,
             "everywhere",
             "Leave them out of every package, devel packages included, whatever those take. It is the one way to ship a file nowhere that an \
              `artifact` line takes.",
@@ -119,9 +119,9 @@ pub(super) const FILE: &[Word] = &[
     ),
     python::PROJECT,
     python::WHEEL,
-    Word::new(
+    NodeSpec::new(
         "ignore",
-        Times::Any,
+        Arity::Any,
         r#"ignore "CODE" package="PACKAGE" in="GLOB" to="GLOB" reason="WHY" optional="WHY""#,
         "Says that a finding of `rockpack verify` or a warning of a plan is expected; it is counted, and shown with `--verbose`.",
     )
@@ -142,60 +142,60 @@ pub(super) const FILE: &[Word] = &[
         optional("optional", "Why it is no mistake when nothing is found; without it, that is a warning."),
     ])
     .example(r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#),
-    Word::new(
+    NodeSpec::new(
         "system-library",
-        Times::Any,
+        Arity::Any,
         r#"system-library "SONAME" "SONAME" reason="WHY""#,
         "Names libraries that ELF files may need and that the user's system has.",
     )
     .with(&[
-        part(Takes::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        part(ArgKind::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
         optional("reason", "Why the system has them."),
     ])
     .example(r#"system-library "libc.so.6" "libm.so.6""#),
-    Word::new(
+    NodeSpec::new(
         "missing-library",
-        Times::Any,
+        Arity::Any,
         r#"missing-library "SONAME" "SONAME" reason="WHY""#,
         "Names libraries that ELF files may need though nothing has them: a note in the plan, in place of an error.",
     )
     .with(&[
-        part(Takes::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        part(ArgKind::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
         required("reason", "Why they can be missing."),
     ])
     .example(r#"missing-library "libblas.so.*" reason="small builds leave it out""#),
 ];
 
 /// In `project`.
-const PROJECT: &[Word] = &[
-    Word::new("author", Times::Once, r#"author "NAME""#, "Names the author, `Author` in every package's metadata.")
+const PROJECT: &[NodeSpec] = &[
+    NodeSpec::new("author", Arity::Once, r#"author "NAME""#, "Names the author, `Author` in every package's metadata.")
         .with(&[argument("NAME", "The author's name.")])
         .example(r#"author "The Example Project""#),
-    Word::new(
+    NodeSpec::new(
         "home-page",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"home-page "https://…""#,
         "Gives the home page, a `Project-URL` in every package's metadata.",
     )
     .with(&[argument("https://…", "Its address.")])
     .example(r#"home-page "https://example.org""#),
-    Word::new(
+    NodeSpec::new(
         "requires-python",
-        Times::Once,
+        Arity::Once,
         r#"requires-python ">=3.10""#,
         "Says which versions of Python the packages are for, `Requires-Python` in their metadata.",
     )
     .with(&[argument(">=3.10", "A version specifier (PEP 440), in quotes.")])
     .example(r#"requires-python ">=3.10, <3.15""#),
-    Word::new(
+    NodeSpec::new(
         "platform-tag",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"platform-tag "auto" env="VARIABLE" at-most="manylinux_2_28""#,
         "Says where the wheels' platform tag comes from when `--platform-tag` doesn't give it, and how new it may be.",
     )
     .with(&[
         part(
-            Takes::OptionalArgument,
+            ArgKind::OptionalArgument,
             "auto",
             "The tag is the best that is true of all ELF files that are shipped, by the manylinux and musllinux policies. So it is when \
              nothing is said, too.",
@@ -208,17 +208,17 @@ const PROJECT: &[Word] = &[
         ),
     ])
     .example(r#"platform-tag "auto" env="EXAMPLE_PLATFORM_TAG" at-most="manylinux_2_28""#),
-    Word::new(
+    NodeSpec::new(
         "license-text",
-        Times::Any,
+        Arity::Any,
         r#"license-text "GLOB" optional="WHY""#,
         "Says where artifacts install licence texts; those of the artifacts that a package ships files of go into its metadata.",
     )
     .with(&[argument("GLOB", "Installed paths."), WHY])
     .example(r#"license-text "share/doc/*/LICENSE*""#),
-    Word::new(
+    NodeSpec::new(
         "compression",
-        Times::Any,
+        Arity::Any,
         r#"compression "store|fast|default|max" "GLOB" "GLOB" optional="WHY""#,
         "Says how files in wheels are compressed, where not as `--compression` says; the first line that matches counts.",
     )
@@ -228,13 +228,13 @@ const PROJECT: &[Word] = &[
             "store: not at all; fast, default and max: deflated, from fast to small. What is stored here stays so whatever \
              `--compression` asks for; the other levels give way to it.",
         ),
-        part(Takes::OneOrMore, "GLOB", "Installed paths."),
+        part(ArgKind::OneOrMore, "GLOB", "Installed paths."),
         WHY,
     ])
     .example(r#"compression "store" "share/videos/**" "**/*.zst""#),
-    Word::new(
+    NodeSpec::new(
         "license-of",
-        Times::Any,
+        Arity::Any,
         r#"license-of "ARTIFACT" spdx="SPDX EXPRESSION""#,
         "Says which terms an artifact is under; the licence of a package without a `license` of its own is composed of these.",
     )
@@ -246,9 +246,9 @@ const PROJECT: &[Word] = &[
 ];
 
 /// In `environment`.
-const ENVIRONMENT: &[Word] = &[Word::new(
+const ENVIRONMENT: &[NodeSpec] = &[NodeSpec::new(
     "directory",
-    Times::AtLeastOnce,
+    Arity::AtLeastOnce,
     r#"directory "PACKAGE" "DIRECTORY" optional="WHY""#,
     "Adds a directory to the search path.",
 )
@@ -260,9 +260,9 @@ const ENVIRONMENT: &[Word] = &[Word::new(
 .example(r#"directory "core" "lib""#)];
 
 /// At the top of the families' file.
-pub(super) const FAMILIES: &[Word] = &[Word::new(
+pub(super) const FAMILIES: &[NodeSpec] = &[NodeSpec::new(
     "isa",
-    Times::AtLeastOnce,
+    Arity::AtLeastOnce,
     r#"isa "NAME" product="TEXT" { … }"#,
     "Declares an ISA and, in its block, the families that it is in.",
 )
@@ -279,23 +279,23 @@ pub(super) const FAMILIES: &[Word] = &[Word::new(
 )];
 
 /// In `isa`.
-const ISA: &[Word] = &[
-    Word::new(
+const ISA: &[NodeSpec] = &[
+    NodeSpec::new(
         "family",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"family "NAME" "NAME""#,
         "Puts the ISA into families, which artifacts and the command line can name.",
     )
-    .with(&[part(Takes::OneOrMore, "NAME", "A family. The ISA's own name needs no mention.")])
+    .with(&[part(ArgKind::OneOrMore, "NAME", "A family. The ISA's own name needs no mention.")])
     .example(r#"family "gpu9-all" "server-all""#),
-    Word::new(
+    NodeSpec::new(
         "without",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"without "PROJECT" "PROJECT""#,
         "Notes the projects that a build leaves out for this ISA.",
     )
     .with(&[part(
-        Takes::OneOrMore,
+        ArgKind::OneOrMore,
         "PROJECT",
         "A project, in its own spelling. It is for readers: plans don't depend on it.",
     )])

@@ -1,6 +1,6 @@
 //! The nodes of a block or a file, taken by name.
 
-use super::{Asked, Faults, Node, Times, Word, title};
+use super::{Arity, Asked, Faults, Node, NodeSpec, title};
 use crate::kdl;
 use crate::manifest::decode::VOCABULARY;
 use crate::source::{Code, Place, Problem, nearest};
@@ -11,7 +11,7 @@ pub(in super::super) struct Block<'a> {
     faults: &'a Faults,
     owner: String,
     place: Place,
-    words: &'static [Word],
+    words: &'static [NodeSpec],
     nodes: Vec<&'a kdl::Node>,
     /// Nodes whose absence somebody else reports.
     excused: &'static [&'static str],
@@ -23,14 +23,14 @@ impl<'a> Block<'a> {
         faults: &'a Faults,
         owner: String,
         place: Place,
-        words: &'static [Word],
+        words: &'static [NodeSpec],
         nodes: &'a [kdl::Node],
     ) -> Self {
         Self { faults, owner, place, words, nodes: nodes.iter().collect(), excused: &[] }
     }
 
     /// The nodes of the file itself.
-    pub fn of_file(faults: &'a Faults, words: &'static [Word], nodes: &'a [kdl::Node]) -> Self {
+    pub fn of_file(faults: &'a Faults, words: &'static [NodeSpec], nodes: &'a [kdl::Node]) -> Self {
         Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
     }
 
@@ -40,7 +40,7 @@ impl<'a> Block<'a> {
         name: &'static str,
         read: impl FnMut(&mut Node<'a>) -> Option<T>,
     ) -> Vec<T> {
-        self.note(name, Times::Any);
+        self.note(name, Arity::Any);
         self.take(name, read)
     }
 
@@ -62,7 +62,7 @@ impl<'a> Block<'a> {
         name: &'static str,
         read: impl FnMut(&mut Node<'a>) -> Option<T>,
     ) -> Option<T> {
-        self.note(name, Times::AtMostOnce);
+        self.note(name, Arity::AtMostOnce);
         self.refuse_repeated(name);
         self.take(name, read).into_iter().next()
     }
@@ -73,7 +73,7 @@ impl<'a> Block<'a> {
         name: &'static str,
         read: impl FnMut(&mut Node<'a>) -> Option<T>,
     ) -> Option<T> {
-        self.note(name, Times::Once);
+        self.note(name, Arity::Once);
         self.expect(name);
         self.refuse_repeated(name);
         self.take(name, read).into_iter().next()
@@ -85,7 +85,7 @@ impl<'a> Block<'a> {
         name: &'static str,
         read: impl FnMut(&mut Node<'a>) -> Option<T>,
     ) -> Vec<T> {
-        self.note(name, Times::AtLeastOnce);
+        self.note(name, Arity::AtLeastOnce);
         self.expect(name);
         self.take(name, read)
     }
@@ -173,11 +173,11 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn note(&self, name: &'static str, times: Times) {
+    fn note(&self, name: &'static str, times: Arity) {
         self.faults.note(|| Asked::Node { name, times, known: self.word(name).is_some() });
     }
 
-    fn word(&self, name: &str) -> Option<&'static Word> {
+    fn word(&self, name: &str) -> Option<&'static NodeSpec> {
         self.words.iter().find(|w| w.name == name)
     }
 
@@ -191,7 +191,7 @@ impl<'a> Block<'a> {
 }
 
 /// Where a node of this name can stand, if there is such a node at all.
-fn home(name: &str) -> Option<(String, &'static Word)> {
+fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
     let all = VOCABULARY.iter().flat_map(|file| {
         file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
     });

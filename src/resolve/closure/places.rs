@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Found;
-use super::words::files;
+use super::messages::files;
 use crate::manifest::Manifest;
 use crate::source::{Place, Problem};
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::places::Places;
-use super::{Closure, Found, Need, Resolved, words};
+use super::{Closure, Found, Need, Resolved, messages};
 use crate::catalog::Catalog;
 use crate::manifest::{LibraryRule, Manifest, PackageKind};
 use crate::names::PackageName;
@@ -100,7 +100,7 @@ impl<'a> Report<'_, 'a> {
                     _ => Code::LibraryByLuck,
                 };
                 let package = &file.distribution.package;
-                let rule = self.expected.find(code, package, words::path(&file));
+                let rule = self.expected.find(code, package, messages::path(&file));
                 let key = (package, self.ground(&file, &need), rule);
                 let library = need.library;
                 let group = self.wrong.entry(key).or_insert_with(|| Group {
@@ -126,7 +126,7 @@ impl<'a> Report<'_, 'a> {
                     Some(_) if self.is_devel(file) => Ground::Devel,
                     Some(library) => Ground::Directory(
                         library.distribution.name.as_str(),
-                        words::directory(library),
+                        messages::directory(library),
                     ),
                     None => Ground::Library(need.library),
                 }
@@ -168,7 +168,7 @@ impl<'a> Report<'_, 'a> {
         for twins in self.twins.values() {
             let expected = twins.pair.iter().find_map(|found| {
                 let package = &found.distribution.package;
-                self.expected.find(Code::LibraryTwice, package, words::path(found))
+                self.expected.find(Code::LibraryTwice, package, messages::path(found))
             });
             problems.push(self.expected.apply(twins.problem(&places), expected));
         }
@@ -178,12 +178,12 @@ impl<'a> Report<'_, 'a> {
     fn problem(&self, ground: Ground<'a>, group: &Group<'a>) -> Option<Problem> {
         let manifest = self.closure.manifest;
         match (ground, &group.need.resolved) {
-            (Ground::Devel, _) => Some(words::devel(group)),
+            (Ground::Devel, _) => Some(messages::devel(group)),
             (Ground::Package(_, everywhere), Resolved::Luck(library)) => {
-                words::luck(manifest, group, library, everywhere)
+                messages::luck(manifest, group, library, everywhere)
             }
-            (_, Resolved::ThroughLoader { .. }) => words::through_loader(manifest, group),
-            (_, Resolved::Unresolved { .. }) => words::unresolved(manifest, group),
+            (_, Resolved::ThroughLoader { .. }) => messages::through_loader(manifest, group),
+            (_, Resolved::Unresolved { .. }) => messages::unresolved(manifest, group),
             (
                 _,
                 Resolved::Member(_)
@@ -242,7 +242,7 @@ impl Excused<'_, '_> {
             format!("the host has to have {libraries}: {reason}")
         } else {
             let (are, them) = if several { ("are", "them") } else { ("is", "it") };
-            let need = words::Subject::new(&self.files).with("need");
+            let need = messages::Subject::new(&self.files).with("need");
             format!("{libraries} {are} missing: {reason}; {need} {them}")
         };
         Note { text, rule: Some(self.rule.name.place.to_string()) }
@@ -253,14 +253,14 @@ impl<'a> Twins<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
         // The one that is loaded comes first.
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
-        let [one, other] = order.map(|at| words::file(&self.pair[at]));
+        let [one, other] = order.map(|at| messages::file(&self.pair[at]));
         let what =
             format!("`{}` is found twice: {one} and {other} are different files", self.library);
         let problem = Problem::warning(Code::LibraryTwice, what)
             .help("exclude one of them, or give it a SONAME of its own in the build");
-        let labelled = order
-            .iter()
-            .filter_map(|&at| Some((places.of(&self.pair[at])?, words::loaded_by(&self.load[at]))));
+        let labelled = order.iter().filter_map(|&at| {
+            Some((places.of(&self.pair[at])?, messages::loaded_by(&self.load[at])))
+        });
         labelled.fold(problem, |problem, (place, text)| problem.label(place, text))
     }
 }

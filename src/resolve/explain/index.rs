@@ -26,9 +26,11 @@ pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelP
 /// The installed path of one below site-packages, when it starts with a platform directory.
 pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) -> Option<RelPath> {
     let (first, rest) = path.as_str().split_once('/')?;
-    let mut instances =
-        modes.iter().filter_map(|m| m.scope.as_ref()).flat_map(|(_, instances)| instances);
-    instances.any(|i| i.platform_dir.as_str() == first).then(|| rest.parse().ok())?
+    let mut resolved_dists = modes
+        .iter()
+        .filter_map(|m| m.scope.as_ref())
+        .flat_map(|(_, resolved_dists)| resolved_dists);
+    resolved_dists.any(|i| i.platform_dir.as_str() == first).then(|| rest.parse().ok())?
 }
 
 /// How many near paths are offered.

@@ -9,30 +9,29 @@ use crate::elf::ElfFacts;
 use crate::names::RelPath;
 use crate::plan::title;
 use crate::plan::{Distribution, Member, Plan, Step};
-use crate::resolve::resolved_dist::Instance;
+use crate::resolve::resolved_dist::ResolvedDist;
 
 /// What a distribution makes of a path: what its rules say, and what the plan has of it.
 pub(super) fn distribution(
     plan: Option<&Plan>,
     catalog: &Catalog,
-    instance: &Instance<'_>,
-    heard: Selecting<'_>,
+    dist: &ResolvedDist<'_>,
+    matched: Selecting<'_>,
     path: &RelPath,
 ) -> InDistribution {
-    let variant = instance.variant.as_str().map(str::to_owned);
-    let planned = plan.and_then(|p| {
-        p.distributions.iter().find(|d| d.name == instance.name && d.variant == variant)
-    });
+    let variant = dist.variant.as_str().map(str::to_owned);
+    let planned = plan
+        .and_then(|p| p.distributions.iter().find(|d| d.name == dist.name && d.variant == variant));
     let absent =
         planned.iter().flat_map(|d| &d.absent).filter(|a| a.path == *path).cloned().collect();
     InDistribution {
-        package: instance.package.name.value.clone(),
-        name: instance.name.clone(),
+        package: dist.package.name.value.clone(),
+        name: dist.name.clone(),
         variant,
-        directory: instance.directory.clone(),
-        rules: heard.rules,
-        choice: heard.choice,
-        problems: heard.problems,
+        directory: dist.directory.clone(),
+        rules: matched.rules,
+        choice: matched.choice,
+        problems: matched.problems,
         lands: planned.map(|d| landings(d, catalog, path)).unwrap_or_default(),
         absent,
         below: planned.filter(|d| !at_path(d, path)).and_then(|d| below(d, path)),

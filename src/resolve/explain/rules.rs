@@ -2,46 +2,44 @@
 
 use std::collections::HashSet;
 
-use super::{Choice, Heard, Reason, Rule, Says};
+use super::{Choice, MatchedRule, Reason, Rule, Says};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
 use crate::manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 use crate::names::{Mode, RelPath};
 use crate::resolve::install_tree::Item;
-use crate::resolve::resolved_dist::Instance;
+use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select;
-use crate::resolve::select::{Said, Selected, Why, Witness};
+use crate::resolve::select::{RuleMatch, Selected, SelectionTrace, Why};
 use crate::resolve::targets::Targets;
 use crate::resolve::unowned;
 use crate::source::{Place, Problems};
 
-/// What was heard of a path while a distribution selected it.
+/// What was matched of a path while a distribution selected it.
 pub(super) struct Selecting<'a> {
-    pub rules: Vec<Heard>,
+    pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
     /// The entries that count as taken.
     pub owned: Vec<&'a Entry>,
 }
 
-/// Selects from `here`, the catalog of one path, and tells what was heard.
-pub(super) fn heard<'a>(
+/// Selects from `here`, the catalog of one path, and tells what was matched.
+pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
-    instance: &Instance<'a>,
+    dist: &ResolvedDist<'a>,
     mode: Mode,
     path: &RelPath,
 ) -> Selecting<'a> {
     let (mut trace, mut problems) = (Trace::default(), Problems::new());
-    let selection = match instance.package.kind {
+    let selection = match dist.package.kind {
         PackageKind::Runtime => {
-            select::runtime(manifest, here, instance, mode, &mut trace, &mut problems)
+            select::runtime(manifest, here, dist, mode, &mut trace, &mut problems)
         }
-        PackageKind::Devel => {
-            select::devel(manifest, here, instance, mode, &mut trace, &mut problems)
-        }
+        PackageKind::Devel => select::devel(manifest, here, dist, mode, &mut trace, &mut problems),
         PackageKind::Selector => select::Selection::default(),
     };
-    trace.rules.extend(naming(instance, path));
+    trace.rules.extend(naming(dist, path));
     Selecting {
         rules: trace.rules,
         choice: trace.choice,
@@ -53,38 +51,39 @@ pub(super) fn heard<'a>(
 /// Remembers everything that is said.
 #[derive(Default)]
 struct Trace {
-    rules: Vec<Heard>,
+    rules: Vec<MatchedRule>,
     choice: Option<Choice>,
 }
 
-impl<'a> Witness<'a> for Trace {
-    fn hear(&mut self, artifact: &'a ArtifactId, said: Said<'a>) {
+impl<'a> SelectionTrace<'a> for Trace {
+    fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
         let (says, place) = match said {
-            Said::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
-            Said::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
-            Said::Inherits(package, rule) => (
+            RuleMatch::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
+            RuleMatch::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
+            RuleMatch::Inherits(package, rule) => (
                 Says::Inherits {
                     package: package.value.to_string(),
                     by: Rule::at(&rule.name.place),
                 },
                 Some(&package.place),
             ),
-            Said::WithoutArtifact(place) => (Says::WithoutArtifact, Some(place)),
-            Said::WithoutComponent(place) => (Says::WithoutComponent, Some(place)),
-            Said::Includes(rule) => (Says::Includes, Some(&rule.glob.place)),
-            Said::NotIncluded => (Says::NotIncluded, None),
-            Said::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
-            Said::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
+            RuleMatch::WithoutArtifact(place) => (Says::WithoutArtifact, Some(place)),
+            RuleMatch::WithoutComponent(place) => (Says::WithoutComponent, Some(place)),
+            RuleMatch::Includes(rule) => (Says::Includes, Some(&rule.glob.place)),
+            RuleMatch::NotIncluded => (Says::NotIncluded, None),
+            RuleMatch::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
+            RuleMatch::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
         };
-        let heard = Heard { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
+        let matched =
+            MatchedRule { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
         // An artifact can have a path in several of its base directories.
-        if !self.rules.contains(&heard) {
-            self.rules.push(heard);
+        if !self.rules.contains(&matched) {
+            self.rules.push(matched);
         }
     }
 
-    fn hear_directory(&mut self, artifact: &'a ArtifactId, said: Said<'a>) {
-        self.hear(artifact, said);
+    fn on_directory_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
+        self.on_match(artifact, said);
     }
 
     fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
@@ -115,10 +114,13 @@ impl Rule {
 }
 
 /// Rules that name the path itself, whoever has it.
-fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
-    let package = instance.package;
-    let heard =
-        |says: Says, place: &Place| Heard { artifact: None, says, rule: Some(Rule::at(place)) };
+fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
+    let package = dist.package;
+    let matched = |says: Says, place: &Place| MatchedRule {
+        artifact: None,
+        says,
+        rule: Some(Rule::at(place)),
+    };
     let matches = |glob: &Option<String>| {
         glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path))
     };
@@ -128,24 +130,24 @@ fn naming(instance: &Instance<'_>, path: &RelPath) -> Vec<Heard> {
             .aliases
             .iter()
             .filter(|r| *r.path == *path)
-            .map(|r| heard(Says::Alias, &r.path.place)),
+            .map(|r| matched(Says::Alias, &r.path.place)),
     );
     rules.extend(
         package
             .keep_links
             .iter()
             .filter(|l| ***l == *path)
-            .map(|l| heard(Says::KeepsLink, &l.place)),
+            .map(|l| matched(Says::KeepsLink, &l.place)),
     );
     for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
-        rules.push(heard(Says::Finds(library.name.value.clone()), &library.name.place));
+        rules.push(matched(Says::Finds(library.name.value.clone()), &library.name.place));
     }
     for script in package
         .scripts
         .iter()
         .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
     {
-        rules.push(heard(Says::Starts(script.name.value.clone()), &script.name.place));
+        rules.push(matched(Says::Starts(script.name.value.clone()), &script.name.place));
     }
     rules
 }
@@ -167,9 +169,9 @@ pub(super) fn dropped(
     targets: &Targets,
     here: &Catalog,
     owned: &HashSet<*const Entry>,
-) -> Vec<Heard> {
+) -> Vec<MatchedRule> {
     let rules = left(here, owned).filter_map(|item| {
-        unowned::dropping(manifest, targets.mode, &item).map(|rule| Heard {
+        unowned::dropping(manifest, targets.mode, &item).map(|rule| MatchedRule {
             artifact: Some(item.artifact.id.clone()),
             says: Says::Drops(rule.reason.clone()),
             rule: Some(Rule::at(&rule.glob.place)),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{
-    At, Explanation, Found, Heard, InDistribution, InMode, Landing, Match, Needed, Part, Reason,
-    Says, Whereabouts,
+    At, Explanation, Found, InDistribution, InMode, Landing, Match, MatchedRule, Needed, Part,
+    Reason, Says, Whereabouts,
 };
 use crate::catalog::{Content, EntryKind};
 use crate::elf::{ElfFacts, ElfKind, Machine};
@@ -150,9 +150,9 @@ fn in_mode(
         };
         before.insert(names, (mode.mode, block));
     }
-    for heard in &mode.dropped {
+    for matched in &mode.dropped {
         let _ =
-            write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[heard], false));
+            write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[matched], false));
     }
     for id in &mode.unowned {
         let _ = writeln!(text, "  in no package: nothing takes it from {id}, and no rule drops it");
@@ -210,10 +210,10 @@ fn any_variant(distribution: &InDistribution) -> String {
 }
 
 fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> String {
-    let rules: Vec<&Heard> = distribution
+    let rules: Vec<&MatchedRule> = distribution
         .rules
         .iter()
-        .filter(|heard| verbose || is_worth_a_line(heard, distribution))
+        .filter(|matched| verbose || is_worth_a_line(matched, distribution))
         .collect();
     let mut text = rule_lines("rules", &rules, verbose);
     choice(distribution, &mut text);
@@ -237,9 +237,10 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
 }
 
 /// Whether a rule had a say in where the path lands.
-fn is_worth_a_line(heard: &Heard, distribution: &InDistribution) -> bool {
-    let takes = |other: &Heard| other.says == Says::Takes && other.artifact == heard.artifact;
-    match heard.says {
+fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
+    let takes =
+        |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
+    match matched.says {
         Says::Finds(_) | Says::Starts(_) => false,
         Says::OtherComponents => !distribution.rules.iter().any(takes),
         _ => true,
@@ -252,18 +253,18 @@ fn labelled(label: &str, line: &str, text: &mut String) {
 }
 
 /// Each rule with its line of the manifest, aligned.
-fn rule_lines(label: &str, rules: &[&Heard], verbose: bool) -> String {
+fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
-    for heard in rules {
-        let Some(rule) = &heard.rule else {
-            lines.push((String::new(), says(heard, verbose), Vec::new()));
+    for matched in rules {
+        let Some(rule) = &matched.rule else {
+            lines.push((String::new(), says(matched, verbose), Vec::new()));
             continue;
         };
         let (place, quoted) = (rule.place.clone(), rule.text.clone());
         match lines.iter_mut().find(|(p, q, _)| !verbose && *p == place && *q == quoted) {
-            Some((_, _, said)) if said.contains(&says(heard, verbose)) => {}
-            Some((_, _, said)) => said.push(says(heard, verbose)),
-            None => lines.push((place, quoted, vec![says(heard, verbose)])),
+            Some((_, _, said)) if said.contains(&says(matched, verbose)) => {}
+            Some((_, _, said)) => said.push(says(matched, verbose)),
+            None => lines.push((place, quoted, vec![says(matched, verbose)])),
         }
     }
     let place_width = lines.iter().map(|(place, _, _)| place.len()).max().unwrap_or(0);
@@ -297,9 +298,9 @@ fn summed(said: &[String]) -> String {
     }
 }
 
-fn says(heard: &Heard, verbose: bool) -> String {
-    let id = heard.artifact.as_ref().map(ToString::to_string).unwrap_or_default();
-    match &heard.says {
+fn says(matched: &MatchedRule, verbose: bool) -> String {
+    let id = matched.artifact.as_ref().map(ToString::to_string).unwrap_or_default();
+    match &matched.says {
         Says::Takes => format!("takes {id}"),
         Says::OtherComponents => format!("not {id}"),
         Says::Inherits { package, by } if verbose => {

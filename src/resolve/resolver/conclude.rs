@@ -4,7 +4,7 @@ use super::{Found, Resolver};
 use crate::plan::{Distribution, FORMAT, Note, Plan};
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
-use crate::resolve::resolved_dist::Instance;
+use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Leftover};
 use crate::resolve::{
@@ -16,7 +16,7 @@ impl<'a> Resolver<'a> {
     /// Checks all distributions together; without errors, they are the plan.
     pub(super) fn check(
         &self,
-        made: Vec<(Instance<'a>, Distribution)>,
+        made: Vec<(ResolvedDist<'a>, Distribution)>,
         filled: &[Filled<'a>],
         found: Found,
     ) -> Result<(Plan, Problems), Problems> {
@@ -72,7 +72,8 @@ impl<'a> Resolver<'a> {
             );
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
-        let wanted = |i: &Instance<'_>| self.request.wants_distribution(&i.package.name, &i.name);
+        let wanted =
+            |i: &ResolvedDist<'_>| self.request.wants_distribution(&i.package.name, &i.name);
         let mut distributions: Vec<_> =
             made.into_iter().filter(|(i, _)| wanted(i)).map(|(_, d)| d).collect();
         for distribution in &mut distributions {

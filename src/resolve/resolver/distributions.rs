@@ -6,9 +6,9 @@ use super::{Found, Resolver};
 use crate::manifest::{PackageKind, ScriptTarget};
 use crate::names::{NameError, RelPath};
 use crate::plan::{Archive, Distribution, Form, Member, Note};
-use crate::resolve::links::{Filled, Shipped, below, is_shipped, members};
+use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
 use crate::resolve::marker::{overlay_marker, platform_marker};
-use crate::resolve::resolved_dist::Instance;
+use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
     describe, devel, empty, licenses, notes, place, requires, rpath, runtime_data, unused_rules,
@@ -21,46 +21,45 @@ type Registered = BTreeMap<String, (String, RelPath)>;
 impl<'a> Resolver<'a> {
     pub(super) fn runtime(
         &self,
-        instance: &Instance<'a>,
+        dist: &ResolvedDist<'a>,
         all_filled: &[Filled<'a>],
-        shipped: &Shipped<'_, 'a>,
+        shipped: &Owners<'_, 'a>,
         found: &mut Found,
     ) -> Result<Distribution, NameError> {
-        let mut distribution = self.distribution(instance, Form::Wheel)?;
-        let Some(filled) = all_filled
-            .iter()
-            .find(|f| f.instance.name == instance.name && f.instance.variant == instance.variant)
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
+        let Some(filled) =
+            all_filled.iter().find(|f| f.dist.name == dist.name && f.dist.variant == dist.variant)
         else {
             return Ok(distribution);
         };
-        let directories = rpath::directories(instance, self.all);
+        let directories = rpath::directories(dist, self.all);
         let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
         absent.extend(filled.runtime.absent.iter().cloned());
         absent.extend(describe::missing(
-            instance.package,
+            dist.package,
             self.targets.system,
             &filled.runtime.placed,
             |p| is_shipped(filled, shipped, p),
         ));
         absent.sort_by(|a, b| a.path.cmp(&b.path));
-        if instance.is_overlay() {
+        if dist.is_overlay() {
             placed.extend(self.device_links(filled, &placed));
-            placed.extend(overlay_marker(instance));
+            placed.extend(overlay_marker(dist));
         } else {
-            placed.extend(platform_marker(instance));
+            placed.extend(platform_marker(dist));
         }
-        let scripts = describe::scripts(instance.package, self.targets.system, |p| {
+        let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });
-        let facts = runtime_data::wheel(self.targets, instance, self.all, &scripts, None);
+        let facts = runtime_data::wheel(self.targets, dist, self.all, &scripts, None);
         placed.extend(describe::import_package(
-            instance,
+            dist,
             self.templates,
             &facts,
             &scripts,
             &mut found.problems,
         ));
-        distribution.entry_points = describe::entry_points(instance, &scripts);
+        distribution.entry_points = describe::entry_points(dist, &scripts);
         distribution.members = sorted(placed);
         distribution.absent = absent;
         Ok(distribution)
@@ -68,79 +67,74 @@ impl<'a> Resolver<'a> {
 
     /// The list from which an expanded devel tree links to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
-        let instance = &filled.instance;
+        let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
-        let root = RelPath::from(&instance.platform_dir);
+        let root = RelPath::from(&dist.platform_dir);
         let links = placed.iter().filter_map(|member| {
             let path = member.path.below(&root)?;
             let target = below(&devel.platform_dir, &path).relative_to_sibling(&member.path);
             Some((path, target))
         });
-        let text = runtime_data::device_links(self.targets, instance, links);
-        let path = format!(".devel_links/{}.json", instance.variant.as_str()?).parse().ok()?;
+        let text = runtime_data::device_links(self.targets, dist, links);
+        let path = format!(".devel_links/{}.json", dist.variant.as_str()?).parse().ok()?;
         Some(describe::render(root.join(&path), text + "\n"))
     }
 
     pub(super) fn devel(
         &self,
-        instance: &Instance<'a>,
-        shipped: &Shipped<'_, 'a>,
+        dist: &ResolvedDist<'a>,
+        shipped: &Owners<'_, 'a>,
         found: &mut Found,
     ) -> Result<Distribution, NameError> {
-        let mut distribution = self.distribution(instance, Form::Wheel)?;
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
         let selection = select::devel(
             self.manifest,
             self.catalog,
-            instance,
+            dist,
             self.targets.mode,
             &mut used,
             &mut found.problems,
         );
-        found.remember(instance, &selection);
+        found.remember(dist, &selection);
         found.problems.extend(unused_rules::rules(
             self.catalog,
-            instance.package,
+            dist.package,
             self.targets.mode,
             &used,
         ));
-        let lacks = unused_rules::lacks_artifact(instance.package, self.targets.mode, &used)
+        let lacks = unused_rules::lacks_artifact(dist.package, self.targets.mode, &used)
             || unused_rules::inherits_missing(
                 self.manifest,
                 self.catalog,
-                instance.package,
+                dist.package,
                 self.targets.mode,
             );
         if selection.files.is_empty() && !lacks {
             found.problems.push(empty::problem(
                 self.catalog,
-                instance,
+                dist,
                 self.targets.mode,
                 &selection,
                 None,
             ));
         }
-        let devel = devel::archive(
-            instance,
-            &selection,
-            &self.view(instance),
-            shipped,
-            &mut found.problems,
-        );
-        found.notes.extend(notes::keep_links(instance, &devel.members).map(Note::from));
+        let devel =
+            devel::archive(dist, &selection, &self.view(dist), shipped, &mut found.problems);
+        found.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
-        let facts = runtime_data::wheel(self.targets, instance, self.all, &[], Some(name));
+        let facts = runtime_data::wheel(self.targets, dist, self.all, &[], Some(name));
         let mut archived = devel.members;
-        archived.extend(platform_marker(instance));
+        archived.extend(platform_marker(dist));
         distribution.members = sorted(describe::import_package(
-            instance,
+            dist,
             self.templates,
             &facts,
             &[],
             &mut found.problems,
         ));
-        let path = name.parse().map(|name| below(&instance.module, &name));
+        let path = name.parse().map(|name| below(&dist.module, &name));
         distribution.archive = path.ok().map(|path| Archive { path, xz, members: archived });
         distribution.absent = devel.absent;
         Ok(distribution)
@@ -148,38 +142,38 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn selector(
         &self,
-        instance: &Instance<'a>,
+        dist: &ResolvedDist<'a>,
         filled: &[Filled<'a>],
         found: &mut Found,
     ) -> Result<Distribution, NameError> {
-        let mut distribution = self.distribution(instance, Form::Sdist)?;
-        let requires = requires::requires(self.manifest, self.targets, instance)?;
-        let extras = requires::extras(self.manifest, self.targets, instance)?;
-        let (registered, aliases) = (self.registered(instance, filled), forwards(instance, filled));
+        let mut distribution = self.distribution(dist, Form::Sdist)?;
+        let requires = requires::requires(self.manifest, self.targets, dist)?;
+        let extras = requires::extras(self.manifest, self.targets, dist)?;
+        let (registered, aliases) = (self.registered(dist, filled), forwards(dist, filled));
         let known = runtime_data::Known {
             requires: &requires,
             extras: &extras,
             registered: &registered,
             aliases: &aliases,
         };
-        let facts = runtime_data::selector(self.manifest, self.targets, instance, self.all, &known);
+        let facts = runtime_data::selector(self.manifest, self.targets, dist, self.all, &known);
         distribution.members =
-            sorted(describe::sdist(instance, self.templates, &facts, &mut found.problems));
-        let scripts = describe::scripts(instance.package, self.targets.system, |_| false);
-        distribution.entry_points = describe::entry_points(instance, &scripts);
+            sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
+        let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
+        distribution.entry_points = describe::entry_points(dist, &scripts);
         Ok(distribution)
     }
 
-    fn registered(&self, selector: &Instance<'_>, filled: &[Filled<'a>]) -> Registered {
-        let (mut registered, shipped) = (Registered::new(), Shipped::new(filled));
-        for f in filled.iter().filter(|f| selector.relies_on(&f.instance)) {
-            for (name, target) in describe::scripts(f.instance.package, self.targets.system, |p| {
+    fn registered(&self, selector: &ResolvedDist<'_>, filled: &[Filled<'a>]) -> Registered {
+        let (mut registered, shipped) = (Registered::new(), Owners::new(filled));
+        for f in filled.iter().filter(|f| selector.relies_on(&f.dist)) {
+            for (name, target) in describe::scripts(f.dist.package, self.targets.system, |p| {
                 is_shipped(f, &shipped, p)
             }) {
                 if let ScriptTarget::Program(program) = target {
                     registered.insert(
                         name.to_owned(),
-                        (f.instance.package.name.to_string(), program.clone()),
+                        (f.dist.package.name.to_string(), program.clone()),
                     );
                 }
             }
@@ -188,19 +182,19 @@ impl<'a> Resolver<'a> {
     }
 
     /// A distribution with everything but its files and its licence.
-    fn distribution(&self, instance: &Instance<'_>, form: Form) -> Result<Distribution, NameError> {
-        let requires = requires::requires(self.manifest, self.targets, instance)?;
+    fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
+        let requires = requires::requires(self.manifest, self.targets, dist)?;
         Ok(Distribution {
-            package: instance.package.name.value.clone(),
-            variant: instance.variant.as_str().map(str::to_owned),
-            name: instance.name.clone(),
+            package: dist.package.name.value.clone(),
+            variant: dist.variant.as_str().map(str::to_owned),
+            name: dist.name.clone(),
             form,
-            directory: instance.directory.clone(),
-            module: instance.module.clone(),
-            platform_dir: (form == Form::Wheel).then(|| instance.platform_dir.clone()),
+            directory: dist.directory.clone(),
+            module: dist.module.clone(),
+            platform_dir: (form == Form::Wheel).then(|| dist.platform_dir.clone()),
             compression: self.request.compression.unwrap_or_default(),
             compressed_otherwise: BTreeMap::new(),
-            metadata: describe::metadata(self.manifest, instance, requires),
+            metadata: describe::metadata(self.manifest, dist, requires),
             entry_points: BTreeMap::new(),
             members: Vec::new(),
             licenses: Vec::new(),
@@ -213,13 +207,13 @@ impl<'a> Resolver<'a> {
     /// The licence and its texts, which go by the files that are there.
     pub(super) fn license(
         &self,
-        instance: &Instance<'_>,
+        dist: &ResolvedDist<'_>,
         distribution: &mut Distribution,
         problems: &mut Problems,
     ) {
         let shipped = licenses::shipped(distribution);
-        let texts = licenses::files(&self.license_texts, self.templates, instance, &shipped);
-        let license = licenses::expression(self.manifest, instance.package, &shipped);
+        let texts = licenses::files(&self.license_texts, self.templates, dist, &shipped);
+        let license = licenses::expression(self.manifest, dist.package, &shipped);
         distribution.licenses = texts;
         match license {
             Ok(license) => distribution.metadata.license = license,
@@ -234,15 +228,15 @@ fn sorted(mut members: Vec<Member>) -> Vec<Member> {
 }
 
 /// Forwarding libraries by package.
-fn forwards(selector: &Instance<'_>, filled: &[Filled<'_>]) -> BTreeMap<String, Vec<RelPath>> {
+fn forwards(selector: &ResolvedDist<'_>, filled: &[Filled<'_>]) -> BTreeMap<String, Vec<RelPath>> {
     let mut forwards = BTreeMap::new();
-    for f in filled.iter().filter(|f| selector.relies_on(&f.instance)) {
+    for f in filled.iter().filter(|f| selector.relies_on(&f.dist)) {
         let forward = |(path, (placed, _)): (&RelPath, &(place::Placed<'_>, _))| {
             matches!(placed, place::Placed::Forward(_)).then(|| path.clone())
         };
         let paths: Vec<RelPath> = f.runtime.placed.iter().filter_map(forward).collect();
         if !paths.is_empty() {
-            forwards.insert(f.instance.package.name.to_string(), paths);
+            forwards.insert(f.dist.package.name.to_string(), paths);
         }
     }
     forwards

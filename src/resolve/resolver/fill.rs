@@ -7,7 +7,7 @@ use crate::manifest::PackageKind;
 use crate::names::PackageName;
 use crate::resolve::install_tree::{Layer, View};
 use crate::resolve::links::Filled;
-use crate::resolve::resolved_dist::Instance;
+use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{aliases, empty, place, programs, unused_rules};
 
@@ -16,35 +16,35 @@ impl<'a> Resolver<'a> {
     pub(super) fn fill_runtime(&self, found: &mut Found) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
-        for instance in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
-            let used = matched.entry(&instance.package.name).or_default();
+        for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
+            let used = matched.entry(&dist.package.name).or_default();
             let selection = select::runtime(
                 self.manifest,
                 self.catalog,
-                instance,
+                dist,
                 self.targets.mode,
                 used,
                 &mut found.problems,
             );
-            found.remember(instance, &selection);
-            let view = self.view(instance);
+            found.remember(dist, &selection);
+            let view = self.view(dist);
             let known = found.problems.iter().count();
             let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
             if runtime.placed.is_empty() && found.problems.iter().count() == known {
                 empties.push((
-                    instance,
+                    dist,
                     empty::problem(
                         self.catalog,
-                        instance,
+                        dist,
                         self.targets.mode,
                         &selection,
                         Some(&runtime),
                     ),
                 ));
             }
-            let meant = unused_rules::meant(self.catalog, instance.package, self.targets.mode);
-            aliases::apply(instance.package, &mut runtime, &view, &meant, &mut found.problems);
-            filled.push(Filled { instance: instance.clone(), runtime });
+            let meant = unused_rules::meant(self.catalog, dist.package, self.targets.mode);
+            aliases::apply(dist.package, &mut runtime, &view, &meant, &mut found.problems);
+            filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {
             if let Some(package) = self.manifest.packages.get(*name) {
@@ -57,30 +57,27 @@ impl<'a> Resolver<'a> {
             }
         }
         // A package that lacks an artifact is empty because of that.
-        let known = |i: &Instance<'_>| {
+        let known = |i: &ResolvedDist<'_>| {
             matched
                 .get(&i.package.name.value)
                 .is_some_and(|m| unused_rules::lacks_artifact(i.package, self.targets.mode, m))
         };
         empties
             .into_iter()
-            .filter(|(instance, _)| !known(instance))
+            .filter(|(dist, _)| !known(dist))
             .for_each(|(_, problem)| found.problems.push(problem));
         // So are its scripts without a program.
-        for one in filled.iter().filter(|f| !known(&f.instance)) {
-            let view = self.view(&one.instance);
+        for one in filled.iter().filter(|f| !known(&f.dist)) {
+            let view = self.view(&one.dist);
             found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));
         }
         filled
     }
 
     /// What is installed together with a distribution.
-    pub(super) fn view(&self, instance: &Instance<'_>) -> View<'_, 'a> {
-        let own = self
-            .catalog
-            .artifacts
-            .iter()
-            .filter(|a| !a.id.family.is_generic() && instance.fits(&a.id));
+    pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
+        let own =
+            self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));
         View::new(&self.generic, Layer::new(own))
     }
 }

@@ -2,21 +2,21 @@
 
 use super::{ENVIRONMENT, MODE, WHY, argument, optional, part, required};
 use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
-use crate::manifest::word::{Part, Takes, Times, Word};
+use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
 const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
 
-const GLOB: Part = argument(
+const GLOB: ArgSpec = argument(
     "GLOB",
     "Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`, and a \
      link `a` itself.",
 );
 
 /// In `package`.
-pub const PACKAGE: &[Word] = &[
-    Word::new(
+pub const PACKAGE: &[NodeSpec] = &[
+    NodeSpec::new(
         "distribution",
-        Times::AtLeastOnce,
+        Arity::AtLeastOnce,
         r#"distribution "NAME" module="NAME" split="generic|family|isa" mode="kpack|legacy""#,
         "Says what the package is called on an index and how many distributions it is; each mode has at most one such line.",
     )
@@ -32,13 +32,13 @@ pub const PACKAGE: &[Word] = &[
         MODE,
     ])
     .example(r#"distribution "example-math" module="example_math" split="generic""#),
-    Word::new("summary", Times::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
+    NodeSpec::new("summary", Arity::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
         .of(ALL)
         .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
         .example(r#"summary "Math libraries""#),
-    Word::new(
+    NodeSpec::new(
         "readme",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"readme "FILE""#,
         "Names the text that index servers show of the package, `Description` in its metadata. Without it, one is made: what the package \
          is, what it belongs to and how to install it.",
@@ -50,9 +50,9 @@ pub const PACKAGE: &[Word] = &[
          placeholder of the split.",
     )])
     .example(r#"readme "docs/example.md""#),
-    Word::new(
+    NodeSpec::new(
         "license",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"license "SPDX EXPRESSION""#,
         "Says under which licence it is, `License-Expression` in its metadata. Without it, a wheel has the terms of all artifacts that it \
          ships files of (`license-of`), and of the Python sources that come with every package.",
@@ -60,26 +60,26 @@ pub const PACKAGE: &[Word] = &[
         .of(ALL)
         .with(&[argument("SPDX EXPRESSION", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector needs it.")])
         .example(r#"license "MIT""#),
-    Word::new("template", Times::Once, r#"template "DIRECTORY""#, "Chooses the Python sources that go into the import package.")
+    NodeSpec::new("template", Arity::Once, r#"template "DIRECTORY""#, "Chooses the Python sources that go into the import package.")
         .of(ALL)
         .with(&[argument("DIRECTORY", "A directory of `runtime/`: `meta` for selectors, `runtime` for the others.")])
         .example(r#"template "runtime""#),
-    Word::new(
+    NodeSpec::new(
         "overlay",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"overlay "PACKAGE""#,
         "Puts the package's files into another one's platform directory, in place of one of its own.",
     )
     .of(&[Runtime])
     .with(&[argument("PACKAGE", "A runtime package that is no overlay itself.")])
     .example(r#"overlay "core""#),
-    Word::new("requires", Times::Any, r#"requires "PACKAGE""#, "Requires another package, at the same version.")
+    NodeSpec::new("requires", Arity::Any, r#"requires "PACKAGE""#, "Requires another package, at the same version.")
         .of(ALL)
         .with(&[argument("PACKAGE", "The package.")])
         .example(r#"requires "core""#),
-    Word::new(
+    NodeSpec::new(
         "extra",
-        Times::Any,
+        Arity::Any,
         r#"extra "NAME" package="PACKAGE" pick="machine|each|all" at-least=2 mode="kpack|legacy""#,
         "Offers a package as an extra of the selector.",
     )
@@ -92,30 +92,30 @@ pub const PACKAGE: &[Word] = &[
             "Of a package with several distributions: machine installs the one for the machine's GPU, each makes an extra for every one, \
              all installs all. Without it, the one there is.",
         ),
-        part(Takes::Count, "at-least", "Offered only when there are at least so many distributions."),
+        part(ArgKind::Count, "at-least", "Offered only when there are at least so many distributions."),
         MODE,
     ])
     .example(r#"extra "device-{isa}" package="device" pick="each" at-least=2"#),
-    Word::new(
+    NodeSpec::new(
         "artifacts-of",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"artifacts-of "PACKAGE" "PACKAGE""#,
-        "Takes every artifact that these packages name, with all components.",
+        "ArgKind every artifact that these packages name, with all components.",
     )
     .of(&[Devel])
-    .with(&[part(Takes::OneOrMore, "PACKAGE", "A runtime package.")])
+    .with(&[part(ArgKind::OneOrMore, "PACKAGE", "A runtime package.")])
     .example(r#"artifacts-of "core" "device""#),
-    Word::new(
+    NodeSpec::new(
         "artifact",
-        Times::Any,
+        Arity::Any,
         r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="kpack|legacy""#,
-        "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
+        "ArgKind components of a build artifact: the directories `{NAME}_{component}_{family}`.",
     )
     .of(&[Runtime, Devel])
     .with(&[
         argument("NAME", "The artifact."),
         part(
-            Takes::Arguments,
+            ArgKind::Arguments,
             "COMPONENT",
             "lib, run, dev, dbg, doc or test. A runtime package names one at least; a devel package that names none takes all.",
         ),
@@ -132,31 +132,31 @@ pub const PACKAGE: &[Word] = &[
         MODE,
     ])
     .example(r#"artifact "blas" "lib" "run" optional="not in every build""#),
-    Word::new(
+    NodeSpec::new(
         "without-artifact",
-        Times::Any,
+        Arity::Any,
         r#"without-artifact "NAME""#,
         "Leaves out an artifact that `artifacts-of` or `artifact` takes.",
     )
     .of(&[Devel])
     .with(&[argument("NAME", "The artifact.")])
     .example(r#"without-artifact "profiler""#),
-    Word::new("without-component", Times::Any, r#"without-component "test" optional="WHY" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
+    NodeSpec::new("without-component", Arity::Any, r#"without-component "test" optional="WHY" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
         .of(&[Devel])
         .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), WHY, MODE])
         .example(r#"without-component "test" mode="kpack""#),
-    Word::new(
+    NodeSpec::new(
         "include",
-        Times::Any,
+        Arity::Any,
         r#"include "GLOB" optional="WHY" mode="kpack|legacy""#,
         "Narrows the package to these paths; where there are several, each adds some.",
     )
     .of(&[Runtime])
     .with(&[GLOB, WHY, MODE])
     .example(r#"include "lib/profiler/**""#),
-    Word::new(
+    NodeSpec::new(
         "exclude",
-        Times::Any,
+        Arity::Any,
         r#"exclude "GLOB" optional="WHY" mode="kpack|legacy""#,
         "Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere` leaves files out of \
          every package.",
@@ -164,9 +164,9 @@ pub const PACKAGE: &[Word] = &[
     .of(&[Runtime])
     .with(&[GLOB, WHY, MODE])
     .example(r#"exclude "**/cmake/**""#),
-    Word::new(
+    NodeSpec::new(
         "rpath",
-        Times::Any,
+        Arity::Any,
         r#"rpath "PACKAGE" "DIRECTORY" optional="WHY""#,
         "Lets the package's ELF files look for libraries in a directory; the order of the lines is the order of the search.",
     )
@@ -177,9 +177,9 @@ pub const PACKAGE: &[Word] = &[
         WHY,
     ])
     .example(r#"rpath "core" "lib""#),
-    Word::new(
+    NodeSpec::new(
         "alias",
-        Times::Any,
+        Arity::Any,
         r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY""#,
         "Ships a library also under its name without a version, for programs that open that; wheels hold no links.",
     )
@@ -190,9 +190,9 @@ pub const PACKAGE: &[Word] = &[
         WHY,
     ])
     .example(r#"alias "lib/libfft.so" as="forward""#),
-    Word::new(
+    NodeSpec::new(
         "library",
-        Times::Any,
+        Arity::Any,
         r#"library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#,
         "Lets the installed runtime find a library by a short name.",
     )
@@ -204,9 +204,9 @@ pub const PACKAGE: &[Word] = &[
         optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
     ])
     .example(r#"library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#),
-    Word::new(
+    NodeSpec::new(
         "script",
-        Times::Any,
+        Arity::Any,
         r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows" optional="WHY""#,
         "Makes a console script, a command in the environment's `bin`.",
     )
@@ -219,7 +219,7 @@ pub const PACKAGE: &[Word] = &[
              `function` has to be there.",
         ),
         optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
-        part(Takes::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
+        part(ArgKind::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
         optional("on", "Exists on this system only: linux or windows."),
         optional(
             "optional",
@@ -227,9 +227,9 @@ pub const PACKAGE: &[Word] = &[
         ),
     ])
     .example(r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#),
-    Word::new(
+    NodeSpec::new(
         "environment",
-        Times::Any,
+        Arity::Any,
         r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
         "Puts directories first in a search path of what the package's console scripts start.",
     )
@@ -237,9 +237,9 @@ pub const PACKAGE: &[Word] = &[
     .with(&[argument("VARIABLE", "The environment variable that holds it.")])
     .block(ENVIRONMENT)
     .example("environment \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"),
-    Word::new(
+    NodeSpec::new(
         "keep-link",
-        Times::Any,
+        Arity::Any,
         r#"keep-link "PATH""#,
         "Lets an installed path stay a link into the package that ships it when the devel tree is expanded.",
     )

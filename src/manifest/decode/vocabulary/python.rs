@@ -1,17 +1,17 @@
 //! `python-project` and `wheel`, and what stands in the former.
 
 use super::{WHY, argument, optional, part, required};
-use crate::manifest::word::{Takes, Times, Word};
+use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
 
-const ABSENT: crate::manifest::word::Part = optional(
+const ABSENT: crate::manifest::node_spec::ArgSpec = optional(
     "optional",
     "Why there can be nothing to take; without it, missing sources are a mistake.",
 );
 
 /// At the top of the packages' file.
-pub const PROJECT: Word = Word::new(
+pub const PROJECT: NodeSpec = NodeSpec::new(
     "python-project",
-    Times::Any,
+    Arity::Any,
     r#"python-project "NAME" optional="WHY" { … }"#,
     "Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` says where checkouts are.",
 )
@@ -27,11 +27,11 @@ pub const PROJECT: Word = Word::new(
 );
 
 /// At the top of the packages' file.
-pub const WHEEL: Word = Word::new(
+pub const WHEEL: NodeSpec = NodeSpec::new(
     "wheel",
-    Times::Any,
+    Arity::Any,
     r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY""#,
-    "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
+    "ArgKind a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
 )
 .with(&[
     argument("NAME", "Its distribution, as an index compares names (PEP 503)."),
@@ -42,10 +42,10 @@ pub const WHEEL: Word = Word::new(
 .example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
 
 /// In `python-project`.
-const LINES: &[Word] = &[
-    Word::new(
+const LINES: &[NodeSpec] = &[
+    NodeSpec::new(
         "source",
-        Times::Once,
+        Arity::Once,
         r#"source "DIRECTORY" subdirectory="DIRECTORY""#,
         "Says where its checkout is. A copy of it is built, so that the checkout stays as it is.",
     )
@@ -54,37 +54,37 @@ const LINES: &[Word] = &[
         optional("subdirectory", "Where pyproject.toml or setup.py is in it, when it isn't at its top."),
     ])
     .example(r#"source "bindings" subdirectory="python""#),
-    Word::new(
+    NodeSpec::new(
         "after",
-        Times::Any,
+        Arity::Any,
         r#"after "NAME" "NAME""#,
         "Builds it after these, whose wheels are then installed wherever it, or its build, requires them.",
     )
-    .with(&[part(Takes::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts come before all of them anyway.")])
+    .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts come before all of them anyway.")])
     .example(r#"after "example-runtime""#),
-    Word::new(
+    NodeSpec::new(
         "run",
-        Times::Any,
+        Arity::Any,
         r#"run "PROGRAM" "ARGUMENT""#,
         "Runs a program in the copy of its checkout before it is built; several run in their order.",
     )
     .with(&[part(
-        Takes::OneOrMore,
+        ArgKind::OneOrMore,
         "PROGRAM",
         "The program and its arguments, one by one, with the placeholders of `environment`; there is no shell.",
     )])
     .example(r#"run "{python}" "render_version.py""#),
-    Word::new(
+    NodeSpec::new(
         "build-requires",
-        Times::Any,
+        Arity::Any,
         r#"build-requires "REQUIREMENT" "REQUIREMENT""#,
         "Names what its build needs and its pyproject.toml doesn't say.",
     )
-    .with(&[part(Takes::OneOrMore, "REQUIREMENT", "As pip takes it (PEP 508); what was built before it is taken from there.")])
+    .with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "As pip takes it (PEP 508); what was built before it is taken from there.")])
     .example(r#"build-requires "cython>=3""#),
-    Word::new(
+    NodeSpec::new(
         "environment",
-        Times::Any,
+        Arity::Any,
         r#"environment "VARIABLE" "VALUE""#,
         "Sets an environment variable for its commands and its build.",
     )
@@ -97,36 +97,36 @@ const LINES: &[Word] = &[
         ),
     ])
     .example(r#"environment "EXAMPLE_PATH" "{devel}""#),
-    Word::new(
+    NodeSpec::new(
         "libraries",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         r#"libraries "NAME" "NAME" env="VARIABLE""#,
         "Selects the libraries it makes bindings for: a variable that lists them with `,` between.",
     )
     .with(&[
-        part(Takes::OneOrMore, "NAME", "A library; with `^` before the first of them, all but these."),
+        part(ArgKind::OneOrMore, "NAME", "A library; with `^` before the first of them, all but these."),
         required("env", "The variable in which the project looks for the list."),
     ])
     .example(r#"libraries "^fft" "rand" env="EXAMPLE_LIBS""#),
-    Word::new(
+    NodeSpec::new(
         "pass",
-        Times::Any,
+        Arity::Any,
         r#"pass "VARIABLE" "VARIABLE""#,
         "Lets its build see variables of the environment that rockpack runs in; most of that it doesn't see.",
     )
-    .with(&[part(Takes::OneOrMore, "VARIABLE", "A variable; where it is not set, nothing is passed.")])
+    .with(&[part(ArgKind::OneOrMore, "VARIABLE", "A variable; where it is not set, nothing is passed.")])
     .example(r#"pass "EXAMPLE_LICENSE_SERVER""#),
-    Word::new(
+    NodeSpec::new(
         "config-setting",
-        Times::Any,
+        Arity::Any,
         r#"config-setting "KEY" "VALUE""#,
         "Hands a setting to the build backend (PEP 517), as `python -m build -C` does; a key given again makes a list.",
     )
     .with(&[argument("KEY", "What the backend calls it."), argument("VALUE", "Its value, with the placeholders of `environment`.")])
     .example(r#"config-setting "cmake.build-type" "Release""#),
-    Word::new(
+    NodeSpec::new(
         "no-isolation",
-        Times::AtMostOnce,
+        Arity::AtMostOnce,
         "no-isolation",
         "Builds it with what is installed beside the Python that builds, rather than in an environment of its own.",
     )

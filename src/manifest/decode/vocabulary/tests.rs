@@ -42,7 +42,7 @@ python-project "example-runtime" { source "runtime"; }
 "#;
 
 /// The lines that have to be there, but for those that the example gives, and the example.
-fn block(head: &str, lines: &[(&str, &str)], word: &Word) -> String {
+fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
     let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
     let inside: Vec<&str> = needed.chain([word.example]).collect();
     format!("{head} {{\n{}\n}}\n", inside.join("\n"))
@@ -53,9 +53,9 @@ fn project() -> String {
 }
 
 /// The example of a word that stands in `owner`, once for each kind of package it means something in.
-fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
+fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> {
     let of_packages = file.name == "packages.kdl";
-    let package = |kind: PackageKind, inside: &Word| {
+    let package = |kind: PackageKind, inside: &NodeSpec| {
         let head = format!("package \"sample\" kind=\"{}\"", kind.as_str());
         let mut lines = PACKAGE_LINES.to_vec();
         if inside.name == "without-artifact" {
@@ -79,7 +79,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &Word) -> Vec<Sample> {
             let example = block("environment \"SAMPLE\"", &[], word);
             vec![package(
                 PackageKind::Runtime,
-                &Word { name: "environment", example: example.leak(), ..*word },
+                &NodeSpec { name: "environment", example: example.leak(), ..*word },
             )]
         }
         Some("python-project") => {
@@ -112,7 +112,7 @@ impl Sample {
 }
 
 /// Every node of the vocabulary with its file and the node it stands in.
-fn all() -> Vec<(KdlFile, Option<&'static str>, &'static Word)> {
+fn all() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
     VOCABULARY
         .into_iter()
         .flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word)))
@@ -143,7 +143,7 @@ fn decoders_ask_for_the_nodes_that_are_documented() {
         asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
     assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
     for (_, _, word) in all() {
-        let times: Vec<Times> = asked
+        let times: Vec<Arity> = asked
             .iter()
             .filter_map(|a| match a {
                 Asked::Node { name, times, .. } if *name == word.name => Some(*times),
@@ -158,19 +158,19 @@ fn decoders_ask_for_the_nodes_that_are_documented() {
 fn decoders_take_the_parts_that_are_documented() {
     let asked = asked();
     for (_, _, word) in all() {
-        let taken: BTreeSet<(Takes, &str)> = asked
+        let taken: BTreeSet<(ArgKind, &str)> = asked
             .iter()
             .filter_map(|a| match a {
-                Asked::Part { node, takes, name } if node == word.name => Some((*takes, *name)),
+                Asked::ArgSpec { node, takes, name } if node == word.name => Some((*takes, *name)),
                 _ => None,
             })
             .collect();
-        let name = |part: &Part| if part.takes.is_argument() { "" } else { part.name };
-        let mut said: BTreeSet<(Takes, &str)> =
+        let name = |part: &ArgSpec| if part.takes.is_argument() { "" } else { part.name };
+        let mut said: BTreeSet<(ArgKind, &str)> =
             word.parts.iter().map(|part| (part.takes, name(part))).collect();
         // Where a devel package can have none, a runtime package has to have one.
-        if said.contains(&(Takes::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
-            said.insert((Takes::OneOrMore, ""));
+        if said.contains(&(ArgKind::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
+            said.insert((ArgKind::OneOrMore, ""));
         }
         assert_eq!(taken, said, "what the decoder takes of `{}`, and what is said", word.name);
     }

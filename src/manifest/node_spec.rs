@@ -12,12 +12,12 @@ pub struct KdlFile {
     /// What it says, in one sentence.
     pub does: &'static str,
     /// The nodes at its top, in the order in which they are best read.
-    pub nodes: &'static [Word],
+    pub nodes: &'static [NodeSpec],
 }
 
 /// A node that a file or a block knows.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Word {
+pub struct NodeSpec {
     /// What it is called.
     pub name: &'static str,
     /// How it is written, with everything that it can have.
@@ -25,13 +25,13 @@ pub struct Word {
     /// What it does, in one sentence.
     pub does: &'static str,
     /// How often it can stand in its file or block.
-    pub times: Times,
+    pub times: Arity,
     /// The kinds of package that it means something in; empty where it stands in no package.
     pub kinds: &'static [PackageKind],
     /// Its arguments in their order, then its properties.
-    pub parts: &'static [Part],
+    pub parts: &'static [ArgSpec],
     /// The nodes in its block; empty when it has none.
-    pub nodes: &'static [Word],
+    pub nodes: &'static [NodeSpec],
     /// A whole one, as it can stand in a manifest.
     pub example: &'static str,
 }
@@ -39,7 +39,7 @@ pub struct Word {
 /// How often a node can stand in its file or block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Times {
+pub enum Arity {
     /// Exactly once.
     Once,
     /// Once, or not at all.
@@ -52,9 +52,9 @@ pub enum Times {
 
 /// An argument or a property of a node.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Part {
+pub struct ArgSpec {
     /// What it is and whether it has to be there.
-    pub takes: Takes,
+    pub takes: ArgKind,
     /// A property's name, or what stands for the argument in the usage.
     pub name: &'static str,
     /// What it says.
@@ -64,7 +64,7 @@ pub struct Part {
 /// What a decoder takes of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Takes {
+pub enum ArgKind {
     /// The next argument, which has to be there.
     Argument,
     /// The next argument, which can be absent.
@@ -85,11 +85,11 @@ pub enum Takes {
 
 impl KdlFile {
     /// Every node, each before those in its block, with the node in whose block it stands.
-    pub fn words(&self) -> Vec<(Option<&'static str>, &'static Word)> {
+    pub fn words(&self) -> Vec<(Option<&'static str>, &'static NodeSpec)> {
         fn below(
             owner: Option<&'static str>,
-            words: &'static [Word],
-            all: &mut Vec<(Option<&'static str>, &'static Word)>,
+            words: &'static [NodeSpec],
+            all: &mut Vec<(Option<&'static str>, &'static NodeSpec)>,
         ) {
             for word in words {
                 all.push((owner, word));
@@ -102,7 +102,7 @@ impl KdlFile {
     }
 }
 
-impl Takes {
+impl ArgKind {
     /// Whether it is an argument, rather than a property.
     pub fn is_argument(self) -> bool {
         matches!(self, Self::Argument | Self::OptionalArgument | Self::Arguments | Self::OneOrMore)
@@ -114,11 +114,11 @@ impl Takes {
     }
 }
 
-impl Word {
+impl NodeSpec {
     /// A node written as `usage`, whose name comes first there; `does` is one sentence.
     pub(super) const fn new(
         name: &'static str,
-        times: Times,
+        times: Arity,
         usage: &'static str,
         does: &'static str,
     ) -> Self {
@@ -131,12 +131,12 @@ impl Word {
     }
 
     /// It takes these arguments and properties.
-    pub(super) const fn with(self, parts: &'static [Part]) -> Self {
+    pub(super) const fn with(self, parts: &'static [ArgSpec]) -> Self {
         Self { parts, ..self }
     }
 
     /// It has a block of these nodes.
-    pub(super) const fn block(self, nodes: &'static [Word]) -> Self {
+    pub(super) const fn block(self, nodes: &'static [NodeSpec]) -> Self {
         Self { nodes, ..self }
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Place {
 }
 
 /// The file as it will be.
-pub(super) struct Draft<'a, R: ?Sized> {
+pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub file: &'a R,
     pub info: &'a ElfInfo,
     pub segments: Vec<Segment>,
@@ -46,8 +46,8 @@ pub(super) fn round_up(value: u64, align: u64) -> Result<u64, ElfError> {
     value.checked_next_multiple_of(align.max(1)).ok_or(ElfError::Header { field: "p_vaddr", value })
 }
 
-impl<'a, R: ReadAt + ?Sized> Draft<'a, R> {
-    /// A draft that changes nothing yet.
+impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
+    /// A builder that changes nothing yet.
     pub(super) fn new(
         file: &'a R,
         info: &'a ElfInfo,

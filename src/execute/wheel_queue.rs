@@ -45,7 +45,7 @@ impl Rank {
 
 /// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
-pub(super) struct Lane<'a> {
+pub(super) struct WheelQueue<'a> {
     blocks: Peekable<Blocks<'a>>,
     /// The blocks that nobody has asked the system to read yet.
     ahead: Blocks<'a>,
@@ -59,7 +59,7 @@ pub(super) struct Lane<'a> {
     ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> WheelQueue<'a> {
     pub fn new(entries: &'a [Entry<'a>]) -> Self {
         let (blocks, ahead) = (Blocks::of(entries).peekable(), Blocks::of(entries));
         Self {
@@ -105,7 +105,7 @@ impl<'a> Lane<'a> {
         (self.taken - 1, batch)
     }
 
-    /// The blocks to have read now, so that there are enough when they are taken. For after [`Lane::take`].
+    /// The blocks to have read now, so that there are enough when they are taken. For after [`WheelQueue::take`].
     pub fn ahead(&mut self) -> Batch<'a> {
         let mut blocks = Vec::new();
         while self.asked < AHEAD
@@ -156,15 +156,15 @@ mod tests {
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
         let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
-        let mut lane = Lane::new(&entries);
+        let mut wheel_queue = WheelQueue::new(&entries);
         let mut batches = Vec::new();
-        while lane.next_memory().is_some() {
-            let (number, batch) = lane.take();
+        while wheel_queue.next_memory().is_some() {
+            let (number, batch) = wheel_queue.take();
             assert_eq!(number, batches.len() as u64);
             batches.push((batch.len(), batch.iter().map(|b| b.len).sum::<usize>()));
         }
         assert_eq!(batches, [(128, 1280), (72, 720), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
-        assert_eq!(lane.in_flight(), 6);
+        assert_eq!(wheel_queue.in_flight(), 6);
     }
 
     #[test]
@@ -178,14 +178,14 @@ mod tests {
                 .zip(packings)
                 .map(|(bytes, it)| Entry::new(&name, false, bytes, it))
                 .collect();
-            Lane::new(&entries).rank()
+            WheelQueue::new(&entries).rank()
         };
         let ranks = [
             rank([Packing::Store, deflate, deflate]),
             rank([deflate; 3]),
             rank([Packing::Store; 3]),
             rank([deflate, Packing::Store, deflate]),
-            Lane::new(&[]).rank(),
+            WheelQueue::new(&[]).rank(),
         ];
         assert!(
             ranks[4] < ranks[0]
@@ -203,12 +203,12 @@ mod tests {
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
         let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
         let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
-        let (mut lane, mut taken, mut asked, most) =
-            (Lane::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
-        while lane.next_memory().is_some() {
-            taken += lane.take().1.iter().map(|block| block.len).sum::<usize>();
+        let (mut wheel_queue, mut taken, mut asked, most) =
+            (WheelQueue::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
+        while wheel_queue.next_memory().is_some() {
+            taken += wheel_queue.take().1.iter().map(|block| block.len).sum::<usize>();
             let before: usize = asked.iter().sum();
-            asked.extend(lane.ahead().iter().map(|block| block.len));
+            asked.extend(wheel_queue.ahead().iter().map(|block| block.len));
             let now: usize = asked.iter().sum();
             assert!(
                 now >= taken && now <= before.max(taken) + most,
@@ -216,7 +216,7 @@ mod tests {
             );
         }
         let blocks: Vec<usize> = Blocks::of(&entries).map(|block| block.len).collect();
-        assert!(asked == blocks && lane.ahead().is_empty());
+        assert!(asked == blocks && wheel_queue.ahead().is_empty());
     }
 
     #[test]
@@ -224,15 +224,15 @@ mod tests {
         let name: RelPath = "a".parse().unwrap();
         let content = Bytes::Memory(vec![0; 3 * BLOCK]);
         let entries = [Entry::new(&name, false, &content, Packing::Store)];
-        let mut lane = Lane::new(&entries);
-        let taken: Vec<u64> = (0..3).map(|_| lane.take().0).collect();
+        let mut wheel_queue = WheelQueue::new(&entries);
+        let taken: Vec<u64> = (0..3).map(|_| wheel_queue.take().0).collect();
         for number in taken.into_iter().rev() {
-            assert!(!lane.is_ready());
-            lane.put(number, Vec::new(), number);
+            assert!(!wheel_queue.is_ready());
+            wheel_queue.put(number, Vec::new(), number);
         }
         let written: Vec<u64> =
-            std::iter::from_fn(|| lane.take_ready()).map(|(_, memory)| memory).collect();
+            std::iter::from_fn(|| wheel_queue.take_ready()).map(|(_, memory)| memory).collect();
         assert_eq!(written, [0, 1, 2]);
-        assert!(lane.is_over());
+        assert!(wheel_queue.is_over());
     }
 }

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
-use super::keep::Keeper;
+use super::cache_recorder::CacheRecorder;
 use super::pack::{Block, Body, Entry, Packed, Packing};
 use super::timings::{Kind, Recorder};
 use super::wheel::WriteError;
@@ -20,7 +20,7 @@ use crate::cache::Content;
 pub(super) type Sink = BufWriter<StagedFile>;
 
 /// Writes the members of one wheel.
-pub(super) struct Joiner<'a> {
+pub(super) struct WheelAssembler<'a> {
     wheel: WheelWriter<Sink>,
     /// A member of which more blocks come.
     open: Option<Open>,
@@ -28,7 +28,7 @@ pub(super) struct Joiner<'a> {
     xz: Option<OpenXz>,
     /// A stream of the cache of which more blocks come.
     cached: Option<WheelMember>,
-    keeper: Keeper,
+    cache_recorder: CacheRecorder,
     buffers: &'a Buffers,
     recorder: &'a Recorder,
 }
@@ -48,19 +48,19 @@ struct OpenXz {
     hasher: Hasher,
 }
 
-impl<'a> Joiner<'a> {
+impl<'a> WheelAssembler<'a> {
     pub fn new(
         wheel: WheelWriter<Sink>,
-        keeper: Keeper,
+        cache_recorder: CacheRecorder,
         buffers: &'a Buffers,
         recorder: &'a Recorder,
     ) -> Self {
-        Self { wheel, open: None, xz: None, cached: None, keeper, buffers, recorder }
+        Self { wheel, open: None, xz: None, cached: None, cache_recorder, buffers, recorder }
     }
 
     /// The wheel, with all members that were written, and what is kept of them.
-    pub fn into_parts(self) -> (WheelWriter<Sink>, Keeper) {
-        (self.wheel, self.keeper)
+    pub fn into_parts(self) -> (WheelWriter<Sink>, CacheRecorder) {
+        (self.wheel, self.cache_recorder)
     }
 
     /// Bytes of the wheel that are in its file and stay as they are.
@@ -80,9 +80,10 @@ impl<'a> Joiner<'a> {
                 let packed =
                     deflate::Packed { method: entry.packing.method(), digest, bytes: packed };
                 self.member(entry, &packed)?;
-                self.keeper.begin(entry.packing, self.wheel.position() - packed.bytes.len() as u64);
-                self.keeper.append(&packed.bytes);
-                self.keeper.end(entry, &digest);
+                self.cache_recorder
+                    .begin(entry.packing, self.wheel.position() - packed.bytes.len() as u64);
+                self.cache_recorder.append(&packed.bytes);
+                self.cache_recorder.end(entry, &digest);
                 self.buffers.give(packed.bytes);
                 Ok(())
             }
@@ -91,7 +92,7 @@ impl<'a> Joiner<'a> {
                 self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
                     self.wheel.append(&mut open.member, &packed)
                 })?;
-                self.keeper.append(&packed);
+                self.cache_recorder.append(&packed);
                 open.checksum.append(&checksum);
                 let hashed = content.as_deref().unwrap_or(&packed);
                 self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
@@ -106,7 +107,7 @@ impl<'a> Joiner<'a> {
                 let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
                 open.stream.add(&made);
                 if let Some(news) = &news {
-                    self.keeper.block(
+                    self.cache_recorder.block(
                         (!kept).then(|| (&made, self.wheel.position())),
                         entry.packing,
                         news,
@@ -133,7 +134,7 @@ impl<'a> Joiner<'a> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing else { return Ok(()) };
         if block.first() {
-            self.keeper.remember(&entry.known, Content(stream.digest.sha256));
+            self.cache_recorder.remember(&entry.known, Content(stream.digest.sha256));
         }
         if block.first() && block.last() {
             let packed =
@@ -173,14 +174,14 @@ impl<'a> Joiner<'a> {
             entry.packing.method(),
             entry.bytes.len(),
         )?;
-        self.keeper.begin(entry.packing, self.wheel.position());
+        self.cache_recorder.begin(entry.packing, self.wheel.position());
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
 
     fn end(&mut self, entry: &Entry<'_>, open: Open) -> Result<Option<Open>, WriteError> {
         let sha256: [u8; 32] = open.sha256.finalize().into();
         let digest = Digest { crc: open.checksum.value(), sha256: sha256.into(), size: open.size };
-        self.keeper.end(entry, &digest);
+        self.cache_recorder.end(entry, &digest);
         self.wheel.end(open.member, &digest)?;
         Ok(None)
     }
@@ -241,7 +242,8 @@ mod tests {
             Timestamp::EARLIEST,
         )
         .unwrap();
-        let mut joiner = Joiner::new(wheel, Keeper::new(None), &buffers, &recorder);
+        let mut wheel_assembler =
+            WheelAssembler::new(wheel, CacheRecorder::new(None), &buffers, &recorder);
         let entry =
             |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
         let mut entries: Vec<Entry<'_>> =
@@ -252,10 +254,10 @@ mod tests {
         entries[1].executable = true;
         let mut packer = Packer::new(None, &buffers, &recorder);
         for block in Blocks::of(&entries) {
-            joiner.write(packer.pack(block).unwrap()).unwrap();
-            assert!(joiner.solid() <= joiner.wheel.position());
+            wheel_assembler.write(packer.pack(block).unwrap()).unwrap();
+            assert!(wheel_assembler.solid() <= wheel_assembler.wheel.position());
         }
-        joiner.into_parts().0.finish().unwrap();
+        wheel_assembler.into_parts().0.finish().unwrap();
         fs_err::read(stage.path(&"a.whl".parse().unwrap())).unwrap()
     }
 

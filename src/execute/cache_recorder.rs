@@ -1,7 +1,7 @@
 //! Telling the cache what was packed, and where it lies.
 
+use super::cache_lookup::{Known, key};
 use super::pack::{Entry, Packing};
-use super::recall::{Known, key};
 use crate::archive::checksum::{Checksum, Digest};
 use crate::archive::deflate::Method;
 use crate::archive::tarball::XzBlock;
@@ -9,7 +9,7 @@ use crate::cache::{Content, Offer, Stretch};
 
 /// Takes note of what one wheel's writer packs, where there is a cache.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct CacheRecorder {
     offer: Option<Offer>,
     /// The member of which more bytes come.
     stream: Option<Stream>,
@@ -23,7 +23,7 @@ struct Stream {
     crc: Checksum,
 }
 
-impl Keeper {
+impl CacheRecorder {
     /// One for this offer; without it nothing is kept.
     pub fn new(offer: Option<Offer>) -> Self {
         Self { offer, stream: None }

@@ -2,7 +2,7 @@
 
 use object::elf::{self, ProgramFlags, ProgramType};
 
-use super::draft::{Draft, Place, round_up};
+use super::builder::{ElfBuilder, Place, round_up};
 use super::dynamic::ENTRY_SIZE;
 use super::error::ElfError;
 use super::header::{SEGMENT_SIZE, Segment};
@@ -48,7 +48,7 @@ struct Home {
     address: u64,
 }
 
-impl<R: ReadAt + ?Sized> Draft<'_, R> {
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// Makes room, by the cheapest way that leaves the rest of the file where it is.
     pub(super) fn grow(&mut self, growth: &Growth) -> Result<(), ElfError> {
         if growth.added.is_empty() && !growth.dynamic {
@@ -284,7 +284,7 @@ impl<R: ReadAt + ?Sized> Draft<'_, R> {
             moved.iter().partition(|block| block.nearby.is_some());
         for block in away.into_iter().chain(nearby) {
             strings_move |= block.is_strings;
-            self.relocate(block, |draft, bytes| draft.append(home, bytes))?;
+            self.relocate(block, |builder, bytes| builder.append(home, bytes))?;
         }
         let alone = is_new && self.end() == home.offset;
         if strings_move {

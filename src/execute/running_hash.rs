@@ -17,7 +17,7 @@ use crate::archive::stage::StagedFile;
 const PIECE: usize = 256 << 10;
 
 /// Reads a wheel behind its writer.
-pub(super) struct Trail<'a> {
+pub(super) struct RunningHash<'a> {
     file: StagedFile,
     hasher: Sha256,
     at: u64,
@@ -26,7 +26,7 @@ pub(super) struct Trail<'a> {
     recorder: &'a Recorder,
 }
 
-impl<'a> Trail<'a> {
+impl<'a> RunningHash<'a> {
     /// At the beginning of `file`, which is `wheel`.
     pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
         Self { file, hasher: Sha256::new(), at: 0, wheel, recorder }
@@ -49,7 +49,7 @@ impl<'a> Trail<'a> {
     }
 }
 
-impl Follower for Trail<'_> {
+impl Follower for RunningHash<'_> {
     type Error = WriteError;
 
     fn follow(&mut self, end: u64) -> Result<(), WriteError> {
@@ -70,12 +70,12 @@ mod tests {
         let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(false));
         let mut file = Stage::open(dir.path()).unwrap().create(&"a".parse().unwrap()).unwrap();
         let content: Vec<u8> = (0..5 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
-        let mut trail = Trail::new(file.twin().unwrap(), "a", &recorder);
+        let mut running_hash = RunningHash::new(file.twin().unwrap(), "a", &recorder);
         for (from, to) in [(0, 1), (1, 2 * PIECE), (2 * PIECE, content.len())] {
             file.write_all(&content[from..to]).unwrap();
-            trail.follow(to as u64).unwrap();
+            running_hash.follow(to as u64).unwrap();
         }
-        assert!(trail.follow(content.len() as u64 + 1).is_err(), "there is no such byte");
-        assert_eq!(trail.sha256(), checksum::Sha256::of(&content));
+        assert!(running_hash.follow(content.len() as u64 + 1).is_err(), "there is no such byte");
+        assert_eq!(running_hash.sha256(), checksum::Sha256::of(&content));
     }
 }

@@ -9,7 +9,7 @@ use crate::source::{Place, Spanned};
 
 /// What a rule says of an artifact, or of a path in one.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::resolve) enum Said<'a> {
+pub(in crate::resolve) enum RuleMatch<'a> {
     /// An artifact rule names this component.
     Takes(&'a ArtifactRule),
     /// An artifact rule names the artifact and other components.
@@ -44,12 +44,12 @@ pub(in crate::resolve) enum Why {
 }
 
 /// Hears what every rule says and what comes of it, in the order in which selection goes.
-pub(in crate::resolve) trait Witness<'a> {
+pub(in crate::resolve) trait SelectionTrace<'a> {
     /// A rule sees an artifact, or a path in it.
-    fn hear(&mut self, artifact: &'a ArtifactId, said: Said<'a>);
+    fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
 
     /// A rule sees a directory in an artifact. Rules are over files: for that alone none counts.
-    fn hear_directory(&mut self, _artifact: &'a ArtifactId, _said: Said<'a>) {}
+    fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
     /// The artifact's entries are taken, as far as includes and excludes let them.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}

@@ -10,9 +10,9 @@ use crate::archive::stage::StagedFile;
 
 /// Asks for a file's bytes to be brought to the disk.
 #[derive(Debug, Clone)]
-pub(super) struct Settler(Sender<(usize, StagedFile)>);
+pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
-impl Settler {
+impl Writeback {
     /// `output` is the number that an error comes back with. Where nobody listens any more the build has failed.
     pub fn settle(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
@@ -24,9 +24,9 @@ impl Settler {
 pub(super) struct Requests(Receiver<(usize, StagedFile)>);
 
 /// Both sides.
-pub(super) fn pair() -> (Settler, Requests) {
+pub(super) fn pair() -> (Writeback, Requests) {
     let (sender, receiver) = channel();
-    (Settler(sender), Requests(receiver))
+    (Writeback(sender), Requests(receiver))
 }
 
 impl Requests {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rockpack::names::RelPath;
-use rockpack::project::{Happened, NotMade, Outcome, Why};
 use rockpack::source::{Code, Place, Problem};
+use rockpack::source_build::{Happened, NotMade, Outcome, Why};
 use rockpack::text::human_size;
 
 use super::{seconds, tell};

@@ -25,9 +25,9 @@ pub(super) struct Known {
 
 /// Looks for packed bytes in a cache.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Recall<'c>(pub &'c Cache);
+pub(super) struct CacheLookup<'c>(pub &'c Cache);
 
-impl Recall<'_> {
+impl CacheLookup<'_> {
     /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
     ///
     /// They are read only where the cache cannot know them otherwise, and has something that they could be.
@@ -65,7 +65,7 @@ impl Recall<'_> {
         (self.find(content, content_len, packing), known)
     }
 
-    /// As [`Recall::block`], for a block whose files are known, so that it need not be read.
+    /// As [`CacheLookup::block`], for a block whose files are known, so that it need not be read.
     pub fn unread_block(
         self,
         whole: &Bytes,
@@ -155,7 +155,7 @@ mod tests {
         cache.finish(vec![Archive { path, offer }]);
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();
         let bytes = Bytes::Memory(content.to_vec());
-        Recall(&cache).stream(&bytes, packing).unwrap().0.is_some()
+        CacheLookup(&cache).stream(&bytes, packing).unwrap().0.is_some()
     }
 
     #[test]
