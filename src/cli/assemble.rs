@@ -7,7 +7,7 @@ use rockpack::provenance::{BuilderId, Commit};
 
 /// Unite the packages that several builds made of one plan
 ///
-/// ArgKind what jobs built with `rockpack build --only` out of one set of artifacts and puts it into one
+/// Takes what jobs built with `rockpack build --only` out of one set of artifacts and puts it into one
 /// directory: every package once, one SHA256SUMS, and provenance of all. Jobs that were given the
 /// same parameters share one statement; where they were not, provenance.2.intoto.json and so on tell
 /// of the others. Packages are linked where the file system can, else copied, and each is compared

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 /// Check packages.kdl and families.kdl by themselves
 ///
-/// ArgKind milliseconds and needs no artifacts. Finds what can be known without them: mistakes in
+/// Takes milliseconds and needs no artifacts. Finds what can be known without them: mistakes in
 /// the files, names that lead nowhere, rules that contradict each other or can never count,
 /// packages that rely on what is not built where they are. `rockpack plan` checks the rest.
 ///

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
-use rockpack::elf::{Edits, Rename, RpathEdit};
+use rockpack::elf::{Edits, Rename, Rpath, RpathEdit};
 
 /// Look at ELF files, edit them and check edits, outside of a build
 ///
@@ -137,15 +137,13 @@ impl EditArgs {
     }
 
     fn rpath_edit(&self) -> RpathEdit {
-        let entries = |text: &str| text.split(':').map(str::to_owned).collect::<Vec<_>>();
         match &self.rpath {
-            Some(value) if value.is_empty() => RpathEdit::Set(Vec::new()),
-            Some(value) => RpathEdit::Set(entries(value)),
+            Some(value) => RpathEdit::Set(Rpath::new(value).to_strings()),
             None if self.convert_rpath => RpathEdit::Convert,
             None if self.add_rpath.is_empty() => RpathEdit::Keep,
-            None => {
-                RpathEdit::Append(self.add_rpath.iter().flat_map(|value| entries(value)).collect())
-            }
+            None => RpathEdit::Append(
+                self.add_rpath.iter().flat_map(|value| Rpath::new(value).to_strings()).collect(),
+            ),
         }
     }
 }

@@ -8,7 +8,7 @@ use rockpack::index::Layout;
 
 /// Write the pages by which pip and uv find the packages in a directory
 ///
-/// ArgKind the wheels (.whl) and sdists (.tar.gz) in DIR and below, and writes HTML (PEP 503) and JSON
+/// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below, and writes HTML (PEP 503) and JSON
 /// (PEP 691) with hashes, sizes, versions and upload times, and beside each wheel its metadata
 /// (WHEEL.metadata, PEP 658), so that installers resolve without reading a wheel. Packages stay where
 /// they are, links are relative: any web server can serve DIR, and file:// works.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::dynamic::{Dynamic, Entry, Strings};
 use super::error::ElfError;
 use super::info::ElfInfo;
+use super::rpath::rpath_text;
 
 /// Changes to one file. They are one plan: all of them are made, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +106,7 @@ impl Edits {
         Ok(match &self.rpath {
             RpathEdit::Keep | RpathEdit::Convert => effective,
             RpathEdit::Set(entries) if entries.is_empty() => None,
-            RpathEdit::Set(entries) => Some(entries.join(":").into_bytes()),
+            RpathEdit::Set(entries) => Some(rpath_text(entries).into_bytes()),
             RpathEdit::Append(entries) => extended(effective, entries),
         })
     }

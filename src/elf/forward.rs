@@ -13,6 +13,7 @@ use object::elf::{self, Dyn64, DynamicTag, Sym64};
 use object::pod::bytes_of_slice;
 use object::{I64, LittleEndian as LE, U64};
 
+use super::rpath::Rpath;
 use super::write::{BUILD_ID, Image, READ_WRITE, Section, Segment, StubMachine};
 
 /// Why there can be no such forwarding library.
@@ -155,7 +156,9 @@ fn check(soname: &str, needed: &str, rpath: &str) -> Result<(), ForwardError> {
     if soname == needed {
         return Err(ForwardError::NeedsItself(soname.to_owned()));
     }
-    if rpath.contains('\0') || rpath.split(':').any(str::is_empty) {
+    let mut entries = Rpath::new(rpath).entries();
+    let has_hole = rpath.is_empty() || entries.any(|entry| entry.as_str().is_empty());
+    if has_hole || rpath.contains('\0') {
         return Err(ForwardError::Rpath { soname: soname.to_owned(), rpath: rpath.to_owned() });
     }
     Ok(())

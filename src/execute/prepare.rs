@@ -15,7 +15,7 @@ use crate::archive::{sdist, wheel};
 use crate::catalog::{Origin, Tree};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::exec_stub;
-use crate::elf::{self, Edits, RpathEdit};
+use crate::elf::{self, Edits, Rpath, RpathEdit};
 use crate::names::RelPath;
 use crate::plan::{Archive, Distribution, Form, Member, Plan, Step};
 use crate::regular;
@@ -160,7 +160,7 @@ fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
     let file = regular::open_unlinked(&path).map_err(|e| e.to_string())?;
     // Before it is read: what changes from here on is seen to have changed by the next build.
     let seen = Box::new(file.metadata().map_err(|e| e.to_string())?);
-    let edits = Edits::rpath(RpathEdit::Set(rpath.split(':').map(str::to_owned).collect()));
+    let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));
     let plan = elf::edit(&file, &edits)
         .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
     Ok(Bytes::Edited { path, seen, plan })

@@ -55,7 +55,7 @@ fn in_flight(threads: usize) -> u64 {
 /// `memory` bounds the bytes of blocks in flight; a block that is larger goes alone.
 ///
 /// # Errors
-/// The first in the order of the queues among those that came up, with its wheel_queue; the others stop then.
+/// The first in the order of the queues among those that came up, with its wheel; the others stop then.
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,

@@ -23,7 +23,7 @@ pub(super) use value::{FromText, Reason};
 /// What a decoder asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Asked {
-    /// A node of a block or file that has or lacks a `NodeSpec` for.
+    /// A node of a block or file, with its `NodeSpec` if there is one.
     Node { name: &'static str, times: Arity, known: bool },
     /// An argument (whose name is empty) or a property of a node.
     ArgSpec { node: String, takes: ArgKind, name: &'static str },

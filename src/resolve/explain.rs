@@ -1,6 +1,6 @@
 //! What becomes of a path, and why: who has it, what every rule says, where it lands.
 //!
-//! Nothing is decided here. The rules are matched from selection itself, run over the entries
+//! Nothing is decided here. The rules that match come from selection itself, run over the entries
 //! of the one path; where it lands is read from the plan.
 
 use std::borrow::Cow;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::install_tree::Item;
 use super::place::{Alias, Placed, Runtime, shared_library};
 use super::resolved_dist::ResolvedDist;
-use super::rpath::{self, Directory};
+use super::rpath;
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, exec_stub};
 use crate::names::{ModuleName, RelPath};
@@ -62,7 +62,7 @@ impl<'s, 'a> Owners<'s, 'a> {
 pub(super) fn members(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
-    directories: &[Directory],
+    directories: &[RelPath],
     problems: &mut Problems,
 ) -> (Vec<Member>, Vec<Absent>) {
     let (mut members, mut absent) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
     RelPath::from(module).join(path)
 }
 
-fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Directory]) -> Member {
+fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[RelPath]) -> Member {
     let path = installed(&filled.dist, path);
     let step = item_step(item, |facts| rpath::wanted(facts, &path, directories));
     item_member(path, item, step)

@@ -1,15 +1,12 @@
 //! Where the ELF files of a wheel look for libraries.
 
 use super::resolved_dist::ResolvedDist;
-use crate::elf::{ElfFacts, Machine};
+use crate::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
 use crate::manifest::RpathRule;
 use crate::names::RelPath;
 
-/// A directory below site-packages that libraries are looked for in.
-pub(super) type Directory = Vec<String>;
-
-/// The directories of an dist's rpath rules, in their order, without repetition.
-pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<Directory> {
+/// The directories of a distribution's rpath rules, in their order, without repetition.
+pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<RelPath> {
     let mut directories = Vec::new();
     for rule in &dist.package.rpaths {
         if let Some(directory) = directory(dist, rule, all).filter(|d| !directories.contains(d)) {
@@ -24,12 +21,11 @@ pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
     all: &[ResolvedDist<'_>],
-) -> Option<Directory> {
+) -> Option<RelPath> {
     let own = *rule.package == *dist.package.name;
     let owner = all.iter().find(|o| o.package.name.value == *rule.package && dist.relies_on(o));
     let platform_dir = if own { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
-    let segments = std::iter::once(platform_dir.as_str()).chain(rule.directory.segments());
-    Some(segments.map(str::to_owned).collect())
+    Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
 /// Whether an ELF file's rpath can be set at all; others are shipped as they are.
@@ -42,68 +38,38 @@ pub(super) fn editable(facts: &ElfFacts) -> bool {
 ///
 /// `path` is the file's place below site-packages. What the file has stays first; a
 /// directory that an entry leads to already is not added again.
-pub(super) fn wanted(
-    facts: &ElfFacts,
-    path: &RelPath,
-    directories: &[Directory],
-) -> Option<String> {
+pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
     // With both tags present the loader reads DT_RUNPATH only (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
-    let here: Directory = path.segments().map(str::to_owned).collect();
-    let here = &here[..here.len() - 1];
-    let (mut entries, mut known): (Vec<String>, Vec<Directory>) = (Vec::new(), Vec::new());
-    for entry in entries_of(present) {
-        let directory = resolve(entry, here);
+    let here = path.parent();
+    let here = here.as_ref().map_or("", RelPath::as_str);
+    let (mut entries, mut known): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for entry in Rpath::new(present).directories() {
+        let directory = entry.inside(here);
         let repeated = directory
             .as_ref()
-            .map_or_else(|| entries.iter().any(|e| e == entry), |d| known.contains(d));
+            .map_or_else(|| entries.iter().any(|e| e == entry.as_str()), |d| known.contains(d));
         if !repeated {
-            entries.push(entry.to_owned());
+            entries.push(entry.to_string());
             known.extend(directory);
         }
     }
     for directory in directories {
-        if !known.contains(directory) {
-            known.push(directory.clone());
-            entries.push(format!(
-                "$ORIGIN/{}",
-                [vec![".."; here.len()].join("/"), directory.join("/")].join("/")
-            ));
+        if !known.iter().any(|known| known == directory.as_str()) {
+            known.push(directory.to_string());
+            entries.push(format!("$ORIGIN/{}{directory}", "../".repeat(path.depth())));
         }
     }
-    let value = entries.join(":");
+    let value = rpath_text(entries);
     let unchanged = facts.runpath.is_none() && facts.rpath.as_deref().unwrap_or_default() == value;
     (!unchanged && !value.is_empty()).then_some(value)
 }
 
 /// The value of `DT_RPATH` that says what a `DT_RUNPATH` said; `None` without one.
 pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
-    let value = entries_of(facts.runpath.as_deref()?).collect::<Vec<_>>().join(":");
+    let entries = Rpath::new(facts.runpath.as_deref()?).directories();
+    let value = rpath_text(entries.map(RpathEntry::as_str));
     (!value.is_empty()).then_some(value)
-}
-
-/// The entries of an rpath. The loader takes an empty one for the working directory, which no package can mean.
-pub(super) fn entries_of(rpath: &str) -> impl Iterator<Item = &str> {
-    rpath.split(':').filter(|entry| !entry.is_empty())
-}
-
-/// The way from the file's directory of an entry that is relative to the file.
-pub(super) fn below_origin(entry: &str) -> Option<&str> {
-    let rest = entry.strip_prefix("$ORIGIN").or_else(|| entry.strip_prefix("${ORIGIN}"))?;
-    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
-}
-
-/// The directory below site-packages that an entry leads to, when it is relative to the file.
-fn resolve(entry: &str, here: &[String]) -> Option<Directory> {
-    let mut at = here.to_vec();
-    for segment in below_origin(entry)?.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => _ = at.pop()?,
-            name => at.push(name.to_owned()),
-        }
-    }
-    Some(at)
 }
 
 #[cfg(test)]
@@ -128,8 +94,8 @@ mod tests {
         }
     }
 
-    fn directory(path: &str) -> Directory {
-        path.split('/').map(str::to_owned).collect()
+    fn directory(path: &str) -> RelPath {
+        path.parse().unwrap()
     }
 
     #[test]

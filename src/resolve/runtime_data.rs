@@ -167,8 +167,8 @@ fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {
             let directory = rpath::directory(dist, rule, all)?;
-            let (platform_dir, rest) = directory.split_first()?;
-            Some(json!([platform_dir, rest.join("/")]))
+            let directory = directory.as_str();
+            Some(json!(directory.split_once('/').unwrap_or((directory, ""))))
         });
         (environment.variable.value.clone(), Value::Array(directories.collect()))
     });

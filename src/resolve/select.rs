@@ -253,7 +253,7 @@ impl<'a> Narrowing<'a> {
         Self { package, mode, artifact, drops: &manifest.drops }
     }
 
-    /// What the rules say of an entry; every rule that matches is matched.
+    /// What the rules say of an entry; every rule that matches is reported.
     fn narrow(&self, entry: &Entry, mut on_match: impl FnMut(RuleMatch<'a>)) -> Narrowed<'a> {
         let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
             let mut first = None;

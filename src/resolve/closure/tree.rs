@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::catalog::Catalog;
 use crate::elf::stub::StubMachine;
-use crate::elf::{ElfFacts, ElfKind, Machine};
+use crate::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 use crate::plan::{Distribution, Member, Step};
 use crate::resolve::rpath;
 use crate::resolve::sources::Sources;
@@ -243,7 +243,7 @@ impl<'a> Tree<'a> {
 
     fn search(&self, search: &Search<'a>, links: &[Links<'a>]) -> Vec<usize> {
         let mut directories = Vec::new();
-        for rest in rpath::entries_of(search.text).filter_map(rpath::below_origin) {
+        for rest in Rpath::new(search.text).directories().filter_map(RpathEntry::below_origin) {
             let directory = walk(search.origin, rest, &links[search.distribution]);
             let known = directory.and_then(|d| self.directories.get(d.as_str()).copied());
             directories.extend(known.filter(|d| !directories.contains(d)));

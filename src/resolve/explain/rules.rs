@@ -14,7 +14,7 @@ use crate::resolve::targets::Targets;
 use crate::resolve::unowned;
 use crate::source::{Place, Problems};
 
-/// What was matched of a path while a distribution selected it.
+/// The rules that matched a path while a distribution selected it.
 pub(super) struct Selecting<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
@@ -23,7 +23,7 @@ pub(super) struct Selecting<'a> {
     pub owned: Vec<&'a Entry>,
 }
 
-/// Selects from `here`, the catalog of one path, and tells what was matched.
+/// Selects from `here`, the catalog of one path, and tells which rules matched.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,

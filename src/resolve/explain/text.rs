@@ -8,7 +8,7 @@ use super::{
     Reason, Says, Whereabouts,
 };
 use crate::catalog::{Content, EntryKind};
-use crate::elf::{ElfFacts, ElfKind, Machine};
+use crate::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use crate::names::Mode;
 use crate::plan::Step;
 use crate::plan::named;
@@ -358,8 +358,8 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
         labelled("elf", &elf(facts), text);
     }
     if let Step::Relink { rpath, .. } | Step::Alias { rpath, .. } = &member.step {
-        for (index, entry) in rpath.split(':').enumerate() {
-            labelled(if index == 0 { "rpath" } else { "" }, entry, text);
+        for (index, entry) in Rpath::new(rpath).entries().enumerate() {
+            labelled(if index == 0 { "rpath" } else { "" }, entry.as_str(), text);
         }
     }
     needs(landing, verbose, text);

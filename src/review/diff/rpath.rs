@@ -3,6 +3,7 @@
 
 use super::translate::Translation;
 use super::what::What;
+use crate::elf::{Rpath, RpathEntry, walked};
 
 /// An rpath as a file has it.
 pub(super) struct Searched<'t> {
@@ -84,34 +85,20 @@ struct Directory {
 }
 
 fn resolved(rpath: &str, at: &str) -> Vec<Directory> {
-    let entries = rpath.split(':').filter(|entry| !entry.is_empty());
-    let directory = |entry: &str| {
-        let path = below_site_packages(entry, at);
-        Directory { shown: if entry == "$ORIGIN" { entry.to_owned() } else { path.clone() }, path }
+    let (directory, _) = at.rsplit_once('/').unwrap_or_default();
+    let resolved = |entry: RpathEntry<'_>| {
+        let path = entry.inside(directory).unwrap_or_else(|| entry.to_string());
+        Directory {
+            shown: if entry.as_str() == "$ORIGIN" { entry.to_string() } else { path.clone() },
+            path,
+        }
     };
-    entries.map(directory).collect()
-}
-
-fn below_site_packages(entry: &str, at: &str) -> String {
-    let origin = |text: &str| {
-        Some(text.strip_prefix("$ORIGIN").or_else(|| text.strip_prefix("${ORIGIN}"))?.to_owned())
-    };
-    let rest = origin(entry).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    rest.and_then(|rest| follow(at, &rest)).unwrap_or_else(|| entry.to_owned())
+    Rpath::new(rpath).directories().map(resolved).collect()
 }
 
 /// The path that `way` leads to from the directory that holds `at`; `None` when it leads outside.
 pub(super) fn follow(at: &str, way: &str) -> Option<String> {
-    let mut path: Vec<&str> = at.split('/').collect();
-    path.pop();
-    for segment in way.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => _ = path.pop()?,
-            name => path.push(name),
-        }
-    }
-    Some(path.join("/"))
+    walked(at.rsplit_once('/').unwrap_or_default().0, way)
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         "artifacts-of",
         Arity::AtMostOnce,
         r#"artifacts-of "PACKAGE" "PACKAGE""#,
-        "ArgKind every artifact that these packages name, with all components.",
+        "Takes every artifact that these packages name, with all components.",
     )
     .of(&[Devel])
     .with(&[part(ArgKind::OneOrMore, "PACKAGE", "A runtime package.")])
@@ -109,7 +109,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         "artifact",
         Arity::Any,
         r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="kpack|legacy""#,
-        "ArgKind components of a build artifact: the directories `{NAME}_{component}_{family}`.",
+        "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
     )
     .of(&[Runtime, Devel])
     .with(&[

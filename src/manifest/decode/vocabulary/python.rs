@@ -31,7 +31,7 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
     "wheel",
     Arity::Any,
     r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY""#,
-    "ArgKind a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
+    "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
 )
 .with(&[
     argument("NAME", "Its distribution, as an index compares names (PEP 503)."),
