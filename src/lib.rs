@@ -16,7 +16,7 @@
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
 //! * [`recorded`] reads both back: what of a destination earlier builds made.
 //! * [`assemble`] unites what several builds made of one plan.
-//! * [`project`] builds the Python projects that a plan has besides, and takes finished wheels.
+//! * [`source_build`] builds the Python projects that a plan has besides, and takes finished wheels.
 //! * [`inspect`] reads what was built, so that it can be compared with a plan.
 //! * [`audit`] says which platform tag is true of a wheel, and what forces it.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows

@@ -12,6 +12,7 @@ use crate::source::{Place, Problems, Source, Spanned};
 
 mod compression;
 mod decode;
+mod forbid;
 mod glob;
 mod ignore;
 mod library;
@@ -26,6 +27,7 @@ mod template;
 mod warnings;
 
 pub use compression::CompressionRule;
+pub use forbid::ForbidRule;
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
@@ -148,6 +150,8 @@ pub struct Package {
     pub includes: Rules<PathRule>,
     /// Paths it does not take; they win over includes.
     pub excludes: Rules<PathRule>,
+    /// Paths that it must not take.
+    pub forbids: Rules<ForbidRule>,
     /// Where its ELF files look for libraries, in this order.
     pub rpaths: Vec<RpathRule>,
     /// Names without a version that programs open.
@@ -187,7 +191,7 @@ pub fn applies(rule: Option<Mode>, mode: Mode) -> bool {
     rule.is_none_or(|only| only == mode)
 }
 
-/// `distribution "rocm-sdk-core" module="…" split="…" mode="…"`.
+/// `distribution "rocm-sdk-core" module="…" per="…" mode="…"`.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     /// Its name, may have `{isa}` or `{family}`; the place is the node's.
@@ -211,7 +215,7 @@ pub enum Split {
     Isa,
 }
 
-/// `extra "devel" package="devel" pick="…" at-least=2 mode="…"`.
+/// `extra "devel" package="devel" offer="…" at-least=2 mode="…"`.
 #[derive(Debug, Clone)]
 pub struct Extra {
     /// Its name; has a placeholder when `pick` is [`Pick::Each`].
@@ -315,7 +319,7 @@ pub enum AliasForm {
     Copy,
 }
 
-/// `library "amdhip64" so="lib/…" dll="bin/…" optional="…"`.
+/// `find-library "amdhip64" so="lib/…" dll="bin/…" optional="…"`.
 #[derive(Debug, Clone)]
 pub struct Library {
     /// The short name.
@@ -352,7 +356,7 @@ pub enum ScriptTarget {
     Function(String),
 }
 
-/// `environment "PYTHONPATH" { directory "profiler" "lib/python" }`.
+/// `prepend-path "PYTHONPATH" { directory "profiler" "lib/python" }`.
 #[derive(Debug, Clone)]
 pub struct Environment {
     /// The variable.

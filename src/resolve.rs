@@ -18,6 +18,7 @@ mod directory;
 mod empty;
 mod expected;
 pub mod explain;
+mod forbidden;
 mod install_tree;
 mod licenses;
 mod links;

@@ -119,7 +119,7 @@ fn our_own_manifest_is_laid_out() {
 fn files_are_replaced_and_checked() {
     let dir = TempDir::new().unwrap();
     let (packages, families) = (dir.path().join("packages.kdl"), dir.path().join("real.kdl"));
-    fs::write(&packages, "project {\n    author \"A\"\n}\n").unwrap();
+    fs::write(&packages, "common {\n    author \"A\"\n}\n").unwrap();
     fs::write(&families, "// first\nisa   \"gfx1\" {\n family \"a\"\n}\n").unwrap();
     fs::set_permissions(&families, PermissionsExt::from_mode(0o640)).unwrap();
     symlink("real.kdl", dir.path().join("families.kdl")).unwrap();

@@ -10,7 +10,7 @@ use rockpack::names::RelPath;
 use rockpack::source::{self, Code, Problem, Source};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
-const SOUND_PACKAGES: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 
 fn fixtures() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
@@ -146,7 +146,7 @@ fn globs_are_limited_together() {
         let globs: Vec<String> = (0..count).map(|at| format!("\"**/*{at:05}*/**\"")).collect();
         let globs = globs.join(" ");
         let packages = SOUND_PACKAGES
-            .replace("project {\n", &format!("project {{\n    compression \"max\" {globs}\n"));
+            .replace("common {\n", &format!("common {{\n    compression \"max\" {globs}\n"));
         let sources = (Source::new("packages.kdl", packages), SOUND_FAMILIES);
         Manifest::decode(&sources.0, &Source::new("families.kdl", sources.1))
     };

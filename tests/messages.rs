@@ -24,7 +24,7 @@ fn repository(packages: &str) -> TempDir {
 
 /// Two mistakes: an unknown package, and a name given twice, which has two places.
 fn mistaken() -> String {
-    let twice = "    alias \"lib/libhiprtc.so\" as=\"forward\"\n";
+    let twice = "    alias \"lib/libhiprtc.so\"\n";
     PACKAGES
         .replacen("rpath \"core\" \"lib/llvm/lib\"", "rpath \"cor\" \"lib/llvm/lib\"", 1)
         .replacen(twice, &twice.repeat(2), 1)

@@ -20,8 +20,8 @@ pub mod wheel;
 pub mod zip;
 
 const FAMILIES: &str = include_str!("../families.kdl");
-const PROJECT: &str = "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
-const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" split=\"generic\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
+const PROJECT: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" per=\"none\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack"))

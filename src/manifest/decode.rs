@@ -34,7 +34,7 @@ use check::Outline;
 use once::Once;
 use text::Choice;
 
-pub(super) use vocabulary::VOCABULARY;
+pub(super) use vocabulary::{VOCABULARY, former_node, former_property};
 
 /// The word for one of the kinds of package.
 pub(super) fn word(kind: PackageKind) -> &'static str {
@@ -102,7 +102,7 @@ fn packages_file(
 ) -> Option<PackagesFile> {
     let context = Context::survey(faults, file, beside.map_or(&nothing, |beside| beside.read));
     let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
-    let project = nodes.once("project", |node| project::project(node, &context));
+    let project = nodes.once("common", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));

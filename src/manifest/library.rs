@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::glob::Compiled;
 use crate::source::Spanned;
 
-/// `system-library "libc.so.6" reason="…"` or `missing-library "libx.so.*" reason="…"`: one for each name.
+/// `system-library "libc.so.6" reason="…"` or `allow-missing "libx.so.*" reason="…"`: one for each name.
 #[derive(Debug, Clone)]
 pub struct LibraryRule {
     /// Which libraries.

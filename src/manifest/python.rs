@@ -69,7 +69,7 @@ impl PythonProject {
     }
 }
 
-/// `libraries "a" "b" env="VARIABLE"`: `a,b`; with `^` before the first, all but these.
+/// `bindings "a" "b" env="VARIABLE"`: `a,b`; with `^` before the first, all but these.
 #[derive(Debug, Clone)]
 pub struct Libraries {
     /// The variable that the project reads.

@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use super::decode::former_property;
 use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
 use crate::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
@@ -26,7 +27,7 @@ pub(super) enum Asked {
     /// A node of a block or file, with its `NodeSpec` if there is one.
     Node { name: &'static str, times: Arity, known: bool },
     /// An argument (whose name is empty) or a property of a node.
-    ArgSpec { node: String, takes: ArgKind, name: &'static str },
+    Arg { node: String, takes: ArgKind, name: &'static str },
 }
 
 /// How many bytes the globs of a file may have together: each, once compiled, takes some kilobytes.
@@ -307,7 +308,7 @@ impl<'a> Node<'a> {
     }
 
     fn note(&self, takes: ArgKind, name: &'static str) {
-        self.faults.note(|| Asked::ArgSpec { node: self.kdl.name.text.clone(), takes, name });
+        self.faults.note(|| Asked::Arg { node: self.kdl.name.text.clone(), takes, name });
     }
 
     /// How many of its properties no such node has.
@@ -392,9 +393,11 @@ impl<'a> Node<'a> {
             format!("unknown property `{}` on `{node}`", name.text),
         );
         let near = || nearest(&name.text, self.asked.iter().copied());
-        let label = match self.mistaken.or_else(near) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "nothing reads this".to_owned(),
+        let former = former_property(&name.text).filter(|new| self.asked.contains(new));
+        let label = match (former, self.mistaken.or_else(near)) {
+            (Some(new), _) => format!("this is `{new}` now"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => "nothing reads this".to_owned(),
         };
         let help = match self.asked.as_slice() {
             [] => format!("`{node}` takes no properties"),

@@ -49,7 +49,7 @@ fn never_installed(package: &Package, selector: &Package) -> Problem {
         let (own, other) = (selector.distribution(mode), package.distribution(mode));
         own.zip(other).is_some_and(|(a, b)| b.split != Split::Generic && a.split != b.split)
     };
-    let pick = if Mode::ALL.into_iter().any(apart) { " pick=\"machine\"" } else { "" };
+    let pick = if Mode::ALL.into_iter().any(apart) { " offer=\"machine\"" } else { "" };
     Problem::warning(
         Code::NotOffered,
         format!("no extra offers package `{name}`, and no package requires it"),

@@ -100,7 +100,7 @@ pub(super) fn expression(
         let problem =
             Problem::error(Code::UndeclaredLicense, format!("the licence of package `{}` cannot be composed", package.name.value))
                 .label(&package.name.place, format!("no terms are given for {}", undeclared.join(", ")))
-                .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `project`, or a `license` line to the package"));
+                .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `common`, or a `license` line to the package"));
         return Err(Box::new(problem.of_fact(package.name.value.to_string())));
     }
     let own: Option<LicenseExpression> = OWN.parse().ok();

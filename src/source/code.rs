@@ -98,6 +98,7 @@ codes! {
     MissingTarget "missing-target" "There is no artifact for a family or ISA that is wanted."
     MissingArtifact "missing-artifact" "The artifact, or this component of it, is not there for the package to take."
     MatchesNothing "matches-nothing" "The rule matches nothing."
+    ForbiddenFile "forbidden-file" "An artifact brings a file into a package that forbids it."
     EmptyPackage "empty-package" "Nothing is left of what the package takes."
     PathConflict "path-conflict" "Two artifacts supply one path with different content."
     TwoOwners "two-owners" "Two packages install one path."

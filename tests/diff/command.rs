@@ -259,13 +259,13 @@ fn names_do_nothing_to_a_terminal() {
 #[test]
 fn new_warnings_are_told() {
     let dir = scratch();
-    let library = "    library \"hipfile\" so=";
+    let library = "    find-library \"hipfile\" so=";
     fs::create_dir(dir.path().join("new")).unwrap();
     for name in ["packages.kdl", "families.kdl"] {
         let text = fs::read_to_string(dir.path().join("m").join(name)).unwrap();
         let text = text.replacen(
             library,
-            &format!("    library \"gone\" so=\"lib/gone.so\"\n{library}"),
+            &format!("    find-library \"gone\" so=\"lib/gone.so\"\n{library}"),
             1,
         );
         fs::write(dir.path().join("new").join(name), text).unwrap();

@@ -15,7 +15,7 @@ fn plan(files: usize, packages: usize, edited: bool) -> Plan {
     let device = package(
         "device",
         "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
         "artifact \"blas\" \"lib\"",
     );
     let entries = ISAS.map(|isa| format!("blas_lib_{isa} lib/all_{isa} data 7\n")).concat();

@@ -186,7 +186,7 @@ fn another_source_is_told_by_its_artifact() {
 #[test]
 fn metadata_is_told_by_field() {
     let selector =
-        |lines: &str| package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", lines);
+        |lines: &str| package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", lines);
     let old = [
         core("script \"t\" program=\"bin/t\""),
         libs(""),
@@ -232,7 +232,7 @@ fn packages_come_go_and_are_renamed() {
     let renamed = package(
         "libs",
         "runtime",
-        "\"x-math\" module=\"x_libs\" split=\"generic\"",
+        "\"x-math\" module=\"x_libs\" per=\"none\"",
         "artifact \"blas\" \"lib\"",
     );
     let case = |packages: &[String]| Case::new(packages, ENTRIES);
@@ -261,7 +261,7 @@ fn packages_of_many_isas_that_differ_alike_are_told_once() {
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
             &format!("artifact \"blas\" \"lib\"\nrpath \"device\" \"lib\"\n{lines}"),
         )
     };

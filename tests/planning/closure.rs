@@ -15,7 +15,7 @@ fn libs(lines: &str) -> String {
 }
 
 fn device() -> String {
-    let distribution = "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"";
+    let distribution = "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"";
     package(
         "device",
         "runtime",
@@ -29,7 +29,7 @@ fn meta(extras: &[&str]) -> String {
     let extras: Vec<String> =
         extras.iter().map(|name| format!("extra \"{name}\" package=\"{name}\"\n")).collect();
     let lines = format!("requires \"core\"\n{}", extras.concat());
-    package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", &lines)
+    package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", &lines)
 }
 
 fn system() -> String {
@@ -103,7 +103,7 @@ fn a_library_that_is_nowhere_is_an_error_with_the_lines_to_write() {
         "`bin/tool` of x-core needs `libz.so.1`, which is in no artifact and no library of the system\n\
          \x20 artifact \"base\" \"lib\" <- takes `bin/tool`\n\
          \x20 help: add it to the build; where every system has it, write system-library \"libz.so.1\"; \
-         where some builds leave it out, missing-library \"libz.so.1\" reason=\"…\"\n"
+         where some builds leave it out, allow-missing \"libz.so.1\" reason=\"…\"\n"
     );
 }
 
@@ -182,7 +182,7 @@ fn a_missing_library_is_a_note_with_its_reason() {
     let entries = "base_lib_generic bin/tool exe needs=libz.so.1
                    base_lib_generic bin/tool2 exe needs=libz.so.1";
     let plan = Case::new(
-        &[core(""), "missing-library \"libz.so.*\" reason=\"small builds have none\"\n".to_owned()],
+        &[core(""), "allow-missing \"libz.so.*\" reason=\"small builds have none\"\n".to_owned()],
         entries,
     )
     .plan();
@@ -197,7 +197,7 @@ fn a_missing_library_is_a_note_with_its_reason() {
 /// What may be missing is not excused where it is there and only not found.
 #[test]
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
-    let excuse = "missing-library \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();
+    let excuse = "allow-missing \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();
     let in_artifact = "base_lib_generic bin/tool exe needs=libz.so.1\nzlib_lib_generic lib/libz.so.1 so libz.so.1";
     assert!(
         Case::new(&[core(""), excuse.clone()], in_artifact)
@@ -353,7 +353,7 @@ fn each_family_has_libraries_of_its_own() {
         package(
             "libs",
             "runtime",
-            "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+            "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
             &lines,
         )
     };
@@ -367,7 +367,7 @@ fn each_family_has_libraries_of_its_own() {
          \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\
          \x20 help: it is `lib/libsolver.so.0` there: build it for this target as well\n"
     );
-    let excuse = "missing-library \"libsolver.so.*\" reason=\"not for every family\"\n".to_owned();
+    let excuse = "allow-missing \"libsolver.so.*\" reason=\"not for every family\"\n".to_owned();
     let plan = Case::new(&[libs(""), excuse], entries).legacy().plan();
     assert_eq!(plan.notes.len(), 1);
     assert!(
@@ -628,13 +628,13 @@ fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
     let libs = package(
         "libs",
         "runtime",
-        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
         "artifact \"blas\" \"lib\"",
     );
     let devel = package(
         "devel",
         "devel",
-        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "\"x-devel\" module=\"x_devel\" per=\"family\"",
         "artifacts-of \"libs\"",
     );
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1

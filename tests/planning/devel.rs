@@ -223,7 +223,7 @@ fn device_wheels_say_where_their_files_go_in_an_expanded_tree() {
     let device = package(
         "device",
         "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
         "overlay \"libs\"\nartifact \"blas\" \"lib\"",
     );
     let entries = "blas_lib_generic lib/libb.so.1 so libb.so.1\nblas_lib_gfx942 lib/k.co code\nblas_lib_gfx942 .kpack/b.kpack data 3\nblas_lib_gfx942 lib/k link k.co";
@@ -248,13 +248,13 @@ fn devel_of_a_family_links_into_its_own_libraries() {
     let libs = package(
         "libs",
         "runtime",
-        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
         "artifact \"blas\" \"lib\"",
     );
     let devel = package(
         "devel",
         "devel",
-        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "\"x-devel\" module=\"x_devel\" per=\"family\"",
         "artifacts-of \"libs\"",
     );
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1

@@ -12,20 +12,20 @@ fn case() -> Case {
     let packages = [
         runtime(
             "core",
-            "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"\nlibrary \"x\" so=\"lib/libx.so*\"\nscript \"tool\" program=\"bin/tool\"",
+            "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"\nfind-library \"x\" so=\"lib/libx.so*\"\nscript \"tool\" program=\"bin/tool\"",
         ),
         runtime("tools", "artifact \"tools\" \"run\"\ninclude \"bin/t-*\""),
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\" mode=\"kpack\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\" mode=\"kpack\"",
             "overlay \"core\"\nartifact \"blas\" \"lib\"",
         ),
         devel(
             "artifacts-of \"core\" \"tools\" \"device\"\nartifact \"extra\" optional=\"-\"\nwithout-artifact \"tools\"\nwithout-component \"test\"\nkeep-link \"bin/link\"",
         ),
         "drop \"**\" component=\"test\" reason=\"tests are not shipped\"\n".to_owned(),
-        "system-library \"libc.so.6\" \"libm.so.6\"\nmissing-library \"libno.so.*\" reason=\"not in every build\"\n".to_owned(),
+        "system-library \"libc.so.6\" \"libm.so.6\"\nallow-missing \"libno.so.*\" reason=\"not in every build\"\n".to_owned(),
     ];
     let entries = "base_lib_generic lib/libx.so.1.0 so libx.so.1 runpath=$ORIGIN glibc=2.17
                    base_lib_generic lib/libx.so.1 link libx.so.1.0

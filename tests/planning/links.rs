@@ -97,7 +97,7 @@ fn a_link_is_not_resolved_over_what_is_not_installed_with_it() {
     let packages = [super::support::package(
         "libs",
         "runtime",
-        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
         "artifact \"blas\" \"lib\"",
     )];
     let entries = "blas_lib_gfx110X-all share/a link b

@@ -197,7 +197,7 @@ fn the_loader_finds_what_the_closure_says() {
     let (stubs, mut numbers) = (stubs(dir.path()), Numbers(7));
     let project = Source::new(
         "packages.kdl",
-        "project {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n",
+        "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n",
     );
     let manifest =
         Manifest::decode(&project, &Source::new("families.kdl", super::support::FAMILIES)).unwrap();

@@ -53,7 +53,7 @@ fn a_script_whose_program_is_not_packaged_is_not_registered() {
 #[test]
 fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
     let lines = format!(
-        "{SCRIPTS}\nlibrary \"tool\" so=\"bin/to*\"\nlibrary \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\"\nlibrary \"y\" so=\"lib/y.so\" optional=\"why\""
+        "{SCRIPTS}\nfind-library \"tool\" so=\"bin/to*\"\nfind-library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\"\nfind-library \"y\" so=\"lib/y.so\" optional=\"why\""
     );
     let (plan, warnings) = Case::new(&[runtime("core", &lines)], ENTRIES).plan_and_warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -64,7 +64,7 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
     );
     assert!(
         warnings[0].contains(
-            "library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"
+            "find-library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"
         ),
         "{warnings:?}"
     );
@@ -162,7 +162,7 @@ fn licence_texts_go_by_what_is_shipped_and_not_by_what_rules_name() {
 
 #[test]
 fn a_selectors_licence_text_is_listed_as_one() {
-    let selector = package("meta", "selector", "\"x\" module=\"x\" split=\"generic\"", "");
+    let selector = package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", "");
     let mut case = Case::new(&[selector], ENTRIES);
     case.templates.insert(
         "meta".to_owned(),
@@ -180,7 +180,7 @@ fn a_selectors_licence_text_is_listed_as_one() {
 /// The package without a licence of its own, in a project that says what its artifacts are under.
 fn composed(terms: &str, lines: &str) -> Case {
     let package = runtime("core", lines).replace("    license \"MIT\"\n", "");
-    let project = format!("project {{ author \"A\"; requires-python \">=3.10\"; {terms} }}\n");
+    let project = format!("common {{ author \"A\"; requires-python \">=3.10\"; {terms} }}\n");
     let entries = "base_lib_generic a text a
                    base_doc_generic c text c
                    blas_lib_generic b text b";
@@ -216,7 +216,7 @@ fn a_licence_is_not_composed_of_what_nobody_said() {
     assert_eq!(
         problem,
         "the licence of package `core` cannot be composed\n  package \"core\" kind=\"runtime\" { <- no terms are given for blas\n  \
-         help: add `license-of \"blas\" spdx=\"…\"` to `project`, or a `license` line to the package\n"
+         help: add `license-of \"blas\" spdx=\"…\"` to `common`, or a `license` line to the package\n"
     );
 }
 
@@ -255,10 +255,10 @@ fn a_package_has_a_readme_or_a_page_of_what_is_known() {
             package(
                 "meta",
                 "selector",
-                "\"x\" module=\"x\" split=\"generic\"",
+                "\"x\" module=\"x\" per=\"none\"",
                 "requires \"core\"
-                extra \"gpu-{isa}\" package=\"device\" pick=\"each\"
-                extra \"gpu\" package=\"device\" pick=\"machine\"
+                extra \"gpu-{isa}\" package=\"device\" offer=\"each\"
+                extra \"gpu\" package=\"device\" offer=\"machine\"
                 extra \"devel\" package=\"devel\"
                 script \"x-sdk\" function=\"_main:run\"",
             ),
@@ -266,7 +266,7 @@ fn a_package_has_a_readme_or_a_page_of_what_is_known() {
             package(
                 "device",
                 "runtime",
-                "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+                "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
                 &format!("overlay \"core\"\nrequires \"core\"\nartifact \"dev\" \"lib\"\n{readme}"),
             ),
             devel("artifacts-of \"core\""),
@@ -369,7 +369,7 @@ fn the_selector_is_an_sdist_whose_requirements_are_computed_at_installation() {
         package(
             "meta",
             "selector",
-            "\"x\" module=\"x_meta\" split=\"generic\"",
+            "\"x\" module=\"x_meta\" per=\"none\"",
             "requires \"core\"\nscript \"x\" function=\"__main__:main\"",
         ),
         runtime("core", "artifact \"base\" \"lib\""),

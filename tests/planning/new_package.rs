@@ -9,19 +9,19 @@ use rockpack::source::{Problems, Source};
 
 use super::{support, tree};
 
-const PACKAGES: &str = r#"project {
+const PACKAGES: &str = r#"common {
     author "A. Author"
     requires-python ">=3.10"
 }
 package "meta" kind="selector" {
-    distribution "x" module="x_meta" split="generic"
+    distribution "x" module="x_meta" per="none"
     summary "Everything"
     license "MIT"
     template "selector"
     requires "core"
 }
 package "core" kind="runtime" {
-    distribution "x-sdk-core" module="x_sdk_core" split="generic"
+    distribution "x-sdk-core" module="x_sdk_core" per="none"
     summary "Core"
     license "LicenseRef-X"
     template "sources"
@@ -103,7 +103,7 @@ fn what_is_proposed_for_a_package_with_a_kind_is_accepted() {
 #[test]
 fn what_is_proposed_for_a_missing_licence_is_accepted() {
     is_made_whole(
-        "package \"math\" kind=\"runtime\" {\n    distribution \"x-sdk-math\" module=\"x_sdk_math\" split=\"generic\"\n    \
+        "package \"math\" kind=\"runtime\" {\n    distribution \"x-sdk-math\" module=\"x_sdk_math\" per=\"none\"\n    \
          summary \"Math\"\n    template \"sources\"\n    artifact \"blas\" \"lib\"\n}\n",
     );
 }
@@ -112,7 +112,7 @@ fn what_is_proposed_for_a_missing_licence_is_accepted() {
 #[test]
 fn a_package_that_nothing_offers_is_a_warning() {
     let new = "package \"math\" kind=\"runtime\" {\n    distribution \"x-math-{isa}\" module=\"x_math_{isa}\" \
-               split=\"isa\"\n    summary \"Math\"\n    license \"MIT\"\n    template \"sources\"\n    artifact \"blas\" \"lib\"\n}\n";
+               per=\"isa\"\n    summary \"Math\"\n    license \"MIT\"\n    template \"sources\"\n    artifact \"blas\" \"lib\"\n}\n";
     let manifest = decoded(&(PACKAGES.to_owned() + new)).unwrap();
     let warnings = manifest.warnings();
     let told: Vec<&str> =
@@ -121,7 +121,7 @@ fn a_package_that_nothing_offers_is_a_warning() {
         told,
         [
             "no extra offers package `math`, and no package requires it",
-            "add to `meta`: extra \"math\" package=\"math\" pick=\"machine\""
+            "add to `meta`: extra \"math\" package=\"math\" offer=\"machine\""
         ]
     );
 }

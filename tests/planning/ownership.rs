@@ -10,7 +10,7 @@ fn device() -> String {
     package(
         "device",
         "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
         "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"",
     )
 }
@@ -149,13 +149,13 @@ fn packages_for_two_families_are_never_installed_together() {
     let libs = package(
         "libs",
         "runtime",
-        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
         "artifact \"blas\" \"lib\"",
     );
     let devel = package(
         "devel",
         "devel",
-        "\"x-devel\" module=\"x_devel\" split=\"family\"",
+        "\"x-devel\" module=\"x_devel\" per=\"family\"",
         "artifacts-of \"libs\"",
     );
     let entries = "blas_lib_gfx110X-all share/a text a\nblas_lib_gfx94X-dcgpu share/a text b";

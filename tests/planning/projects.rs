@@ -18,8 +18,8 @@ python-project "bindings" {
     after "runtime"
     build-requires "cython>=3"
     run "{python}" "render.py" "a b"
-    environment "ROOT" "{devel}/lib"
-    libraries "^fft" "rand" env="LIBS"
+    env "ROOT" "{devel}/lib"
+    bindings "^fft" "rand" env="LIBS"
     pass "LICENSE_SERVER"
     config-setting "define" "A|B"
     config-setting "define" "C"
@@ -46,12 +46,7 @@ fn sources() -> Sources {
 
 fn case() -> Case {
     let packages = [
-        package(
-            "meta",
-            "selector",
-            "\"x\" module=\"x_meta\" split=\"generic\"",
-            "requires \"core\"",
-        ),
+        package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\""),
         runtime("core", "artifact \"base\" \"lib\""),
         devel("artifacts-of \"core\""),
         PYTHON.to_owned(),

@@ -11,8 +11,8 @@ fn case() -> Case {
         package(
             "meta",
             "selector",
-            "\"x\" module=\"x_meta\" split=\"generic\"",
-            "requires \"core\"\nextra \"device-{isa}\" package=\"device\" pick=\"each\"",
+            "\"x\" module=\"x_meta\" per=\"none\"",
+            "requires \"core\"\nextra \"device-{isa}\" package=\"device\" offer=\"each\"",
         ),
         runtime(
             "core",
@@ -22,7 +22,7 @@ fn case() -> Case {
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
             "overlay \"libs\"\nartifact \"blas\" \"lib\"",
         ),
         devel("artifacts-of \"core\" \"libs\" \"device\""),

@@ -20,12 +20,7 @@ pub const HOSTILE: [&str; 9] = [
 /// A plan with every step, something absent and something in no package.
 pub fn small() -> Plan {
     let packages = [
-        package(
-            "meta",
-            "selector",
-            "\"x\" module=\"x_meta\" split=\"generic\"",
-            "requires \"core\"",
-        ),
+        package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\""),
         runtime(
             "core",
             "artifact \"base\" \"lib\" \"run\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"",

@@ -83,7 +83,7 @@ fn wheels_of_several_families_search_their_own_directories() {
     let libs = package(
         "libs",
         "runtime",
-        "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
         "artifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"",
     );
     let entries = "blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1

@@ -29,15 +29,11 @@ fn case() -> Case {
     let device = package(
         "device",
         "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
         "overlay \"core\"\nrequires \"core\"\nartifact \"blas\" \"lib\"",
     );
-    let meta = package(
-        "meta",
-        "selector",
-        "\"x\" module=\"x_meta\" split=\"generic\"",
-        "requires \"core\"",
-    );
+    let meta =
+        package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\"");
     let entries = format!("{ENTRIES}\nbase_lib_generic lib/liby.so link liby.so.2");
     let system = "system-library \"libc.so.6\"\n".to_owned();
     Case::new(&[system, meta, core, device, devel("artifacts-of \"core\"")], &entries)

@@ -215,7 +215,7 @@ fn a_package_of_which_everything_is_excluded_is_an_error() {
         core("artifact \"base\" \"lib\"\nexclude \"**\"", "base_lib_generic a text a").problem();
     assert!(problem.starts_with("x-core would be empty\n"), "{problem}");
     assert!(
-        problem.contains("distribution \"x-core\" module=\"x_core\" split=\"generic\" <- nothing is left of what its rules take"),
+        problem.contains("distribution \"x-core\" module=\"x_core\" per=\"none\" <- nothing is left of what its rules take"),
         "{problem}"
     );
 }
@@ -266,7 +266,7 @@ fn files_of_targets_that_are_not_built_are_not_missed() {
     let device = package(
         "device",
         "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
         "artifact \"blas\" \"lib\"",
     );
     let entries = "blas_lib_gfx942 a text a\nblas_lib_gfx1100 b text b\nblas_test_gfx942 t text t";

@@ -9,7 +9,7 @@ fn kpack() -> [String; 3] {
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
             "overlay \"libs\"\nartifact \"blas\" \"lib\"",
         ),
     ]
@@ -73,20 +73,20 @@ fn features_of_one_isa_must_not_contradict_each_other() {
 
 fn legacy() -> [String; 4] {
     let family = |name: &str, kind: &str, dist: &str, lines: &str| {
-        package(name, kind, &format!("\"{dist}\" split=\"family\" module=\"x_{name}\""), lines)
+        package(name, kind, &format!("\"{dist}\" per=\"family\" module=\"x_{name}\""), lines)
     };
     [
         family(
             "meta",
             "selector",
             "x",
-            "requires \"core\"\nextra \"libraries\" package=\"libs\"\nextra \"libraries-{family}\" package=\"libs\" pick=\"each\" at-least=2",
+            "requires \"core\"\nextra \"libraries\" package=\"libs\"\nextra \"libraries-{family}\" package=\"libs\" offer=\"each\" at-least=2",
         ),
         runtime("core", "artifact \"base\" \"lib\""),
         package(
             "libs",
             "runtime",
-            "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+            "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
             "artifact \"blas\" \"lib\"",
         ),
         family("devel", "devel", "x-devel", "artifacts-of \"core\" \"libs\""),
@@ -159,7 +159,7 @@ fn a_package_without_a_distribution_in_a_mode_is_not_built_in_it() {
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\" mode=\"kpack\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\" mode=\"kpack\"",
             "artifact \"blas\" \"lib\"",
         ),
     ];

@@ -17,7 +17,7 @@ isa "gfx1100" product="C" { family "gfx110X-all"; }
 isa "gfx1101" product="D" { family "gfx110X-all"; }
 "#;
 
-const PROJECT: &str = r#"project {
+const PROJECT: &str = r#"common {
     author "A. Author"
     requires-python ">=3.10"
     license-text "share/doc/*/LICENSE*" optional="few cases have one"; compression "store" "share/packed/**" "**/*.zst" optional="few have any"; compression "max" "share/**" optional="few have any"
@@ -37,14 +37,14 @@ pub fn runtime(name: &str, lines: &str) -> String {
     package(
         name,
         "runtime",
-        &format!("\"x-{name}\" module=\"x_{}\" split=\"generic\"", name.replace('-', "_")),
+        &format!("\"x-{name}\" module=\"x_{}\" per=\"none\"", name.replace('-', "_")),
         lines,
     )
 }
 
 /// A devel package `x-devel`, generic.
 pub fn devel(lines: &str) -> String {
-    package("devel", "devel", "\"x-devel\" module=\"x_devel\" split=\"generic\"", lines)
+    package("devel", "devel", "\"x-devel\" module=\"x_devel\" per=\"none\"", lines)
 }
 
 /// What a resolver is given.

@@ -9,19 +9,19 @@ fn packages() -> [String; 4] {
         package(
             "meta",
             "selector",
-            "\"x\" module=\"x_meta\" split=\"generic\"",
+            "\"x\" module=\"x_meta\" per=\"none\"",
             "requires \"core\"
-            extra \"device\" package=\"device\" pick=\"machine\"
+            extra \"device\" package=\"device\" offer=\"machine\"
             extra \"core\" package=\"core\"
-            extra \"device-{isa}\" package=\"device\" pick=\"each\" at-least=2
-            extra \"device-all\" package=\"device\" pick=\"all\" at-least=2",
+            extra \"device-{isa}\" package=\"device\" offer=\"each\" at-least=2
+            extra \"device-all\" package=\"device\" offer=\"all\" at-least=2",
         ),
         runtime("core", "artifact \"base\" \"lib\""),
         runtime("libs", "artifact \"blas\" \"lib\""),
         package(
             "device",
             "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" split=\"isa\"",
+            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
             "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"",
         ),
     ]
@@ -182,13 +182,13 @@ fn legacy() -> Case {
         package(
             "meta",
             "selector",
-            "\"x\" module=\"x_meta\" split=\"family\"",
-            "extra \"libraries\" package=\"libs\"\nextra \"libraries-{family}\" package=\"libs\" pick=\"each\" at-least=2",
+            "\"x\" module=\"x_meta\" per=\"family\"",
+            "extra \"libraries\" package=\"libs\"\nextra \"libraries-{family}\" package=\"libs\" offer=\"each\" at-least=2",
         ),
         package(
             "libs",
             "runtime",
-            "\"x-libs-{family}\" module=\"x_libs_{family}\" split=\"family\"",
+            "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
             "artifact \"blas\" \"lib\"",
         ),
     ];

@@ -35,7 +35,7 @@ pub const FILES: Entries = &[
 pub const ENVIRONMENT: Entries = &[
     (
         "the variable that packages.kdl names",
-        "Sets the wheels' platform tag when --platform-tag does not: `platform-tag env=\"...\"` in `project` says which variable it is.",
+        "Sets the wheels' platform tag when --platform-tag does not: `platform-tag env=\"...\"` in `common` says which variable it is.",
     ),
     (
         "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE, ROCKPACK_MESSAGE_FORMAT, ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",

@@ -12,7 +12,7 @@ use crate::source::{Code, Problem, Spanned};
 pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Distribution> {
     let name = node.argument::<Template>("a name");
     let module = node.required::<Template>("module");
-    let split = node.required::<Split>("split");
+    let split = node.required::<Split>("per");
     let mode = node.property::<Mode>("mode").map(|m| m.value);
     let context = scope.context;
     for template in [&name, &module].into_iter().flatten() {
@@ -53,11 +53,11 @@ fn check_placeholders(
     if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
         let problem = Problem::error(
             Code::PlaceholderNotFilled,
-            format!("`{}` has `{{{extra}}}`, which split=\"{word}\" does not fill", template.value),
+            format!("`{}` has `{{{extra}}}`, which per=\"{word}\" does not fill", template.value),
         );
         let help = match fills {
-            None => format!("take the placeholder away, or write split=\"{extra}\""),
-            Some(filled) => format!("write `{{{filled}}}`, or split=\"{extra}\""),
+            None => format!("take the placeholder away, or write per=\"{extra}\""),
+            Some(filled) => format!("write `{{{filled}}}`, or per=\"{extra}\""),
         };
         context.faults.report(
             problem
@@ -80,7 +80,7 @@ fn check_placeholders(
         context.faults.report(
             problem
                 .label(&template.place, label)
-                .label(&split.place, format!("split=\"{word}\" makes several")),
+                .label(&split.place, format!("per=\"{word}\" makes several")),
         );
     }
 }
@@ -114,7 +114,7 @@ fn normalized(template: &Template) -> String {
 pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Extra> {
     let name = node.argument::<Template>("a name");
     let package = node.required("package");
-    let pick = node.property::<Pick>("pick");
+    let pick = node.property::<Pick>("offer");
     let at_least = node.count("at-least").unwrap_or(1);
     let mode = node.property::<Mode>("mode").map(|m| m.value);
     let context = scope.context;
@@ -137,7 +137,7 @@ pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Ex
     })
 }
 
-/// Only `pick="each"` makes several extras, and only several need a placeholder.
+/// Only `offer="each"` makes several extras, and only several need a placeholder.
 fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
     let each = pick.filter(|p| p.value == Pick::Each);
     match each {
@@ -161,7 +161,7 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
                 ),
             )
             .label(&name.place, "nothing fills the placeholder")
-            .help("write pick=\"each\" to make an extra for each distribution"),
+            .help("write offer=\"each\" to make an extra for each distribution"),
         ),
         _ => {}
     }
@@ -201,7 +201,7 @@ pub(super) fn check_summary(
                 Code::PlaceholderNotFilled,
                 format!("the summary has `{{{named}}}`, which not every distribution fills"),
             );
-            let label = format!("split=\"{}\" does not fill it", other.split.word());
+            let label = format!("per=\"{}\" does not fill it", other.split.word());
             context.faults.report(
                 problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
             );
@@ -231,7 +231,7 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
             );
             let labelled = problem
                 .label(&extra.name.place, "this placeholder")
-                .label(&distribution.name.place, format!("split=\"{split}\" here"));
+                .label(&distribution.name.place, format!("per=\"{split}\" here"));
             faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
         }
     }

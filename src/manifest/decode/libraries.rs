@@ -1,4 +1,4 @@
-//! `system-library` and `missing-library`: what no package ships and files may need all the same.
+//! `system-library` and `allow-missing`: what no package ships and files may need all the same.
 
 use super::{Block, Context};
 use crate::manifest::{LibraryName, LibraryRule};
@@ -14,13 +14,13 @@ pub(super) fn libraries(
         let reason = node.property::<String>("reason").map(|r| r.value);
         Some(rules(names, reason.as_ref()))
     });
-    let missing = nodes.every("missing-library", |node| {
+    let missing = nodes.every("allow-missing", |node| {
         let names = node.at_least_one("a library");
         let reason = node.required::<String>("reason")?.value;
         Some(rules(names, Some(&reason)))
     });
     let (system, missing) = (system.concat(), missing.concat());
-    for (line, rules) in [("system-library", &system), ("missing-library", &missing)] {
+    for (line, rules) in [("system-library", &system), ("allow-missing", &missing)] {
         for rule in rules {
             context.give(line, rule.name.as_str(), None, &rule.name.place);
         }

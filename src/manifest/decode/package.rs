@@ -6,7 +6,9 @@ use super::text::Choice;
 use super::vocabulary;
 use super::{Block, Context, FromText, Node, Once, license, readme, rules, shadow};
 use crate::manifest::reader::either;
-use crate::manifest::{Environment, Package, PackageKind, PathRule, RpathRule, Rules, Template};
+use crate::manifest::{
+    Environment, ForbidRule, Package, PackageKind, PathRule, RpathRule, Rules, Template,
+};
 use crate::names::{PackageName, RelPath};
 use crate::source::{Place, Spanned};
 
@@ -78,11 +80,13 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let includes: Rules<PathRule> = includes.into_iter().collect();
     let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
     let excludes: Rules<PathRule> = excludes.into_iter().collect();
+    let forbids = lines.every("forbid", |n| rules::forbid(n, &scope));
+    let forbids: Rules<ForbidRule> = forbids.into_iter().collect();
     let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope));
     let aliases = lines.every("alias", |n| rules::alias(n, &scope));
-    let libraries = lines.every("library", |n| rules::library(n, &scope));
+    let libraries = lines.every("find-library", |n| rules::library(n, &scope));
     let scripts = lines.every("script", |n| rules::script(n, &scope));
-    let environment = lines.every("environment", |n| rules::environment(n, &scope));
+    let environment = lines.every("prepend-path", |n| rules::environment(n, &scope));
     let keep_links = lines.every("keep-link", |n| scope.name_once(n, "keep-link", "a path"));
     lines.finish();
     check_modes(context, &distributions);
@@ -131,6 +135,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         without_components,
         includes,
         excludes,
+        forbids,
         rpaths,
         aliases,
         libraries,

@@ -1,4 +1,4 @@
-//! `project` and `drop`.
+//! `common` and `drop`.
 
 use super::text::{Specifier, TagLevel, TagSource, Variable, WebAddress};
 use super::{Context, DropRule, Node, Project, license};

@@ -25,8 +25,8 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     });
     let build_requires =
         lines.every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")));
-    let environment = lines.every("environment", |n| pair::<Variable>(n, "a variable"));
-    let libraries = lines.at_most_once("libraries", libraries);
+    let environment = lines.every("env", |n| pair::<Variable>(n, "a variable"));
+    let libraries = lines.at_most_once("bindings", libraries);
     let pass = lines.every("pass", |n| Some(n.at_least_one::<Variable>("a variable")));
     let pass: Vec<_> = pass.into_iter().flatten().collect();
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));

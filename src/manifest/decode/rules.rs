@@ -4,8 +4,8 @@ use super::Node;
 use super::package::Scope;
 use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
 use crate::manifest::{
-    AliasRule, ArtifactRule, ComponentRule, Environment, Glob, Library, PackageKind, PathRule,
-    RpathRule, Script, ScriptTarget,
+    AliasForm, AliasRule, ArtifactRule, ComponentRule, Environment, ForbidRule, Glob, Library,
+    PackageKind, PathRule, RpathRule, Script, ScriptTarget,
 };
 use crate::names::{ArtifactName, Component, Mode, RelPath, System};
 use crate::source::{Code, Place, Problem, Spanned};
@@ -80,6 +80,15 @@ pub(super) fn path(
     Some(PathRule { glob, optional: optional.map(|o| o.value), mode })
 }
 
+pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ForbidRule> {
+    let glob = node.argument::<Glob>("a glob");
+    let reason = node.required::<String>("reason");
+    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let glob = glob.filter(|_| node.is_sound())?;
+    scope.give("forbid", glob.as_str(), mode.map(Mode::as_str), &glob.place);
+    Some(ForbidRule { glob, reason: reason?.value, mode })
+}
+
 pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
     let rule = directory(node, scope)?;
     let key = format!("{} {}", rule.package.value, rule.directory);
@@ -96,11 +105,11 @@ fn directory<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule
 
 pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<AliasRule> {
     let path = node.argument::<AliasPath>("a path");
-    let form = node.required("as");
+    let form = node.property::<AliasForm>("as").map_or(AliasForm::Forward, |form| form.value);
     let optional = node.property::<String>("optional");
     let path = path.map(|p| Spanned::new(p.value.0, p.place))?;
     scope.give("alias", path.as_str(), None, &path.place);
-    Some(AliasRule { path, form: form?.value, optional: optional.map(|o| o.value) })
+    Some(AliasRule { path, form, optional: optional.map(|o| o.value) })
 }
 
 pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Library> {
@@ -115,7 +124,7 @@ pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<
     let dll = node.property::<LibraryPath>("dll");
     let optional = node.property::<String>("optional");
     let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
-    scope.context.give("library", &name, None, &name.place);
+    scope.context.give("find-library", &name, None, &name.place);
     Some(Library {
         name,
         so: so.map(|p| p.value.0),
@@ -176,6 +185,6 @@ pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Opt
     let directories = lines.at_least_once("directory", |n| directory(n, scope));
     lines.finish();
     let variable = variable.map(|v| Spanned::new(v.value.0, v.place))?;
-    scope.give("environment", &variable, None, &variable.place);
+    scope.give("prepend-path", &variable, None, &variable.place);
     Some(Environment { variable, directories })
 }

@@ -80,9 +80,9 @@ macro_rules! choice {
 }
 
 choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel);
-choice!(Split, "a split", "generic" => Generic, "family" => Family, "isa" => Isa);
+choice!(Split, "a split", "none" => Generic, "family" => Family, "isa" => Isa);
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
-choice!(Pick, "a pick", "machine" => Machine, "each" => Each, "all" => All);
+choice!(Pick, "an offer", "machine" => Machine, "each" => Each, "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 

@@ -6,12 +6,14 @@
 
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 
+mod former;
 mod package;
 mod python;
 
 #[cfg(test)]
 mod tests;
 
+pub(in crate::manifest) use former::{former_node, former_property};
 pub(super) use package::PACKAGE;
 
 /// Both files.
@@ -56,8 +58,8 @@ const MODE: ArgSpec = optional("mode", "Counts in this mode only: kpack or legac
 
 /// At the top of the packages' file.
 pub(super) const FILE: &[NodeSpec] = &[
-    NodeSpec::new("project", Arity::Once, "project { … }", "Holds what all packages share.").block(PROJECT).example(
-        r#"project {
+    NodeSpec::new("common", Arity::Once, "common { … }", "Holds what all packages share.").block(PROJECT).example(
+        r#"common {
     author "The Example Project"
     home-page "https://example.org"
     requires-python ">=3.10"
@@ -82,7 +84,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     .block(PACKAGE)
     .example(
         r#"package "math" kind="runtime" {
-    distribution "example-math" module="example_math" split="generic"
+    distribution "example-math" module="example_math" per="none"
     summary "Math libraries"
     license "MIT"
     template "runtime"
@@ -154,19 +156,19 @@ pub(super) const FILE: &[NodeSpec] = &[
     ])
     .example(r#"system-library "libc.so.6" "libm.so.6""#),
     NodeSpec::new(
-        "missing-library",
+        "allow-missing",
         Arity::Any,
-        r#"missing-library "SONAME" "SONAME" reason="WHY""#,
+        r#"allow-missing "SONAME" "SONAME" reason="WHY""#,
         "Names libraries that ELF files may need though nothing has them: a note in the plan, in place of an error.",
     )
     .with(&[
         part(ArgKind::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
         required("reason", "Why they can be missing."),
     ])
-    .example(r#"missing-library "libblas.so.*" reason="small builds leave it out""#),
+    .example(r#"allow-missing "libblas.so.*" reason="small builds leave it out""#),
 ];
 
-/// In `project`.
+/// In `common`.
 const PROJECT: &[NodeSpec] = &[
     NodeSpec::new("author", Arity::Once, r#"author "NAME""#, "Names the author, `Author` in every package's metadata.")
         .with(&[argument("NAME", "The author's name.")])
@@ -245,8 +247,8 @@ const PROJECT: &[NodeSpec] = &[
     .example(r#"license-of "blas" spdx="MIT""#),
 ];
 
-/// In `environment`.
-const ENVIRONMENT: &[NodeSpec] = &[NodeSpec::new(
+/// In `prepend-path`.
+const DIRECTORIES: &[NodeSpec] = &[NodeSpec::new(
     "directory",
     Arity::AtLeastOnce,
     r#"directory "PACKAGE" "DIRECTORY" optional="WHY""#,

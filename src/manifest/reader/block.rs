@@ -2,7 +2,7 @@
 
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
 use crate::kdl;
-use crate::manifest::decode::VOCABULARY;
+use crate::manifest::decode::{VOCABULARY, former_node};
 use crate::source::{Code, Place, Problem, nearest};
 
 /// The nodes inside one node, or of a whole file, partly taken.
@@ -117,13 +117,18 @@ impl<'a> Block<'a> {
                 Code::UnknownNode,
                 format!("unknown node `{}` in {}", name.text, self.owner),
             );
-            let (label, help) = match (home(&name.text), nearest(&name.text, known())) {
-                (Some((place, word)), _) => (
+            let former = former_node(&name.text, |new| self.word(new).is_some());
+            let near = nearest(&name.text, known());
+            let (label, help) = match (former, home(&name.text), near) {
+                (Some(new), _, _) => (format!("this is `{new}` now"), self.usage_help(new)),
+                (None, Some((place, word)), _) => (
                     format!("`{}` belongs {place}", word.name),
                     format!("write it there, as `{}`", word.usage),
                 ),
-                (None, Some(near)) => (format!("did you mean `{near}`?"), self.usage_help(near)),
-                (None, None) => (
+                (None, None, Some(near)) => {
+                    (format!("did you mean `{near}`?"), self.usage_help(near))
+                }
+                (None, None, None) => (
                     "nothing reads this".to_owned(),
                     format!("{} takes {}", self.owner, listed(known())),
                 ),
@@ -149,7 +154,11 @@ impl<'a> Block<'a> {
     }
 
     fn expect(&self, name: &str) {
-        if self.count(name) == 0 && !self.excused.contains(&name) {
+        // Under the spelling that it had, it is reported there.
+        let is_former =
+            |node: &&kdl::Node| former_node(&node.name.text, |new| new == name).is_some();
+        let is_excused = self.excused.contains(&name) || self.nodes.iter().any(is_former);
+        if self.count(name) == 0 && !is_excused {
             let problem =
                 Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(

@@ -147,7 +147,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
         )
         .help(format!(
             "add it to the build; where every system has it, write system-library \"{library}\"; \
-             where some builds leave it out, missing-library \"{library}\" reason=\"…\""
+             where some builds leave it out, allow-missing \"{library}\" reason=\"…\""
         ))
     };
     Some(problem)

@@ -11,7 +11,8 @@ use crate::resolve::marker::{overlay_marker, platform_marker};
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
-    describe, devel, empty, licenses, notes, place, requires, rpath, runtime_data, unused_rules,
+    describe, devel, empty, forbidden, licenses, notes, place, requires, rpath, runtime_data,
+    unused_rules,
 };
 use crate::source::Problems;
 
@@ -96,6 +97,7 @@ impl<'a> Resolver<'a> {
             &mut used,
             &mut found.problems,
         );
+        found.problems.extend(forbidden::check(dist, self.targets.mode, &selection));
         found.remember(dist, &selection);
         found.problems.extend(unused_rules::rules(
             self.catalog,

@@ -9,7 +9,7 @@ use crate::resolve::install_tree::{Layer, View};
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
-use crate::resolve::{aliases, empty, place, programs, unused_rules};
+use crate::resolve::{aliases, empty, forbidden, place, programs, unused_rules};
 
 impl<'a> Resolver<'a> {
     /// Selection, ownership and placement of every runtime distribution.
@@ -26,6 +26,7 @@ impl<'a> Resolver<'a> {
                 used,
                 &mut found.problems,
             );
+            found.problems.extend(forbidden::check(dist, self.targets.mode, &selection));
             found.remember(dist, &selection);
             let view = self.view(dist);
             let known = found.problems.iter().count();

@@ -12,7 +12,7 @@ use crate::source::{Code, Problem};
 /// What is known when lines are proposed.
 struct Known<'k> {
     outlines: &'k [Outline],
-    /// Unknown where `project` cannot be decoded.
+    /// Unknown where `common` cannot be decoded.
     licenses: Option<&'k [LicenseOf]>,
     templates: Option<&'k [&'k str]>,
 }
@@ -99,7 +99,7 @@ impl Known<'_> {
             "distribution" => {
                 let distribution = format!("{}{name}", self.prefix());
                 let module = distribution.replace(['-', '.'], "_");
-                format!("distribution \"{distribution}\" module=\"{module}\" split=\"generic\"")
+                format!("distribution \"{distribution}\" module=\"{module}\" per=\"none\"")
             }
             "summary" => format!("summary \"{}\"", summary(outline)),
             "license" => format!("license \"{}\"", self.license(outline)),

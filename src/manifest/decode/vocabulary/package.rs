@@ -1,6 +1,6 @@
 //! The nodes in `package`.
 
-use super::{ENVIRONMENT, MODE, WHY, argument, optional, part, required};
+use super::{DIRECTORIES, MODE, WHY, argument, optional, part, required};
 use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
@@ -17,7 +17,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "distribution",
         Arity::AtLeastOnce,
-        r#"distribution "NAME" module="NAME" split="generic|family|isa" mode="kpack|legacy""#,
+        r#"distribution "NAME" module="NAME" per="none|isa|family" mode="kpack|legacy""#,
         "Says what the package is called on an index and how many distributions it is; each mode has at most one such line.",
     )
     .of(ALL)
@@ -25,13 +25,13 @@ pub const PACKAGE: &[NodeSpec] = &[
         argument("NAME", "The distribution's name, with `{isa}` or `{family}` where the split makes several."),
         required("module", "The import package; `-` and `.` of a target become `_` in it."),
         required(
-            "split",
-            "generic: one distribution, of the artifacts for no particular GPU; family: one for each family, of those and its own; \
-             isa: one for each ISA, of its own alone.",
+            "per",
+            "none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of its own artifacts alone; \
+             family: one for each family, of those for no particular GPU and its own.",
         ),
         MODE,
     ])
-    .example(r#"distribution "example-math" module="example_math" split="generic""#),
+    .example(r#"distribution "example-math" module="example_math" per="none""#),
     NodeSpec::new("summary", Arity::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
         .of(ALL)
         .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
@@ -80,7 +80,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "extra",
         Arity::Any,
-        r#"extra "NAME" package="PACKAGE" pick="machine|each|all" at-least=2 mode="kpack|legacy""#,
+        r#"extra "NAME" package="PACKAGE" offer="machine|each|all" at-least=2 mode="kpack|legacy""#,
         "Offers a package as an extra of the selector.",
     )
     .of(&[Selector])
@@ -88,14 +88,14 @@ pub const PACKAGE: &[NodeSpec] = &[
         argument("NAME", "The extra's name, with `{isa}` or `{family}` when there is one for each."),
         required("package", "The package that it installs."),
         optional(
-            "pick",
+            "offer",
             "Of a package with several distributions: machine installs the one for the machine's GPU, each makes an extra for every one, \
              all installs all. Without it, the one there is.",
         ),
         part(ArgKind::Count, "at-least", "Offered only when there are at least so many distributions."),
         MODE,
     ])
-    .example(r#"extra "device-{isa}" package="device" pick="each" at-least=2"#),
+    .example(r#"extra "device-{isa}" package="device" offer="each" at-least=2"#),
     NodeSpec::new(
         "artifacts-of",
         Arity::AtMostOnce,
@@ -165,6 +165,15 @@ pub const PACKAGE: &[NodeSpec] = &[
     .with(&[GLOB, WHY, MODE])
     .example(r#"exclude "**/cmake/**""#),
     NodeSpec::new(
+        "forbid",
+        Arity::Any,
+        r#"forbid "GLOB" reason="WHY" mode="kpack|legacy""#,
+        "Stops the plan when the package takes one of these paths: for what an artifact could bring in one day, and belongs elsewhere.",
+    )
+    .of(&[Runtime, Devel])
+    .with(&[GLOB, required("reason", "Why they do not belong in the package."), MODE])
+    .example(r#"forbid "bin/profile-*" reason="they are in the profiler's package""#),
+    NodeSpec::new(
         "rpath",
         Arity::Any,
         r#"rpath "PACKAGE" "DIRECTORY" optional="WHY""#,
@@ -186,14 +195,14 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Runtime])
     .with(&[
         argument("lib/libNAME.so", "The installed path, a link to the library in the artifacts."),
-        required("as", "forward: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
+        optional("as", "forward, which is what counts without it: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
         WHY,
     ])
-    .example(r#"alias "lib/libfft.so" as="forward""#),
+    .example(r#"alias "lib/libfft.so""#),
     NodeSpec::new(
-        "library",
+        "find-library",
         Arity::Any,
-        r#"library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#,
+        r#"find-library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#,
         "Lets the installed runtime find a library by a short name.",
     )
     .of(&[Runtime])
@@ -203,7 +212,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         optional("dll", "Where it is on Windows."),
         optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
     ])
-    .example(r#"library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#),
+    .example(r#"find-library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#),
     NodeSpec::new(
         "script",
         Arity::Any,
@@ -228,15 +237,15 @@ pub const PACKAGE: &[NodeSpec] = &[
     ])
     .example(r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#),
     NodeSpec::new(
-        "environment",
+        "prepend-path",
         Arity::Any,
-        r#"environment "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
+        r#"prepend-path "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
         "Puts directories first in a search path of what the package's console scripts start.",
     )
     .of(&[Runtime])
     .with(&[argument("VARIABLE", "The environment variable that holds it.")])
-    .block(ENVIRONMENT)
-    .example("environment \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"),
+    .block(DIRECTORIES)
+    .example("prepend-path \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"),
     NodeSpec::new(
         "keep-link",
         Arity::Any,

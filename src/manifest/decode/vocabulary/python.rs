@@ -21,8 +21,8 @@ pub const PROJECT: NodeSpec = NodeSpec::new(
     r#"python-project "example-bindings" {
     source "bindings" subdirectory="python"
     after "example-runtime"
-    environment "EXAMPLE_PATH" "{devel}"
-    libraries "^fft" "rand" env="EXAMPLE_LIBS"
+    env "EXAMPLE_PATH" "{devel}"
+    bindings "^fft" "rand" env="EXAMPLE_LIBS"
 }"#,
 );
 
@@ -83,9 +83,9 @@ const LINES: &[NodeSpec] = &[
     .with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "As pip takes it (PEP 508); what was built before it is taken from there.")])
     .example(r#"build-requires "cython>=3""#),
     NodeSpec::new(
-        "environment",
+        "env",
         Arity::Any,
-        r#"environment "VARIABLE" "VALUE""#,
+        r#"env "VARIABLE" "VALUE""#,
         "Sets an environment variable for its commands and its build.",
     )
     .with(&[
@@ -96,18 +96,18 @@ const LINES: &[NodeSpec] = &[
              the checkout, {python} for the Python that builds, {jobs} for the number of processes it may start.",
         ),
     ])
-    .example(r#"environment "EXAMPLE_PATH" "{devel}""#),
+    .example(r#"env "EXAMPLE_PATH" "{devel}""#),
     NodeSpec::new(
-        "libraries",
+        "bindings",
         Arity::AtMostOnce,
-        r#"libraries "NAME" "NAME" env="VARIABLE""#,
+        r#"bindings "NAME" "NAME" env="VARIABLE""#,
         "Selects the libraries it makes bindings for: a variable that lists them with `,` between.",
     )
     .with(&[
         part(ArgKind::OneOrMore, "NAME", "A library; with `^` before the first of them, all but these."),
         required("env", "The variable in which the project looks for the list."),
     ])
-    .example(r#"libraries "^fft" "rand" env="EXAMPLE_LIBS""#),
+    .example(r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#),
     NodeSpec::new(
         "pass",
         Arity::Any,

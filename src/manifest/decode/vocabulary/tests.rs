@@ -22,7 +22,7 @@ const PROJECT_LINES: [(&str, &str); 2] =
 
 /// What every package needs.
 const PACKAGE_LINES: [(&str, &str); 4] = [
-    ("distribution", "distribution \"example-sample\" module=\"example_sample\" split=\"generic\""),
+    ("distribution", "distribution \"example-sample\" module=\"example_sample\" per=\"none\""),
     ("summary", "summary \"A sample\""),
     ("license", "license \"MIT\""),
     ("template", "template \"runtime\""),
@@ -31,11 +31,11 @@ const PACKAGE_LINES: [(&str, &str); 4] = [
 /// The packages that examples name.
 const OTHERS: &str = r#"
 package "core" kind="runtime" {
-    distribution "example-core" module="example_core" split="generic"
+    distribution "example-core" module="example_core" per="none"
     summary "Core"; license "MIT"; template "runtime"
 }
 package "device" kind="runtime" {
-    distribution "example-device-{isa}" module="example_device_{isa}" split="isa"
+    distribution "example-device-{isa}" module="example_device_{isa}" per="isa"
     summary "Device"; license "MIT"; template "runtime"
 }
 python-project "example-runtime" { source "runtime"; }
@@ -49,7 +49,7 @@ fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
 }
 
 fn project() -> String {
-    format!("project {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
+    format!("common {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
 }
 
 /// The example of a word that stands in `owner`, once for each kind of package it means something in.
@@ -161,7 +161,7 @@ fn decoders_take_the_parts_that_are_documented() {
         let taken: BTreeSet<(ArgKind, &str)> = asked
             .iter()
             .filter_map(|a| match a {
-                Asked::ArgSpec { node, takes, name } if node == word.name => Some((*takes, *name)),
+                Asked::Arg { node, takes, name } if node == word.name => Some((*takes, *name)),
                 _ => None,
             })
             .collect();
