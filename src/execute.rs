@@ -288,7 +288,7 @@ impl Build<'_> {
         Ok(Built { size, sha256, took, ..built })
     }
 
-    /// All wheels at once, each in its wheel_queue.
+    /// All wheels at once, each in its queue.
     fn wheels(
         self,
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,

@@ -58,6 +58,7 @@ mod schema {
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
+pub mod target;
 pub mod text;
 pub mod verify;
 pub mod version;

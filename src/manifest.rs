@@ -7,11 +7,14 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::names::{ArtifactName, Component, Isa, Mode, PackageName, RelPath, System};
+use crate::names::{ArtifactName, Component, Isa, PackageName, RelPath};
 use crate::source::{Place, Problems, Source, Spanned};
+use crate::target::{Condition, Per, Target};
 
 mod compression;
+mod condition;
 mod decode;
+mod for_target;
 mod forbid;
 mod glob;
 mod ignore;
@@ -27,6 +30,7 @@ mod template;
 mod warnings;
 
 pub use compression::CompressionRule;
+pub use condition::HasCondition;
 pub use forbid::ForbidRule;
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
@@ -37,7 +41,7 @@ pub use platform_tag::PlatformTag;
 pub use project::Project;
 pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
-pub use template::{Template, TemplateError, Variant};
+pub use template::{Template, TemplateError};
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
 pub const VOCABULARY: [KdlFile; 2] = decode::VOCABULARY;
@@ -122,7 +126,9 @@ pub struct Package {
     pub name: Spanned<PackageName>,
     /// What kind of thing it is.
     pub kind: PackageKind,
-    /// Its distributions; at most one for each mode. In a mode without one it is not built.
+    /// Where it exists.
+    pub when: Condition,
+    /// Its distributions; at most one for each target. For a target without one it is not built.
     pub distributions: Vec<Distribution>,
     /// `Summary` in the metadata; may have `{isa}` or `{family}`.
     pub summary: Template,
@@ -167,9 +173,15 @@ pub struct Package {
 }
 
 impl Package {
-    /// Its distribution in `mode`, if it is built in that mode.
-    pub fn distribution(&self, mode: Mode) -> Option<&Distribution> {
-        self.distributions.iter().find(|d| applies(d.mode, mode))
+    /// Its distribution, of a manifest for one target ([`Manifest::for_target`]); nothing where it is not built.
+    pub fn distribution(&self) -> Option<&Distribution> {
+        self.distributions.first()
+    }
+
+    /// Its distribution for `target`, of a manifest for all.
+    pub fn distribution_for(&self, target: Target) -> Option<&Distribution> {
+        let mut distributions = self.distributions.iter().filter(|_| self.when.holds(target));
+        distributions.find(|d| d.when.holds(target))
     }
 
     /// How many lines say what goes into it and what it relies on.
@@ -178,17 +190,15 @@ impl Package {
             + self.artifacts_of.len()
             + self.without_artifacts.len()
             + self.keep_links.len();
-        let paths =
-            self.includes.len() + self.excludes.len() + self.rpaths.len() + self.aliases.len();
+        let paths = self.includes.len()
+            + self.excludes.len()
+            + self.forbids.len()
+            + self.rpaths.len()
+            + self.aliases.len();
         let offers =
             self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
         self.artifacts.len() + self.without_components.len() + names + paths + offers
     }
-}
-
-/// Whether a rule limited to `rule` counts in `mode`.
-pub fn applies(rule: Option<Mode>, mode: Mode) -> bool {
-    rule.is_none_or(|only| only == mode)
 }
 
 /// `distribution "rocm-sdk-core" module="…" per="…" mode="…"`.
@@ -199,20 +209,9 @@ pub struct Distribution {
     /// The import package; the placeholders are made identifiers here (`-` becomes `_`).
     pub module: Template,
     /// How many there are and which artifacts each takes.
-    pub split: Split,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
-}
-
-/// How artifacts of families become distributions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Split {
-    /// One distribution, of the generic artifacts.
-    Generic,
-    /// One for each target family, of its artifacts and the generic ones.
-    Family,
-    /// One for each ISA, of its artifacts alone.
-    Isa,
+    pub per: Per,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `extra "devel" package="devel" offer="…" at-least=2 mode="…"`.
@@ -226,8 +225,8 @@ pub struct Extra {
     pub pick: Pick,
     /// It is offered only when the package has at least this many distributions.
     pub at_least: usize,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// Which distributions of a package an extra installs.
@@ -256,8 +255,8 @@ pub struct ArtifactRule {
     pub apart: Option<String>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `without-component "test" mode="kpack"`.
@@ -267,8 +266,8 @@ pub struct ComponentRule {
     pub component: Spanned<Component>,
     /// Why it is no mistake when it leaves out nothing.
     pub optional: Option<String>,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `include "bin/x-*"` or `exclude "**/cmake/**"`.
@@ -278,8 +277,8 @@ pub struct PathRule {
     pub glob: Spanned<Glob>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 impl HasGlob for PathRule {
@@ -297,6 +296,8 @@ pub struct RpathRule {
     pub directory: RelPath,
     /// Why it can be absent.
     pub optional: Option<String>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `alias "lib/libx.so" as="forward" optional="…"`.
@@ -308,6 +309,8 @@ pub struct AliasRule {
     pub form: AliasForm,
     /// Why it is no mistake when there is no such library.
     pub optional: Option<String>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// What stands at the place of an alias.
@@ -330,6 +333,8 @@ pub struct Library {
     pub dll: Option<String>,
     /// Why it can be absent.
     pub optional: Option<String>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `script "hipcc" program="bin/hipcc" expand-devel=#true on="linux" optional="…"`.
@@ -341,8 +346,8 @@ pub struct Script {
     pub target: Spanned<ScriptTarget>,
     /// Starts the program of the devel tree, expanding it first where it is installed.
     pub expand_devel: bool,
-    /// Exists on this system only.
-    pub on: Option<System>,
+    /// Where it exists.
+    pub when: Condition,
     /// Why its program can be absent; the command is then not registered.
     pub optional: Option<String>,
 }
@@ -363,6 +368,8 @@ pub struct Environment {
     pub variable: Spanned<String>,
     /// Directories that come first in it, in this order.
     pub directories: Vec<RpathRule>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `drop "**" component="test" artifact="…" mode="…" everywhere=#true reason="…"`.
@@ -376,8 +383,8 @@ pub struct DropRule {
     pub artifact: Option<ArtifactName>,
     /// Of this component only.
     pub component: Option<Component>,
-    /// In this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
     /// Why.
     pub reason: String,
     /// Why it is no mistake when it drops nothing.

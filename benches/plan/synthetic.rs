@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
-use rockpack::manifest::{Manifest, Package, PackageKind, ScriptTarget, Split};
-use rockpack::names::{ArtifactName, Component, Family, Mode, RelPath};
+use rockpack::manifest::{Manifest, Package, PackageKind, ScriptTarget};
+use rockpack::names::{ArtifactName, Component, Family, Mode, RelPath, System};
+use rockpack::target::{Per, Target};
 
 /// `families.kdl`, lengthened to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {
@@ -124,6 +125,9 @@ fn entry(path: RelPath, base: RelPath, kind: EntryKind) -> Entry {
 }
 
 /// The name of a file that several artifacts install with the same bytes.
+/// What the catalog is made for.
+const KPACK: Target = Target { mode: Mode::Kpack, system: System::Linux };
+
 const SHARED: &str = "installed-by-all.txt";
 
 /// The artifact that no package takes.
@@ -150,9 +154,8 @@ fn generic_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
 
 /// For each ISA what the packages that are split by it name.
 fn device_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
-    let by_isa = |package: &&Package| {
-        package.distribution(Mode::Kpack).is_some_and(|d| d.split == Split::Isa)
-    };
+    let by_isa =
+        |package: &&Package| package.distribution_for(KPACK).is_some_and(|d| d.per == Per::Isa);
     let rules = manifest.packages.values().filter(by_isa).flat_map(|package| &package.artifacts);
     let isas = manifest.families.isas.keys();
     isas.flat_map(|isa| rules.clone().map(|rule| id(&rule.name, Component::Lib, isa.as_str())))

@@ -1,7 +1,9 @@
 //! `rockpack explain`: what becomes of a path, and why.
 
 use rockpack::names::RelPath;
-use rockpack::resolve::explain::{Asked, Explainer, explanation_text, matches_text};
+use rockpack::resolve::explain::{
+    Asked, Explainer, ManifestByMode, explanation_text, matches_text,
+};
 use rockpack::source::{Code, Problem};
 use serde::Serialize;
 
@@ -15,6 +17,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     // What is absent in artifacts is of no matter to one path.
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
     let request = inputs::request(&manifest, &args.set)?;
+    let manifest = ManifestByMode::new(&manifest, &request);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
     match explainer
         .find(&args.path)

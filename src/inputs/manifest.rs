@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use rockpack::kdl;
-use rockpack::manifest::{Beside, MOST_OF_README, Manifest, Split, Variant};
+use rockpack::manifest::{Beside, MOST_OF_README, Manifest};
 use rockpack::names::RelPath;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Source};
@@ -14,6 +14,7 @@ use super::near;
 use crate::cli::BUILT_IN;
 use crate::command::Failure;
 use crate::{builtin, ui};
+use rockpack::target::{Per, Variant};
 
 /// What to write, where a manifest is not found.
 const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
@@ -140,12 +141,12 @@ pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
 pub fn names() -> BTreeSet<String> {
     let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
     let variants = |split| match split {
-        Split::Generic => vec![Variant::None],
-        Split::Isa => manifest.families.isas.keys().map(|i| Variant::Isa(i.to_string())).collect(),
-        Split::Family => manifest.families.names().map(|f| Variant::Family(f.to_owned())).collect(),
+        Per::None => vec![Variant::None],
+        Per::Isa => manifest.families.isas.keys().map(|i| Variant::Isa(i.to_string())).collect(),
+        Per::Family => manifest.families.names().map(|f| Variant::Family(f.to_owned())).collect(),
     };
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
-    let names = distributions.flat_map(|d| variants(d.split).into_iter().map(|v| d.name.fill(&v)));
+    let names = distributions.flat_map(|d| variants(d.per).into_iter().map(|v| d.name.fill(&v)));
     let names: BTreeSet<String> = names.collect();
     manifest.packages.keys().map(ToString::to_string).chain(names).collect()
 }

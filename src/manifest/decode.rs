@@ -12,6 +12,7 @@ use super::{
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
+use crate::target::Condition;
 use crate::text::counted;
 
 mod check;
@@ -210,14 +211,8 @@ impl<'a> Context<'a> {
     }
 
     /// Notes what may be given once in the file.
-    fn give(
-        &self,
-        what: &'static str,
-        name: &str,
-        limit: Option<&'static str>,
-        place: &Place,
-    ) -> bool {
-        self.once.give(self.faults, (what, name), limit, place)
+    fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.faults, (what, name), when, place)
     }
 
     /// The package that the node's next argument names.
@@ -281,8 +276,8 @@ const PLACES_SHOWN: usize = 3;
 #[cfg(test)]
 mod tests {
     use crate::manifest::{Manifest, PackageKind};
-    use crate::names::Mode;
     use crate::source::Source;
+    use crate::target::Target;
 
     fn repository() -> Manifest {
         let packages = Source::new("packages.kdl", include_str!("../../packages.kdl"));
@@ -307,7 +302,7 @@ mod tests {
             (core.kind, core.artifacts.len(), core.scripts.len()),
             (PackageKind::Runtime, 35, 29)
         );
-        assert_eq!(core.distribution(Mode::Legacy).unwrap().name.as_str(), "rocm-sdk-core");
+        assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! `forbid "bin/tool-*" reason="…"`: paths that an artifact must not bring into a package.
 
 use super::{Glob, HasGlob};
-use crate::names::Mode;
+
 use crate::source::Spanned;
+use crate::target::Condition;
 
 /// Paths that a package must not take; where its rules take one, there is no plan.
 #[derive(Debug, Clone)]
@@ -11,8 +12,8 @@ pub struct ForbidRule {
     pub glob: Spanned<Glob>,
     /// Why they do not belong there.
     pub reason: String,
-    /// Counts in this mode only.
-    pub mode: Option<Mode>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 impl HasGlob for ForbidRule {

@@ -13,7 +13,9 @@ use std::ops::Range;
 use super::decode::former_property;
 use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
+use crate::names::{Mode, System};
 use crate::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
+use crate::target::Condition;
 
 mod block;
 mod value;
@@ -267,6 +269,12 @@ impl<'a> Node<'a> {
     pub fn count(&mut self, name: &'static str) -> Option<usize> {
         self.note(ArgKind::Count, name);
         self.take(name).and_then(|entry| value::count(self.faults, entry))
+    }
+
+    /// `mode` and `on`: where the line counts.
+    pub fn condition(&mut self) -> Condition {
+        let mode = self.property::<Mode>("mode").map(|mode| mode.value);
+        Condition { mode, on: self.property::<System>("on").map(|on| on.value) }
     }
 
     /// Whether it has a property of this name that was not taken yet.

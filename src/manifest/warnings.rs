@@ -1,8 +1,9 @@
 //! What is doubtful in a manifest, though it can be meant.
 
-use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule, Split};
-use crate::names::{Mode, PackageName, RelPath};
+use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule};
+use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems, Spanned};
+use crate::target::{Per, Target};
 
 /// In the order of the file.
 pub(super) fn of(manifest: &Manifest) -> Problems {
@@ -45,11 +46,11 @@ pub(super) fn unoffered(manifest: &Manifest) -> Problems {
 
 fn never_installed(package: &Package, selector: &Package) -> Problem {
     let name = &*package.name;
-    let apart = |mode: Mode| {
-        let (own, other) = (selector.distribution(mode), package.distribution(mode));
-        own.zip(other).is_some_and(|(a, b)| b.split != Split::Generic && a.split != b.split)
+    let apart = |target: Target| {
+        let (own, other) = (selector.distribution_for(target), package.distribution_for(target));
+        own.zip(other).is_some_and(|(a, b)| b.per != Per::None && a.per != b.per)
     };
-    let pick = if Mode::ALL.into_iter().any(apart) { " offer=\"machine\"" } else { "" };
+    let pick = if Target::ALL.into_iter().any(apart) { " offer=\"machine\"" } else { "" };
     Problem::warning(
         Code::NotOffered,
         format!("no extra offers package `{name}`, and no package requires it"),

@@ -57,12 +57,7 @@ pub(super) fn scripts(
     ships: impl Fn(&RelPath) -> bool,
 ) -> Vec<(&str, &ScriptTarget)> {
     let can_start = |script: &&Script| starts(script, system, &ships);
-    scripts_of(package, system).filter(can_start).map(|s| (s.name.as_str(), &*s.target)).collect()
-}
-
-/// The scripts that there are on a system.
-pub(super) fn scripts_of(package: &Package, system: System) -> impl Iterator<Item = &Script> {
-    package.scripts.iter().filter(move |s| s.on.is_none_or(|on| on == system))
+    package.scripts.iter().filter(can_start).map(|s| (s.name.as_str(), &*s.target)).collect()
 }
 
 /// Whether what the script starts is there.
@@ -84,7 +79,7 @@ pub(super) fn missing<P>(
     placed: &BTreeMap<RelPath, P>,
     ships: impl Fn(&RelPath) -> bool,
 ) -> Vec<Absent> {
-    let idle = scripts_of(package, system).filter(|s| !starts(s, system, &ships));
+    let idle = package.scripts.iter().filter(|s| !starts(s, system, &ships));
     let programs = idle.filter_map(|script| match &*script.target {
         ScriptTarget::Program(program) => Some((
             program.clone(),

@@ -6,8 +6,6 @@ use super::place::Runtime;
 use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use crate::catalog::{Catalog, EntryKind};
-use crate::manifest::applies;
-use crate::names::Mode;
 use crate::source::{Code, Place, Problem};
 use crate::text::counted;
 
@@ -18,20 +16,19 @@ const SHOWN: usize = 3;
 pub(super) fn problem(
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
-    mode: Mode,
     selection: &Selection<'_>,
     runtime: Option<&Runtime<'_>>,
 ) -> Problem {
     let mut problem = Problem::error(Code::EmptyPackage, format!("{} would be empty", dist.name))
         .label(&dist.declared.name.place, "nothing is left of what its rules take");
-    for (place, text) in takes(catalog, dist, mode).into_iter().take(SHOWN) {
+    for (place, text) in takes(catalog, dist).into_iter().take(SHOWN) {
         problem = problem.label(place, text);
     }
     for (place, count) in excluded(selection).into_values().take(SHOWN) {
         problem = problem.label(place, format!("keeps out {}", counted(count, "file")));
     }
     let out = selection.excluded.len();
-    if let (Some(first), 0) = (dist.package.includes.iter().find(|r| applies(r.mode, mode)), out) {
+    if let (Some(first), 0) = (dist.package.includes.first(), out) {
         problem = problem.label(&first.glob.place, "no include rule matches any of it");
     }
     let lost = runtime.and_then(|runtime| {
@@ -44,9 +41,9 @@ pub(super) fn problem(
 }
 
 /// What each artifact rule has to choose from.
-fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>, mode: Mode) -> Vec<(&'a Place, String)> {
+fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
-    for rule in dist.package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
+    for rule in &dist.package.artifacts {
         let fits =
             |c| rule.components.is_empty() || rule.components.iter().any(|own| own.value == c);
         for artifact in catalog

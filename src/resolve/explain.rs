@@ -18,6 +18,7 @@ use crate::manifest::{Glob, Manifest, PackageKind};
 use crate::names::{DistName, Mode, PackageName, RelPath};
 use crate::plan::{Absent, Member, Plan, Request, Templates};
 use crate::source::Problems;
+use crate::target::Target;
 
 mod index;
 mod landing;
@@ -28,10 +29,27 @@ mod text;
 pub use needs::{At, Needed, Whereabouts};
 pub use text::{explanation_text, matches_text};
 
+/// A manifest as it counts in each mode, on the system that a request is for.
+#[derive(Debug)]
+pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
+
+impl ManifestByMode {
+    /// Takes `manifest` apart.
+    pub fn new(manifest: &Manifest, request: &Request) -> Self {
+        let system = targets::system(request);
+        let of = |mode| (mode, manifest.for_target(Target { mode, system }));
+        Self(Mode::ALL.into_iter().map(of).collect())
+    }
+
+    fn of(&self, mode: Mode) -> &Manifest {
+        &self.0[&mode]
+    }
+}
+
 /// Answers what becomes of paths, over one manifest and one catalog.
 #[derive(Debug)]
 pub struct Explainer<'a> {
-    manifest: &'a Manifest,
+    manifest: &'a ManifestByMode,
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
     /// Told of these packages alone; of all when empty.
@@ -277,16 +295,16 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// When the request itself is at fault. That there is no plan is part of an explanation.
     pub fn new(
-        manifest: &'a Manifest,
+        manifest: &'a ManifestByMode,
         catalog: &'a Catalog,
         templates: &Templates,
         request: &Request,
     ) -> Result<Self, Problems> {
         let first = targets::mode(catalog, request);
-        let scope_of_first = scope(manifest, catalog, request);
+        let scope_of_first = scope(manifest.of(first), catalog, request);
         let resolved_dists =
             scope_of_first.as_ref().map_or(&[][..], |(_, resolved_dists)| &resolved_dists[..]);
-        let unknown = only::check(manifest, first, resolved_dists, request);
+        let unknown = only::check(manifest.of(first), first, resolved_dists, request);
         if !unknown.is_empty() {
             return Err(unknown);
         }
@@ -295,6 +313,7 @@ impl<'a> Explainer<'a> {
         for mode in std::iter::once(first).chain(others) {
             // What a library is looked for in is everything that is built, whatever is asked for.
             let request = Request { mode: Some(mode), only: Vec::new(), ..request.clone() };
+            let manifest = manifest.of(mode);
             let (plan, problems) = match resolver::attempt(manifest, catalog, templates, &request) {
                 Ok((plan, problems)) => (Some(plan), problems),
                 Err(problems) => (None, problems),
@@ -346,13 +365,14 @@ impl<'a> Explainer<'a> {
     }
 
     fn in_mode(&self, of: &InOneMode<'a>, here: &Catalog, path: &RelPath) -> InMode {
+        let manifest = self.manifest.of(of.mode);
         let (mut distributions, mut owned) = (Vec::new(), HashSet::new());
         let (targets, resolved_dists) =
             of.scope.as_ref().map_or((None, &[][..]), |(targets, resolved_dists)| {
                 (Some(targets), &resolved_dists[..])
             });
         for dist in resolved_dists {
-            let matched = rules::matched(self.manifest, here, dist, of.mode, path);
+            let matched = rules::matched(manifest, here, dist, path);
             owned.extend(matched.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
             let distribution =
                 landing::distribution(of.plan.as_ref(), &self.catalog, dist, matched, path);
@@ -361,7 +381,7 @@ impl<'a> Explainer<'a> {
             }
         }
         if let Some(plan) = &of.plan {
-            needs::add(self.manifest, &self.catalog, plan, &mut distributions);
+            needs::add(manifest, &self.catalog, plan, &mut distributions);
         }
         distributions.retain(|d| self.request.wants_distribution(&d.package, &d.name));
         let not_built = |id: &&ArtifactId| {
@@ -374,12 +394,8 @@ impl<'a> Explainer<'a> {
             asked: self.modes.first().is_some_and(|first| first.mode == of.mode),
             problems: of.problems.clone(),
             distributions,
-            dropped: targets
-                .map(|t| rules::dropped(self.manifest, t, here, &owned))
-                .unwrap_or_default(),
-            unowned: targets
-                .map(|t| rules::unowned(self.manifest, t, here, &owned))
-                .unwrap_or_default(),
+            dropped: targets.map(|_| rules::dropped(manifest, here, &owned)).unwrap_or_default(),
+            unowned: targets.map(|t| rules::unowned(manifest, t, here, &owned)).unwrap_or_default(),
             not_built: here.artifacts.iter().map(|a| &a.id).filter(not_built).cloned().collect(),
         }
     }

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use super::resolved_dist::ResolvedDist;
 use super::select::{Selected, Selection, matches};
-use crate::manifest::{ForbidRule, applies};
-use crate::names::{Mode, RelPath};
+use crate::manifest::ForbidRule;
+use crate::names::RelPath;
 use crate::source::{Code, Problem, Problems};
 use crate::text::counted;
 
+/// A path, and by which line it is taken.
+type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
+
 /// One problem for each `forbid` line of a package whose paths `selection` takes.
-pub(super) fn check(dist: &ResolvedDist<'_>, mode: Mode, selection: &Selection<'_>) -> Problems {
+pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
-    let mut taken: BTreeMap<usize, (&ForbidRule, Vec<(&RelPath, &Selected<'_>)>)> = BTreeMap::new();
+    let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();
     for (path, selected) in &selection.files {
         let possible = forbids.possible(path.as_str());
-        let mut fits = possible
-            .filter(|(_, r)| applies(r.mode, mode) && matches(&r.glob, selected.item.entry));
+        let mut fits = possible.filter(|(_, r)| matches(&r.glob, selected.item.entry));
         if let Some((index, rule)) = fits.next() {
             taken.entry(index).or_insert((rule, Vec::new())).1.push((path, selected));
         }
@@ -33,7 +35,7 @@ pub(super) fn check(dist: &ResolvedDist<'_>, mode: Mode, selection: &Selection<'
 fn problem(
     dist: &ResolvedDist<'_>,
     rule: &ForbidRule,
-    (path, selected): &(&RelPath, &Selected<'_>),
+    (path, selected): &Taken<'_, '_>,
     count: usize,
 ) -> Problem {
     let more = match count {

@@ -6,9 +6,10 @@ use super::resolved_dist::ResolvedDist;
 use super::select::Selection;
 use super::targets::Targets;
 use crate::catalog::Catalog;
-use crate::manifest::{Manifest, Package, Split};
+use crate::manifest::{Manifest, Package};
 use crate::names::Family;
 use crate::plan::{Member, Step};
+use crate::target::Per;
 use crate::text::counted;
 
 /// Children of the artifact directory that are no artifacts, and artifacts that nothing is built of.
@@ -30,7 +31,7 @@ pub(super) fn catalog(catalog: &Catalog, targets: &Targets) -> Vec<String> {
 
 /// Packages that are made for each ISA, when there is none.
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
-    let by_isa = |p: &&Package| p.distribution(targets.mode).is_some_and(|d| d.split == Split::Isa);
+    let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =
         manifest.packages.values().filter(by_isa).map(|p| format!("`{}`", *p.name)).collect();
     let lost = targets.built.is_empty() && !names.is_empty();

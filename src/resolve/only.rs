@@ -17,7 +17,7 @@ pub(super) fn check(
     all: &[ResolvedDist<'_>],
     request: &Request,
 ) -> Problems {
-    let packages = manifest.packages.iter().filter(|(_, p)| p.distribution(mode).is_some());
+    let packages = manifest.packages.iter().filter(|(_, p)| p.distribution().is_some());
     let packages = packages.map(|(name, _)| name).chain(source_build::names(manifest));
     let packages: Vec<&str> = packages.map(PackageName::as_str).collect();
     let mut distributions: Vec<&str> = all.iter().map(|i| i.name.as_str()).collect();

@@ -12,7 +12,7 @@ use super::links::Filled;
 use super::place::{Placed, shared_library};
 use super::repeated;
 use crate::manifest::ArtifactRule;
-use crate::names::{ArtifactName, Mode, ModuleName, RelPath};
+use crate::names::{ArtifactName, ModuleName, RelPath};
 use crate::source::{Code, Place, Problem, Problems};
 
 /// A file that a distribution has of an artifact.
@@ -29,15 +29,15 @@ type Files<'f, 'a> = Vec<File<'f, 'a>>;
 
 /// An error for each artifact and two packages that part its libraries from their companions,
 /// unless a line says why.
-pub(super) fn check(filled: &[Filled<'_>], mode: Mode) -> Problems {
+pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
-    for files in by_artifact(filled, mode).values() {
+    for files in by_artifact(filled).values() {
         let libraries = files.iter().filter(|f| shared_library(&f.item).is_some());
         for library in libraries {
-            let parted = |other: &&File<'_, '_>| is_parted(library, other, files, mode);
+            let parted = |other: &&File<'_, '_>| is_parted(library, other, files);
             if let Some(companion) = files.iter().find(parted)
-                && !is_meant(library, mode)
-                && !is_meant(companion, mode)
+                && !is_meant(library)
+                && !is_meant(companion)
             {
                 problems.push(problem(library, companion));
             }
@@ -47,11 +47,8 @@ pub(super) fn check(filled: &[Filled<'_>], mode: Mode) -> Problems {
 }
 
 /// The files of each artifact that goes into several platform directories.
-fn by_artifact<'f, 'a>(
-    filled: &'f [Filled<'a>],
-    mode: Mode,
-) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
-    let several = repeated::in_several(filled, mode);
+fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
+    let several = repeated::in_several(filled);
     let mut files: BTreeMap<&ArtifactName, Files<'_, '_>> = BTreeMap::new();
     for owner in filled {
         for (path, (placed, rule)) in &owner.runtime.placed {
@@ -68,17 +65,12 @@ fn by_artifact<'f, 'a>(
 
 /// Whether `other` is a companion of the library and is not where the library is. That the library is
 /// shipped twice is another mistake, unless it is meant: then this copy lacks its companion still.
-fn is_parted(
-    library: &File<'_, '_>,
-    other: &File<'_, '_>,
-    files: &[File<'_, '_>],
-    mode: Mode,
-) -> bool {
+fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {
         files.iter().any(|f| f.owner.dist.platform_dir == *directory && f.path == path)
     };
-    let repeats = |file: &File<'_, '_>| line(file, mode).is_some_and(|r| r.repeats.is_some());
+    let repeats = |file: &File<'_, '_>| line(file).is_some_and(|r| r.repeats.is_some());
     a.platform_dir != b.platform_dir
         && (a.relies_on(b) || b.relies_on(a))
         && (is_for_a_target(library, other) || is_beside(library.path, other.path))
@@ -104,13 +96,13 @@ fn is_beside(library: &RelPath, file: &RelPath) -> bool {
 }
 
 /// The line by which the package takes the artifact.
-fn line<'a>(file: &File<'_, 'a>, mode: Mode) -> Option<&'a ArtifactRule> {
-    repeated::rule(file.owner.dist.package, &file.item, mode)
+fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
+    repeated::rule(file.owner.dist.package, &file.item)
 }
 
 /// Whether that says why the artifact's files are apart.
-fn is_meant(file: &File<'_, '_>, mode: Mode) -> bool {
-    line(file, mode).is_some_and(|rule| rule.apart.is_some())
+fn is_meant(file: &File<'_, '_>) -> bool {
+    line(file).is_some_and(|rule| rule.apart.is_some())
 }
 
 fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {

@@ -1,7 +1,7 @@
 //! Console scripts whose program is not shipped: each is a mistake, unless the manifest says why
 //! the program can be absent.
 
-use super::describe::{scripts_of, starts};
+use super::describe::starts;
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
 use crate::manifest::{Script, ScriptTarget};
@@ -19,7 +19,11 @@ pub(super) fn missing(
     let shipped = Owners::new(filled);
     let ships = |path: &RelPath| is_shipped(one, &shipped, path);
     let mut problems = Problems::new();
-    for script in scripts_of(one.dist.package, system)
+    for script in one
+        .dist
+        .package
+        .scripts
+        .iter()
         .filter(|script| script.optional.is_none() && !starts(script, system, ships))
     {
         if let ScriptTarget::Program(program) = &*script.target {

@@ -7,8 +7,8 @@ use super::install_tree::Item;
 use super::links::Filled;
 use super::place::{Placed, shared_library};
 use crate::catalog::Entry;
-use crate::manifest::{ArtifactRule, Package, applies};
-use crate::names::{ArtifactName, Mode, PackageName, RelPath};
+use crate::manifest::{ArtifactRule, Package};
+use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems};
 use crate::text::{counted, human_size};
 
@@ -41,10 +41,10 @@ struct Twice<'f, 'a> {
 }
 
 /// An error for every two packages that ship the same of an artifact, unless a line says why.
-pub(super) fn check(filled: &[Filled<'_>], mode: Mode) -> Problems {
+pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
-    let (shared, searched) = (in_several(filled, mode), searched(filled));
+    let (shared, searched) = (in_several(filled), searched(filled));
     for copy in filled.iter().flat_map(copies) {
         for same in keys(&copy, &shared, &searched) {
             let earlier = known.entry(same).or_default();
@@ -55,7 +55,7 @@ pub(super) fn check(filled: &[Filled<'_>], mode: Mode) -> Problems {
         }
     }
     let mut problems = Problems::new();
-    for twice in twice.values().filter(|twice| !twice.first.iter().any(|c| is_meant(c, mode))) {
+    for twice in twice.values().filter(|twice| !twice.first.iter().any(|c| is_meant(c))) {
         problems.push(problem(twice));
     }
     problems
@@ -89,10 +89,10 @@ fn keys<'f>(
 }
 
 /// Artifacts that packages with different platform directories name.
-pub(super) fn in_several<'a>(filled: &[Filled<'a>], mode: Mode) -> BTreeSet<&'a ArtifactName> {
+pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
-        for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode)) {
+        for rule in &package.artifacts {
             by.entry(&rule.name.value).or_default().insert(home(package));
         }
     }
@@ -138,21 +138,15 @@ where
 }
 
 /// Whether the line by which the package takes the artifact says why it repeats it.
-fn is_meant(copy: &Copy<'_, '_>, mode: Mode) -> bool {
-    rule(copy.owner.dist.package, &copy.item, mode).is_some_and(|r| r.repeats.is_some())
+fn is_meant(copy: &Copy<'_, '_>) -> bool {
+    rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
 }
 
 /// The line by which a package takes an item.
-pub(super) fn rule<'a>(
-    package: &'a Package,
-    item: &Item<'_>,
-    mode: Mode,
-) -> Option<&'a ArtifactRule> {
+pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
     let id = &item.artifact.id;
     package.artifacts.iter().find(|rule| {
-        applies(rule.mode, mode)
-            && rule.name.value == id.name
-            && rule.components.iter().any(|c| c.value == id.component)
+        rule.name.value == id.name && rule.components.iter().any(|c| c.value == id.component)
     })
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::Targets;
-use crate::manifest::{self, Manifest, Pick, Split, Variant, applies};
+use crate::manifest::{self, Manifest, Pick};
 use crate::names::{NameError, PackageName, System};
+use crate::target::{Per, Variant};
 
 /// What a selector's extras install.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ pub(super) fn requires(
 ) -> Result<Vec<String>, NameError> {
     let mut requirements = Vec::new();
     for package in &dist.package.requires {
-        if let Some(declared) = declared(manifest, targets, package) {
+        if let Some(declared) = declared(manifest, package) {
             requirements.push(requirement(
                 declared,
                 targets,
@@ -42,8 +43,8 @@ pub(super) fn extras(
     dist: &ResolvedDist<'_>,
 ) -> Result<Extras, NameError> {
     let mut extras = Extras::default();
-    for extra in dist.package.extras.iter().filter(|e| applies(e.mode, targets.mode)) {
-        let Some(declared) = declared(manifest, targets, &extra.package) else { continue };
+    for extra in &dist.package.extras {
+        let Some(declared) = declared(manifest, &extra.package) else { continue };
         let variants = variants(declared, targets, dist);
         if variants.len() < extra.at_least {
             continue;
@@ -81,15 +82,14 @@ pub(super) fn extras(
 
 fn declared<'a>(
     manifest: &'a Manifest,
-    targets: &Targets,
     package: &PackageName,
 ) -> Option<&'a manifest::Distribution> {
-    manifest.packages.get(package).and_then(|p| p.distribution(targets.mode))
+    manifest.packages.get(package).and_then(|p| p.distribution())
 }
 
 /// The variant of `declared` that belongs to a distribution of `variant`.
 fn variant_of(declared: &manifest::Distribution, variant: &Variant) -> Variant {
-    if declared.split == Split::Generic { Variant::None } else { variant.clone() }
+    if declared.per == Per::None { Variant::None } else { variant.clone() }
 }
 
 /// What there is to choose from: all that is published, or what this selector is for.
@@ -98,11 +98,11 @@ fn variants(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Vec<Variant> {
-    match (declared.split, &dist.variant) {
-        (Split::Generic, _) => vec![Variant::None],
-        (Split::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
-        (Split::Family, _) => targets.all_published().into_iter().map(Variant::Family).collect(),
-        (Split::Isa, _) => targets.all_published().into_iter().map(Variant::Isa).collect(),
+    match (declared.per, &dist.variant) {
+        (Per::None, _) => vec![Variant::None],
+        (Per::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
+        (Per::Family, _) => targets.all_published().into_iter().map(Variant::Family).collect(),
+        (Per::Isa, _) => targets.all_published().into_iter().map(Variant::Isa).collect(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::targets::Targets;
 use crate::catalog::ArtifactId;
-use crate::manifest::{self, Manifest, Package, Split, Variant};
-use crate::names::{DistName, Mode, ModuleName, NameError, PackageName, RelPath};
+use crate::manifest::{self, Manifest, Package};
+use crate::names::{DistName, ModuleName, NameError, PackageName, RelPath};
 use crate::source::{Code, Problem, Problems};
+use crate::target::{Per, Variant};
 
 /// One distribution of a package.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ pub(super) struct ResolvedDist<'a> {
 impl ResolvedDist<'_> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
-        match (&self.variant, self.declared.split) {
+        match (&self.variant, self.declared.per) {
             (Variant::Isa(isa), _) => id.family.base() == isa,
             (Variant::Family(family), _) => id.family.is_generic() || id.family.as_str() == family,
             (Variant::None, _) => id.family.is_generic(),
@@ -59,8 +60,8 @@ pub(super) fn resolved_dists<'a>(
 ) -> Result<Vec<ResolvedDist<'a>>, Problems> {
     let (mut all, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
-        let Some(declared) = package.distribution(targets.mode) else { continue };
-        for variant in variants(declared.split, targets) {
+        let Some(declared) = package.distribution() else { continue };
+        for variant in variants(declared.per, targets) {
             match dist(manifest, targets, package, declared, variant, suffix) {
                 Ok(dist) => all.push(dist),
                 Err(e) => {
@@ -77,9 +78,9 @@ pub(super) fn resolved_dists<'a>(
 
 /// Packages that are made for each family are not made at all when there is none: most of the set would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
-    let declared = manifest.packages.values().filter_map(|p| p.distribution(targets.mode));
+    let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =
-        declared.filter(|d| d.split == Split::Family && targets.built.is_empty()).collect();
+        declared.filter(|d| d.per == Per::Family && targets.built.is_empty()).collect();
     if lost.is_empty() {
         return Problems::new();
     }
@@ -92,11 +93,11 @@ pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Proble
     labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
 }
 
-fn variants(split: Split, targets: &Targets) -> Vec<Variant> {
+fn variants(split: Per, targets: &Targets) -> Vec<Variant> {
     match split {
-        Split::Generic => vec![Variant::None],
-        Split::Family => targets.built.iter().cloned().map(Variant::Family).collect(),
-        Split::Isa => targets.built.iter().cloned().map(Variant::Isa).collect(),
+        Per::None => vec![Variant::None],
+        Per::Family => targets.built.iter().cloned().map(Variant::Family).collect(),
+        Per::Isa => targets.built.iter().cloned().map(Variant::Isa).collect(),
     }
 }
 
@@ -110,8 +111,9 @@ fn dist<'a>(
 ) -> Result<ResolvedDist<'a>, NameError> {
     let name = dist_name(declared, &variant)?;
     let owner = match &package.overlay {
-        Some(overlay) => overlaid_name(manifest, overlay, targets.mode, &variant)?
-            .unwrap_or_else(|| name.clone()),
+        Some(overlay) => {
+            overlaid_name(manifest, overlay, &variant)?.unwrap_or_else(|| name.clone())
+        }
         None => name.clone(),
     };
     // Packages of several families under one name would overwrite each other.
@@ -153,11 +155,10 @@ pub(super) fn dist_name(
 fn overlaid_name(
     manifest: &Manifest,
     overlay: &PackageName,
-    mode: Mode,
     variant: &Variant,
 ) -> Result<Option<DistName>, NameError> {
-    let declared = manifest.packages.get(overlay).and_then(|p| p.distribution(mode));
+    let declared = manifest.packages.get(overlay).and_then(|p| p.distribution());
     declared
-        .map(|d| dist_name(d, if d.split == Split::Generic { &Variant::None } else { variant }))
+        .map(|d| dist_name(d, if d.per == Per::None { &Variant::None } else { variant }))
         .transpose()
 }

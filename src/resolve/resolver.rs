@@ -38,6 +38,8 @@ pub(super) fn attempt(
 ) -> Result<(Plan, Problems), Problems> {
     let catalog = &*catalog.in_order();
     let (targets, mut problems) = targets::resolve(manifest, catalog, request);
+    let unoffered = manifest.unoffered();
+    let manifest = &manifest.for_target(targets.target());
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
@@ -63,7 +65,7 @@ pub(super) fn attempt(
         license_texts,
         machine,
     }
-    .run(problems)
+    .run(problems, &unoffered)
 }
 
 /// What the build's own programs run on: what most of its ELF files are for.
@@ -93,14 +95,14 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     /// `problems` are those known before: with an error among them there will be no plan, but more to report.
-    fn run(&self, problems: Problems) -> Result<(Plan, Problems), Problems> {
+    /// `unoffered` are packages that nothing installs.
+    fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Found {
             problems,
             notes: notes::catalog(self.catalog, self.targets).into_iter().map(Note::from).collect(),
             ..Found::default()
         };
         found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
-        let unoffered = self.manifest.unoffered();
         found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
         let filled = self.fill_runtime(&mut found);
         let shipped = Owners::new(&filled);

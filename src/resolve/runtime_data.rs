@@ -44,7 +44,7 @@ pub(super) fn selector(
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
-        "packages": packages(manifest, targets, dist, all),
+        "packages": packages(manifest, dist, all),
         "libraries": libraries(manifest),
         "scripts": known.registered.iter().map(|(name, (package, program))| (name.clone(), json!({"package": package, "program": program}))).collect::<Map<_, _>>(),
         "aliases": known.aliases,
@@ -74,15 +74,10 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
 }
 
 /// Every package but the selector, as it is called for this selector's target.
-fn packages(
-    manifest: &Manifest,
-    targets: &Targets,
-    selector: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-) -> Value {
+fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let mut packages = Map::new();
     for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
-        let Some(declared) = package.distribution(targets.mode) else { continue };
+        let Some(declared) = package.distribution() else { continue };
         let Some(built) = all.iter().find(|i| {
             i.package.name.value == *package.name
                 && (selector.relies_on(i) || selector.variant.as_str().is_none())

@@ -6,8 +6,8 @@ use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::unowned;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules, applies};
-use crate::names::{ArtifactName, Component, Mode, RelPath};
+use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules};
+use crate::names::{ArtifactName, Component, RelPath};
 use crate::plan::Absent;
 use crate::source::{Code, Place, Problem, Problems};
 
@@ -83,14 +83,13 @@ pub(super) fn runtime<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
-    mode: Mode,
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
-        if let Some(rule) = named(dist.package, &artifact.id, mode, trace) {
-            let narrowing = Narrowing::new(manifest, dist.package, artifact, mode);
+        if let Some(rule) = named(dist.package, &artifact.id, trace) {
+            let narrowing = Narrowing::new(manifest, dist.package, artifact);
             take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
@@ -101,11 +100,10 @@ pub(super) fn runtime<'a>(
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
-    mode: Mode,
     trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
     let mut by = None;
-    for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && *r.name == id.name) {
+    for rule in package.artifacts.iter().filter(|r| *r.name == id.name) {
         let takes = rule.components.iter().any(|c| **c == id.component);
         trace.on_match(
             id,
@@ -121,15 +119,14 @@ pub(super) fn devel<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
-    mode: Mode,
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
-        let rule = inherited(manifest, dist.package, &artifact.id, mode, trace);
-        if let Some(rule) = rule.filter(|_| !without(dist.package, &artifact.id, mode, trace)) {
-            let narrowing = Narrowing::new(manifest, dist.package, artifact, mode);
+        let rule = inherited(manifest, dist.package, &artifact.id, trace);
+        if let Some(rule) = rule.filter(|_| !without(dist.package, &artifact.id, trace)) {
+            let narrowing = Narrowing::new(manifest, dist.package, artifact);
             take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
@@ -141,10 +138,9 @@ fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
     id: &'a ArtifactId,
-    mode: Mode,
     trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
-    let fits = |rule: &&ArtifactRule| applies(rule.mode, mode) && *rule.name == id.name;
+    let fits = |rule: &&ArtifactRule| *rule.name == id.name;
     let mut by = None;
     for of in &package.artifacts_of {
         for rule in manifest
@@ -169,14 +165,10 @@ fn inherited<'a>(
 fn without<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
-    mode: Mode,
     trace: &mut impl SelectionTrace<'a>,
 ) -> bool {
     let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
-    let component = package
-        .without_components
-        .iter()
-        .find(|c| applies(c.mode, mode) && *c.component == id.component);
+    let component = package.without_components.iter().find(|c| *c.component == id.component);
     if let Some(rule) = artifact {
         trace.on_match(id, RuleMatch::WithoutArtifact(&rule.place));
     }
@@ -238,26 +230,20 @@ enum Narrowed<'a> {
 /// The rules that narrow what a package takes of one artifact.
 struct Narrowing<'a> {
     package: &'a Package,
-    mode: Mode,
     artifact: &'a Artifact,
     drops: &'a Rules<DropRule>,
 }
 
 impl<'a> Narrowing<'a> {
-    fn new(
-        manifest: &'a Manifest,
-        package: &'a Package,
-        artifact: &'a Artifact,
-        mode: Mode,
-    ) -> Self {
-        Self { package, mode, artifact, drops: &manifest.drops }
+    fn new(manifest: &'a Manifest, package: &'a Package, artifact: &'a Artifact) -> Self {
+        Self { package, artifact, drops: &manifest.drops }
     }
 
     /// What the rules say of an entry; every rule that matches is reported.
     fn narrow(&self, entry: &Entry, mut on_match: impl FnMut(RuleMatch<'a>)) -> Narrowed<'a> {
         let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
             let mut first = None;
-            let fits = |r: &&PathRule| applies(r.mode, self.mode) && matches(&r.glob, entry);
+            let fits = |r: &&PathRule| matches(&r.glob, entry);
             for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
                 on_match(said(rule));
                 first = first.or(Some(&rule.glob.place));
@@ -268,7 +254,7 @@ impl<'a> Narrowing<'a> {
         let excluded = fits(&self.package.excludes, RuleMatch::Excludes);
         match (excluded, included) {
             (Some(place), _) => Narrowed::Excluded(place),
-            (None, None) if self.package.includes.iter().any(|r| applies(r.mode, self.mode)) => {
+            (None, None) if !self.package.includes.is_empty() => {
                 on_match(RuleMatch::NotIncluded);
                 Narrowed::NotIncluded
             }
@@ -283,11 +269,7 @@ impl<'a> Narrowing<'a> {
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
         // Those that drop files of this artifact from every package.
-        let counts = |rule: &&DropRule| {
-            rule.everywhere
-                && applies(rule.mode, self.mode)
-                && unowned::in_scope(rule, self.artifact)
-        };
+        let counts = |rule: &&DropRule| rule.everywhere && unowned::in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
             return Narrowed::In(by);

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::ResolvedDist;
-use crate::manifest::{
-    Filling, Manifest, PackageKind, PythonProject, ReadyWheel, Variant, WheelSource,
-};
+use crate::manifest::{Filling, Manifest, PackageKind, PythonProject, ReadyWheel, WheelSource};
 use crate::names::PackageName;
 use crate::plan::{DevelTree, ProjectBuild, Request, Sources, TakenWheel};
 use crate::source::{Code, Problem, Problems};
+use crate::target::Variant;
 use crate::version::Version;
 
 /// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.

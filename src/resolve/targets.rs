@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{ArtifactId, Catalog};
-use crate::manifest::{Manifest, Split};
+use crate::manifest::Manifest;
 use crate::names::{Mode, PlatformTags, System};
 use crate::plan::Request;
 use crate::source::{Code, Problem, Problems, nearest};
+use crate::target::{Per, Target};
 use crate::version::{Version, VersionError};
 
 /// What everything else in a plan depends on.
@@ -26,6 +27,11 @@ pub(super) struct Targets {
 }
 
 impl Targets {
+    /// What the manifest's conditions are about.
+    pub fn target(&self) -> Target {
+        Target { mode: self.mode, system: self.system }
+    }
+
     /// Every published target, in order.
     pub fn all_published(&self) -> Vec<String> {
         let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
@@ -58,15 +64,14 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let windows = request.platform_tag.as_ref().is_some_and(PlatformTags::is_windows);
-    let system = if windows { System::Windows } else { System::Linux };
+    let system = system(request);
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
         Version::unknown()
     });
     check_names(request, &mut problems);
     check_families(manifest, catalog, &mut problems);
-    let there = targets_there(manifest, catalog, mode);
+    let there = targets_there(manifest, catalog, Target { mode, system });
     let lists =
         [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
     let mut published: BTreeMap<System, Vec<String>> = BTreeMap::new();
@@ -89,6 +94,12 @@ pub(super) fn suffix(request: &Request) -> &str {
 
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The system that the platform tag names; Linux without one.
+pub(super) fn system(request: &Request) -> System {
+    let windows = request.platform_tag.as_ref().is_some_and(PlatformTags::is_windows);
+    if windows { System::Windows } else { System::Linux }
 }
 
 /// The mode that is asked for, else the one that the build says.
@@ -153,19 +164,20 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
 }
 
 /// The targets that device artifacts are there for: ISAs without features, or families.
-fn targets_there(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Vec<String> {
-    let split = |package: &crate::manifest::Package| package.distribution(mode).map(|d| d.split);
+fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
+    let split =
+        |package: &crate::manifest::Package| package.distribution_for(target).map(|d| d.per);
     let takers: Vec<_> = manifest
         .packages
         .values()
-        .filter(|p| matches!(split(p), Some(Split::Isa | Split::Family)))
+        .filter(|p| matches!(split(p), Some(Per::Isa | Per::Family)))
         .collect();
     let taken =
         |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
     let ids =
         catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
     let mut there: Vec<String> = ids.map(|id| id.family.base().to_owned()).collect();
-    if mode == Mode::Kpack {
+    if target.mode == Mode::Kpack {
         there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
     }
     sort(&mut there);

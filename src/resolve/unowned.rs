@@ -6,8 +6,7 @@ use super::install_tree::Item;
 use super::targets::Targets;
 use super::{directory, unused_rules};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{DropRule, Manifest, applies};
-use crate::names::Mode;
+use crate::manifest::{DropRule, Manifest};
 use crate::plan::{Dropped, Unowned};
 use crate::source::{Code, Problem, Problems};
 use crate::text::{counted, human_size};
@@ -36,7 +35,7 @@ pub(super) fn find(
     };
     for artifact in catalog.artifacts.iter().filter(|a| is_for_what_is_built(&a.id, targets)) {
         for entry in artifact.entries.iter().filter(left) {
-            match first(manifest, targets.mode, artifact, entry) {
+            match first(manifest, artifact, entry) {
                 Some(index) => {
                     let (files, size) = counts.entry(index).or_default();
                     (*files, *size) = (*files + 1, *size + entry.size());
@@ -48,7 +47,7 @@ pub(super) fn find(
             }
         }
     }
-    let rules = || manifest.drops.iter().enumerate().filter(|(_, r)| applies(r.mode, targets.mode));
+    let rules = || manifest.drops.iter().enumerate();
     let dropped = rules().map(|(index, rule)| {
         let (files, size) = counts.get(&index).copied().unwrap_or_default();
         Dropped { rule: rule.glob.place.to_string(), reason: rule.reason.clone(), files, size }
@@ -64,18 +63,14 @@ pub(super) fn find(
 }
 
 /// The rule that drops an entry, when no package takes it.
-pub(super) fn dropping<'m>(
-    manifest: &'m Manifest,
-    mode: Mode,
-    item: &Item<'_>,
-) -> Option<&'m DropRule> {
-    first(manifest, mode, item.artifact, item.entry).map(|index| &manifest.drops[index])
+pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'m DropRule> {
+    first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
 /// The rule by which an entry that is in no package is dropped: those that count everywhere have
 /// been asked before any package was.
-fn first(manifest: &Manifest, mode: Mode, artifact: &Artifact, entry: &Entry) -> Option<usize> {
-    let counts = |rule: &DropRule| applies(rule.mode, mode) && in_scope(rule, artifact);
+fn first(manifest: &Manifest, artifact: &Artifact, entry: &Entry) -> Option<usize> {
+    let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
@@ -135,14 +130,9 @@ const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every
                            the rule, or remove the line";
 
 /// Unowned files as an error, without those of an artifact that some package tries to name.
-pub(super) fn denied(
-    manifest: &Manifest,
-    catalog: &Catalog,
-    mode: Mode,
-    unowned: &[Unowned],
-) -> Problems {
+pub(super) fn denied(manifest: &Manifest, catalog: &Catalog, unowned: &[Unowned]) -> Problems {
     let meant: BTreeSet<_> =
-        manifest.packages.values().flat_map(|p| unused_rules::meant(catalog, p, mode)).collect();
+        manifest.packages.values().flat_map(|p| unused_rules::meant(catalog, p)).collect();
     let left: Vec<&Unowned> =
         unowned.iter().filter(|u| !meant.contains(&u.origin.artifact.name)).collect();
     if left.is_empty() { Problems::new() } else { in_no_package(&left).into() }

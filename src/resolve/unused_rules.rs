@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::directory;
 use super::select::Matched;
 use crate::catalog::{Artifact, Catalog, Entry, EntryKind};
-use crate::manifest::{ArtifactRule, Glob, Manifest, Package, PathRule, applies};
-use crate::names::{ArtifactName, Component, Mode};
+use crate::manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
+use crate::names::{ArtifactName, Component};
 use crate::source::{Capped, Code, Problem, Problems, nearest};
 
 /// What to do about a rule that says it has to match.
@@ -17,27 +17,20 @@ const GLOB_REMEDY: &str =
     "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
 
 /// The rules of a package that match nothing in any of its distributions.
-pub(super) fn rules(
-    catalog: &Catalog,
-    package: &Package,
-    mode: Mode,
-    matched: &Matched<'_>,
-) -> Problems {
+pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = Problems::new();
-    for rule in package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none()) {
+    for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
         artifact(catalog, rule, matched, &mut problems);
     }
     // To find what was meant takes a look at every path: of rules without number, the first are explained.
     let mut idle = Capped::default();
-    let excused = would_match(catalog, package, mode);
+    let excused = would_match(catalog, package);
     let globs = package
         .includes
         .iter()
         .map(|r| ("includes", r))
         .chain(package.excludes.iter().map(|r| ("excludes", r)));
-    for (what, rule) in
-        globs.filter(|(_, r)| applies(r.mode, mode) && r.optional.is_none() && !matched.used(r))
-    {
+    for (what, rule) in globs.filter(|(_, r)| r.optional.is_none() && !matched.used(r)) {
         if !excused.contains(&std::ptr::from_ref(rule)) {
             idle.report(|| {
                 let (label, help) = why_no_path(catalog, rule, matched);
@@ -55,8 +48,8 @@ pub(super) fn rules(
 
 /// Rules that match in artifacts which are probably meant: where an artifact's name is mistaken, what
 /// is in the artifact is not missed a second time.
-fn would_match(catalog: &Catalog, package: &Package, mode: Mode) -> BTreeSet<*const PathRule> {
-    let meant = meant(catalog, package, mode);
+fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
+    let meant = meant(catalog, package);
     let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
     let lists = [&package.includes, &package.excludes];
     let rules = entries.flat_map(|entry| lists.map(|list| list.matching(&entry.path))).flatten();
@@ -64,14 +57,11 @@ fn would_match(catalog: &Catalog, package: &Package, mode: Mode) -> BTreeSet<*co
 }
 
 /// The artifacts that are probably meant by names that no artifact has.
-pub(super) fn meant<'a>(
-    catalog: &'a Catalog,
-    package: &Package,
-    mode: Mode,
-) -> BTreeSet<&'a ArtifactName> {
-    let unknown = package.artifacts.iter().filter(|rule| {
-        applies(rule.mode, mode) && catalog.artifacts.iter().all(|a| a.id.name != *rule.name)
-    });
+pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
+    let unknown = package
+        .artifacts
+        .iter()
+        .filter(|rule| catalog.artifacts.iter().all(|a| a.id.name != *rule.name));
     let near = unknown.filter_map(|rule| {
         nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()))
     });
@@ -82,24 +72,19 @@ pub(super) fn meant<'a>(
 }
 
 /// Whether a package that another inherits from names an artifact that has to be there and is not.
-pub(super) fn inherits_missing(
-    manifest: &Manifest,
-    catalog: &Catalog,
-    package: &Package,
-    mode: Mode,
-) -> bool {
+pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package) -> bool {
     let inherited = package
         .artifacts_of
         .iter()
         .filter_map(|p| manifest.packages.get(&p.value))
         .flat_map(|other| &other.artifacts);
-    let mut needed = inherited.filter(|rule| applies(rule.mode, mode) && rule.optional.is_none());
+    let mut needed = inherited.filter(|rule| rule.optional.is_none());
     needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
 }
 
 /// Whether the package names something that has to be there and is not.
-pub(super) fn lacks_artifact(package: &Package, mode: Mode, matched: &Matched<'_>) -> bool {
-    let needed = package.artifacts.iter().filter(|r| applies(r.mode, mode) && r.optional.is_none());
+pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
+    let needed = package.artifacts.iter().filter(|r| r.optional.is_none());
     let took = |rule: &ArtifactRule, c: Component| matched.took(&rule.name, c);
     needed.into_iter().any(|rule| match rule.components.as_slice() {
         [] => Component::ALL.iter().all(|c| !took(rule, *c)),
@@ -108,7 +93,7 @@ pub(super) fn lacks_artifact(package: &Package, mode: Mode, matched: &Matched<'_
 }
 
 /// Rules of the whole file that match nothing: licence texts, and components left out of devel packages.
-pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> Problems {
+pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);
     let told = |glob: &Glob| {
@@ -146,29 +131,22 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog, mode: Mode) -> P
             );
         }
     }
-    for package in manifest.packages.values().filter(|p| p.distribution(mode).is_some()) {
-        problems.extend(components(manifest, catalog, package, mode));
+    for package in manifest.packages.values().filter(|p| p.distribution().is_some()) {
+        problems.extend(components(manifest, catalog, package));
     }
     problems
 }
 
-fn components(manifest: &Manifest, catalog: &Catalog, package: &Package, mode: Mode) -> Problems {
+fn components(manifest: &Manifest, catalog: &Catalog, package: &Package) -> Problems {
     let inherited = package
         .artifacts_of
         .iter()
         .filter_map(|p| manifest.packages.get(&p.value))
         .flat_map(|other| &other.artifacts);
-    let names: BTreeSet<&ArtifactName> = inherited
-        .chain(&package.artifacts)
-        .filter(|rule| applies(rule.mode, mode))
-        .map(|rule| &rule.name.value)
-        .collect();
+    let names: BTreeSet<&ArtifactName> =
+        inherited.chain(&package.artifacts).map(|rule| &rule.name.value).collect();
     let mut problems = Problems::new();
-    for rule in package
-        .without_components
-        .iter()
-        .filter(|rule| applies(rule.mode, mode) && rule.optional.is_none())
-    {
+    for rule in package.without_components.iter().filter(|rule| rule.optional.is_none()) {
         if !catalog
             .artifacts
             .iter()

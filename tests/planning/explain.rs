@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use rockpack::names::Mode;
-use rockpack::resolve::explain::{Asked, Explainer, Reason, Says, explanation_text, matches_text};
+use rockpack::resolve::explain::{
+    Asked, Explainer, ManifestByMode, Reason, Says, explanation_text, matches_text,
+};
 
 use super::support::{Case, devel, package, runtime};
 
@@ -68,8 +70,9 @@ fn told(case: &Case, path: &str) -> String {
 
 fn explain(case: &Case, path: &str, verbose: bool) -> String {
     let manifest = case.manifest();
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     let explainer =
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Path(path) = explainer.find(path).unwrap() else { panic!("{path} is not known") };
     explanation_text(&explainer.explain(&path), verbose)
 }
@@ -184,8 +187,9 @@ fn a_conflict_is_told_though_there_is_no_plan() {
 fn what_is_told_is_data_too() {
     let case = case();
     let manifest = case.manifest();
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     let explainer =
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let explanation = explainer.explain(&"share/same".parse().unwrap());
     let core = &explanation.modes[0].distributions[0];
     let choice = core.choice.as_ref().unwrap();
@@ -206,8 +210,9 @@ fn what_is_told_is_data_too() {
 fn every_path_lands_where_the_plan_has_it() {
     let case = case();
     let (manifest, plan) = (case.manifest(), case.plan());
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     let explainer =
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     for distribution in &plan.distributions {
         let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
         for member in distribution.all_members() {
@@ -251,8 +256,9 @@ fn every_path_lands_where_the_plan_has_it() {
 fn globs_list_and_unknown_paths_offer_near_ones() {
     let case = case();
     let manifest = case.manifest();
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     let explainer =
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
     compare(
         "globs-list-and-unknown-paths-offer-near-ones",
@@ -285,8 +291,9 @@ fn one_package_alone_is_told_of() {
     );
     let case = only("none");
     let manifest = case.manifest();
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     assert!(
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request)
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request)
             .unwrap_err()
             .blame_usage()
     );
@@ -296,7 +303,8 @@ fn one_package_alone_is_told_of() {
 fn a_request_that_cannot_be_is_an_error() {
     let case = case().asking(|r| r.suffix = "not a suffix".to_owned());
     let manifest = case.manifest();
+    let by_mode = ManifestByMode::new(&manifest, &case.request);
     let problems =
-        Explainer::new(&manifest, &case.catalog, &case.templates, &case.request).unwrap_err();
+        Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap_err();
     assert!(problems.blame_usage());
 }

@@ -2,9 +2,10 @@
 
 use super::Faults;
 use super::distribution::check_extra;
-use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind, applies};
-use crate::names::{ArtifactName, Mode, PackageName, RelPath};
+use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind};
+use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned, nearest};
+use crate::target::{Condition, Target};
 
 mod circle;
 mod incomplete;
@@ -20,6 +21,7 @@ use reliance::{check_modes, check_offered, check_targets};
 #[derive(Debug)]
 pub(super) struct Outline {
     pub name: Spanned<PackageName>,
+    pub when: Condition,
     /// Its kind; where it says none, the one that its lines are of.
     pub kind: Option<PackageKind>,
     /// What it does not say of `kind`, and of the lines that every package has.
@@ -44,12 +46,13 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    fn in_mode(&self, mode: Mode) -> Option<&Distribution> {
-        self.distributions.iter().find(|d| applies(d.mode, mode))
+    fn built_for(&self, target: Target) -> Option<&Distribution> {
+        let mut distributions = self.distributions.iter().filter(|_| self.when.holds(target));
+        distributions.find(|d| d.when.holds(target))
     }
 
-    fn is_built(&self, mode: Mode) -> bool {
-        self.in_mode(mode).is_some()
+    fn is_built(&self, target: Target) -> bool {
+        self.built_for(target).is_some()
     }
 }
 

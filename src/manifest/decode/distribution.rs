@@ -5,15 +5,16 @@ use std::str::FromStr;
 use super::package::Scope;
 use super::text::Choice;
 use super::{Context, Node};
-use crate::manifest::{Distribution, Extra, PackageKind, Pick, Split, Template, applies};
-use crate::names::{DistName, Mode, ModuleName, NameError};
+use crate::manifest::{Distribution, Extra, PackageKind, Pick, Template};
+use crate::names::{DistName, ModuleName, NameError};
 use crate::source::{Code, Problem, Spanned};
+use crate::target::Per;
 
 pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Distribution> {
     let name = node.argument::<Template>("a name");
     let module = node.required::<Template>("module");
-    let split = node.required::<Split>("per");
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let split = node.required::<Per>("per");
+    let when = node.condition();
     let context = scope.context;
     for template in [&name, &module].into_iter().flatten() {
         split.as_ref().inspect(|split| check_placeholders(context, template, split, scope.kind));
@@ -25,30 +26,20 @@ pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Op
         check_name::<ModuleName>(context, module, "a Python module name");
     }
     if node.is_sound() {
-        let mode = mode.map(Mode::as_str);
-        name.as_ref().map(|n| context.give("distribution", &normalized(n), mode, &n.place));
-        module.as_ref().map(|m| context.give("module", m.as_str(), mode, &m.place));
+        name.as_ref().map(|n| context.give("distribution", &normalized(n), when, &n.place));
+        module.as_ref().map(|m| context.give("module", m.as_str(), when, &m.place));
     }
-    Some(Distribution { name: name?, module: module?.value, split: split?.value, mode })
-}
-
-/// The placeholder that a split fills.
-fn placeholder(split: Split) -> Option<&'static str> {
-    match split {
-        Split::Generic => None,
-        Split::Family => Some("family"),
-        Split::Isa => Some("isa"),
-    }
+    Some(Distribution { name: name?, module: module?.value, per: split?.value, when })
 }
 
 /// Distributions of one split must not share a name, and a name must not promise a target that it has not.
 fn check_placeholders(
     context: &Context<'_>,
     template: &Spanned<Template>,
-    split: &Spanned<Split>,
+    split: &Spanned<Per>,
     kind: Option<PackageKind>,
 ) {
-    let fills = placeholder(split.value);
+    let fills = split.value.placeholder();
     let word = split.value.word();
     if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
         let problem = Problem::error(
@@ -66,8 +57,8 @@ fn check_placeholders(
                 .help(help),
         );
     }
-    let needed = split.value == Split::Isa
-        || (split.value == Split::Family && kind == Some(PackageKind::Runtime));
+    let needed = split.value == Per::Isa
+        || (split.value == Per::Family && kind == Some(PackageKind::Runtime));
     if let (true, Some(fills), false) = (needed, fills, template.has_placeholder()) {
         let problem = Problem::error(
             Code::PlaceholderMissing,
@@ -116,14 +107,14 @@ pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Ex
     let package = node.required("package");
     let pick = node.property::<Pick>("offer");
     let at_least = node.count("at-least").unwrap_or(1);
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let when = node.condition();
     let context = scope.context;
     if let Some(package) = &package {
         context.resolve(package, None);
     }
     if let Some(name) = &name {
         if node.is_sound() {
-            scope.give("extra", &normalized(name), mode.map(Mode::as_str), &name.place);
+            scope.give("extra", &normalized(name), when, &name.place);
         }
         check_name::<DistName>(context, name, "an extra's name");
         check_pick(context, name, pick.as_ref());
@@ -133,7 +124,7 @@ pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Ex
         package: package?,
         pick: pick.map_or(Pick::Only, |p| p.value),
         at_least,
-        mode,
+        when,
     })
 }
 
@@ -169,18 +160,15 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
 
 /// A package is one distribution (of a split) in each mode.
 pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution]) {
-    let meets = |a: &Distribution, b: &Distribution| {
-        Mode::ALL.into_iter().find(|m| applies(a.mode, *m) && applies(b.mode, *m))
-    };
     for (index, again) in distributions.iter().enumerate() {
-        let Some((first, mode)) =
-            distributions[..index].iter().find_map(|d| Some((d, meets(d, again)?)))
+        let Some((first, target)) =
+            distributions[..index].iter().find_map(|d| Some((d, d.when.meets(again.when)?)))
         else {
             continue;
         };
         let problem = Problem::error(
             Code::TwoDistributions,
-            format!("the package has two distributions in mode {mode}"),
+            format!("the package has two distributions in mode {}", target.mode),
         );
         let problem = problem
             .label(&again.name.place, "a second one")
@@ -196,12 +184,12 @@ pub(super) fn check_summary(
     distributions: &[Distribution],
 ) {
     for named in summary.placeholders() {
-        if let Some(other) = distributions.iter().find(|d| placeholder(d.split) != Some(named)) {
+        if let Some(other) = distributions.iter().find(|d| d.per.placeholder() != Some(named)) {
             let problem = Problem::error(
                 Code::PlaceholderNotFilled,
                 format!("the summary has `{{{named}}}`, which not every distribution fills"),
             );
-            let label = format!("per=\"{}\" does not fill it", other.split.word());
+            let label = format!("per=\"{}\" does not fill it", other.per.word());
             context.faults.report(
                 problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
             );
@@ -215,13 +203,11 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
     if extra.pick != Pick::Each {
         return;
     }
-    let in_mode = |d: &&Distribution| {
-        Mode::ALL.into_iter().any(|m| applies(extra.mode, m) && applies(d.mode, m))
-    };
+    let in_mode = |d: &&Distribution| extra.when.meets(d.when).is_some();
     for distribution in distributions.iter().filter(in_mode) {
-        let fills = placeholder(distribution.split);
+        let fills = distribution.per.placeholder();
         if extra.name.placeholders().any(|p| Some(p) != fills) {
-            let split = distribution.split.word();
+            let split = distribution.per.word();
             let problem = Problem::error(
                 Code::PlaceholderNotFilled,
                 format!(

@@ -7,6 +7,7 @@ use crate::kdl;
 use crate::manifest::{Families, IsaFacts};
 use crate::names::{Family, Isa};
 use crate::source::{Code, Place, Problem, Spanned};
+use crate::target::Condition;
 
 /// One `isa` as it stands there: checked against the others before it becomes a fact.
 struct Line {
@@ -27,7 +28,7 @@ pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
 fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
     let isa = node.argument::<Isa>("an ISA");
     if let Some(isa) = &isa {
-        once.give(faults, ("ISA", isa.as_str()), None, &isa.place);
+        once.give(faults, ("ISA", isa.as_str()), Condition::default(), &isa.place);
     }
     let product = node.required::<String>("product");
     let mut lines = node.block();
@@ -54,7 +55,7 @@ fn names<T: FromText + ToString>(
     let read = |node: &mut Node<'_>| {
         let names = node.at_least_one::<T>(what);
         for name in &names {
-            once.give(faults, (word, &name.value.to_string()), None, &name.place);
+            once.give(faults, (word, &name.value.to_string()), Condition::default(), &name.place);
         }
         Some(names)
     };

@@ -5,6 +5,7 @@ use super::{Context, Node};
 use crate::manifest::{Glob, IgnoreRule};
 use crate::names::PackageName;
 use crate::source::{Code, Problem, Spanned};
+use crate::target::Condition;
 
 pub(super) fn rule(node: &mut Node<'_>, context: &Context<'_>) -> Option<IgnoreRule> {
     let code = node
@@ -32,7 +33,7 @@ pub(super) fn rule(node: &mut Node<'_>, context: &Context<'_>) -> Option<IgnoreR
     let paths = [&glob, &to].map(|glob| of(glob.as_ref().map(|glob| glob.as_str()))).concat();
     let limits = of(package.as_ref().map(|name| name.as_str())) + &paths;
     let name = format!("{}{limits}", code.value);
-    context.give("ignore", &name, None, &code.place);
+    context.give("ignore", &name, Condition::default(), &code.place);
     Some(IgnoreRule {
         code,
         package,

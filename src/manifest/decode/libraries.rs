@@ -3,6 +3,7 @@
 use super::{Block, Context};
 use crate::manifest::{LibraryName, LibraryRule};
 use crate::source::{Code, Problem, Spanned};
+use crate::target::Condition;
 
 /// The libraries of the system, and those that may be missing.
 pub(super) fn libraries(
@@ -22,7 +23,7 @@ pub(super) fn libraries(
     let (system, missing) = (system.concat(), missing.concat());
     for (line, rules) in [("system-library", &system), ("allow-missing", &missing)] {
         for rule in rules {
-            context.give(line, rule.name.as_str(), None, &rule.name.place);
+            context.give(line, rule.name.as_str(), Condition::default(), &rule.name.place);
         }
     }
     refuse_both(context, &system, &missing);

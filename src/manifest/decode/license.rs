@@ -5,6 +5,7 @@ use super::{Block, Context, Faults, Node};
 use crate::manifest::{LicenseError, LicenseExpression, LicenseOf, reader::Reason};
 use crate::names::ArtifactName;
 use crate::source::{Code, Problem, Spanned, nearest};
+use crate::target::Condition;
 
 /// Reads the licence of a package. Whether it needs one, its artifacts say.
 pub(super) fn of_package(lines: &mut Block<'_>) -> Option<Spanned<LicenseExpression>> {
@@ -15,7 +16,7 @@ pub(super) fn of_artifact<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Opt
     let artifact = node.argument::<ArtifactName>("an artifact");
     let license = node.required::<LicenseExpression>("spdx");
     if let Some(artifact) = &artifact {
-        context.give("license-of", artifact.as_str(), None, &artifact.place);
+        context.give("license-of", artifact.as_str(), Condition::default(), &artifact.place);
     }
     Some(LicenseOf { artifact: artifact?, license: license? })
 }

@@ -11,6 +11,7 @@ use crate::manifest::{
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Place, Spanned};
+use crate::target::Condition;
 
 /// What the decoders of one package's lines share.
 pub(super) struct Scope<'c, 'a> {
@@ -22,14 +23,8 @@ pub(super) struct Scope<'c, 'a> {
 
 impl Scope<'_, '_> {
     /// Notes what may be given once in the package.
-    pub fn give(
-        &self,
-        what: &'static str,
-        name: &str,
-        limit: Option<&'static str>,
-        place: &Place,
-    ) -> bool {
-        self.once.give(self.context.faults, (what, name), limit, place)
+    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.context.faults, (what, name), when, place)
     }
 
     /// Reads one argument that may be given once in the package.
@@ -40,7 +35,7 @@ impl Scope<'_, '_> {
         what: &str,
     ) -> Option<Spanned<T>> {
         let name = node.argument::<T>(what)?;
-        self.give(line, &name.value.to_string(), None, &name.place);
+        self.give(line, &name.value.to_string(), Condition::default(), &name.place);
         Some(name)
     }
 }
@@ -52,6 +47,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let no_kind = missing.contains(&"kind");
     let kind = if no_kind { node.property("kind") } else { node.required("kind") };
     let kind = kind.map(|k: Spanned<PackageKind>| k.value);
+    let when = node.condition();
     let mut lines = node.block();
     let likely = kind.or_else(|| no_kind.then(|| likely(&lines)));
     let scope = Scope { context, kind: likely, once: Once::default() };
@@ -96,6 +92,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     context.outlines.borrow_mut().extend(name.clone().map(|name| {
         Outline {
             name,
+            when,
             kind: likely,
             missing,
             license: license.as_ref().map(|license| license.value.to_string()),
@@ -121,6 +118,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     Some(Package {
         name: name?,
         kind: kind?,
+        when,
         distributions,
         summary: summary?.value,
         readme,
@@ -175,7 +173,7 @@ impl Scope<'_, '_> {
     ) {
         for name in names {
             self.context.resolve(name, kind);
-            self.give(line, name.as_str(), None, &name.place);
+            self.give(line, name.as_str(), Condition::default(), &name.place);
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
     let glob = node.argument("a glob");
     let artifact = node.property("artifact");
     let component = node.property("component");
-    let mode = node.property("mode");
+    let when = node.condition();
     let everywhere = node.flag("everywhere");
     let reason = node.required::<String>("reason");
     let optional = node.property::<String>("optional");
@@ -71,7 +71,7 @@ pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
         everywhere,
         artifact: artifact.map(|a| a.value),
         component: component.map(|c| c.value),
-        mode: mode.map(|m| m.value),
+        when,
         reason: reason?.value,
         optional: optional.map(|o| o.value),
     })

@@ -10,6 +10,7 @@ use crate::manifest::reader::Reason;
 use crate::manifest::{Filling, Glob, Pin};
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Spanned, nearest};
+use crate::target::Condition;
 
 /// Reads one `python-project`.
 pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<PythonProject> {
@@ -44,10 +45,10 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         .map(|v| (v.as_str(), &v.place))
         .chain(pass.iter().map(|v| (v.0.as_str(), &v.place)));
     for (name, place) in variables {
-        once.give(context.faults, ("environment variable", name), None, place);
+        once.give(context.faults, ("environment variable", name), Condition::default(), place);
     }
     for name in &after {
-        once.give(context.faults, ("after", name.as_str()), None, &name.place);
+        once.give(context.faults, ("after", name.as_str()), Condition::default(), &name.place);
     }
     let (source, subdirectory) = source?;
     Some(PythonProject {

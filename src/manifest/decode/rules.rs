@@ -7,8 +7,9 @@ use crate::manifest::{
     AliasForm, AliasRule, ArtifactRule, ComponentRule, Environment, ForbidRule, Glob, Library,
     PackageKind, PathRule, RpathRule, Script, ScriptTarget,
 };
-use crate::names::{ArtifactName, Component, Mode, RelPath, System};
+use crate::names::{ArtifactName, Component, RelPath};
 use crate::source::{Code, Place, Problem, Spanned};
+use crate::target::Condition;
 
 pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<ArtifactRule> {
     let name = node.argument::<ArtifactName>("an artifact");
@@ -26,27 +27,22 @@ pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option
     };
     let (repeats, apart) = (why(node, "repeats"), why(node, "apart"));
     let optional = node.property::<String>("optional").map(|o| o.value);
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let when = node.condition();
     let name = name?;
     if node.is_sound() {
-        give_components(scope, &name, &components, mode);
+        give_components(scope, &name, &components, when);
     }
-    Some(ArtifactRule { name, components, repeats, apart, optional, mode })
+    Some(ArtifactRule { name, components, repeats, apart, optional, when })
 }
 
 fn give_components(
     scope: &Scope<'_, '_>,
     name: &Spanned<ArtifactName>,
     components: &[Spanned<Component>],
-    mode: Option<Mode>,
+    when: Condition,
 ) {
     let give = |component: Component, place: &Place| {
-        scope.give(
-            "artifact",
-            &format!("{} {component}", name.value),
-            mode.map(Mode::as_str),
-            place,
-        )
+        scope.give("artifact", &format!("{} {component}", name.value), when, place)
     };
     // In a runtime package none is a mistake that has been reported, not a wish for all.
     if components.is_empty() && scope.kind == Some(PackageKind::Devel) {
@@ -61,10 +57,10 @@ fn give_components(
 pub(super) fn component(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ComponentRule> {
     let component = node.argument::<Component>("a component");
     let optional = node.property::<String>("optional").map(|o| o.value);
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let when = node.condition();
     let component = component.filter(|_| node.is_sound())?;
-    scope.give("without-component", component.as_str(), mode.map(Mode::as_str), &component.place);
-    Some(ComponentRule { component, optional, mode })
+    scope.give("without-component", component.as_str(), when, &component.place);
+    Some(ComponentRule { component, optional, when })
 }
 
 pub(super) fn path(
@@ -74,25 +70,25 @@ pub(super) fn path(
 ) -> Option<PathRule> {
     let glob = node.argument::<Glob>("a glob");
     let optional = node.property::<String>("optional");
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let when = node.condition();
     let glob = glob.filter(|_| node.is_sound())?;
-    scope.give(line, glob.as_str(), mode.map(Mode::as_str), &glob.place);
-    Some(PathRule { glob, optional: optional.map(|o| o.value), mode })
+    scope.give(line, glob.as_str(), when, &glob.place);
+    Some(PathRule { glob, optional: optional.map(|o| o.value), when })
 }
 
 pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ForbidRule> {
     let glob = node.argument::<Glob>("a glob");
     let reason = node.required::<String>("reason");
-    let mode = node.property::<Mode>("mode").map(|m| m.value);
+    let when = node.condition();
     let glob = glob.filter(|_| node.is_sound())?;
-    scope.give("forbid", glob.as_str(), mode.map(Mode::as_str), &glob.place);
-    Some(ForbidRule { glob, reason: reason?.value, mode })
+    scope.give("forbid", glob.as_str(), when, &glob.place);
+    Some(ForbidRule { glob, reason: reason?.value, when })
 }
 
 pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
     let rule = directory(node, scope)?;
     let key = format!("{} {}", rule.package.value, rule.directory);
-    scope.give("rpath", &key, None, &rule.package.place);
+    scope.give("rpath", &key, rule.when, &rule.package.place);
     Some(rule)
 }
 
@@ -100,16 +96,18 @@ fn directory<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule
     let package = scope.context.package(node, Some(PackageKind::Runtime));
     let directory = node.argument::<RelPath>("a directory");
     let optional = node.property::<String>("optional").map(|o| o.value);
-    Some(RpathRule { package: package?, directory: directory?.value, optional })
+    let when = node.condition();
+    Some(RpathRule { package: package?, directory: directory?.value, optional, when })
 }
 
 pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<AliasRule> {
     let path = node.argument::<AliasPath>("a path");
     let form = node.property::<AliasForm>("as").map_or(AliasForm::Forward, |form| form.value);
     let optional = node.property::<String>("optional");
+    let when = node.condition();
     let path = path.map(|p| Spanned::new(p.value.0, p.place))?;
-    scope.give("alias", path.as_str(), None, &path.place);
-    Some(AliasRule { path, form, optional: optional.map(|o| o.value) })
+    scope.give("alias", path.as_str(), when, &path.place);
+    Some(AliasRule { path, form, optional: optional.map(|o| o.value), when })
 }
 
 pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Library> {
@@ -123,13 +121,15 @@ pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<
     let so = node.property::<LibraryPath>("so");
     let dll = node.property::<LibraryPath>("dll");
     let optional = node.property::<String>("optional");
+    let when = node.condition();
     let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
-    scope.context.give("find-library", &name, None, &name.place);
+    scope.context.give("find-library", &name, when, &name.place);
     Some(Library {
         name,
         so: so.map(|p| p.value.0),
         dll: dll.map(|p| p.value.0),
         optional: optional.map(|o| o.value),
+        when,
     })
 }
 
@@ -137,11 +137,11 @@ pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<S
     let name = node.argument::<ShortName>("a name");
     let target = script_target(node, scope);
     let expand_devel = node.flag("expand-devel");
-    let on = node.property::<System>("on").map(|s| s.value);
+    let when = node.condition();
     let optional = node.property::<String>("optional").map(|o| o.value);
     let name = name.map(|n| Spanned::new(n.value.0, n.place)).filter(|_| node.is_sound())?;
-    scope.context.give("script", &name, on.map(System::as_str), &name.place);
-    Some(Script { name, target: target?, expand_devel, on, optional })
+    scope.context.give("script", &name, when, &name.place);
+    Some(Script { name, target: target?, expand_devel, when, optional })
 }
 
 fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<ScriptTarget>> {
@@ -181,10 +181,11 @@ fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<S
 
 pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Environment> {
     let variable = node.argument::<Variable>("a variable");
+    let when = node.condition();
     let mut lines = node.block();
     let directories = lines.at_least_once("directory", |n| directory(n, scope));
     lines.finish();
     let variable = variable.map(|v| Spanned::new(v.value.0, v.place))?;
-    scope.give("prepend-path", &variable, None, &variable.place);
-    Some(Environment { variable, directories })
+    scope.give("prepend-path", &variable, when, &variable.place);
+    Some(Environment { variable, directories, when })
 }

@@ -1,15 +1,14 @@
 //! Rules over paths that can never count, because of others.
 
 use super::Faults;
-use crate::manifest::{DropRule, PathRule, Rules, applies};
-use crate::names::Mode;
+use crate::manifest::{DropRule, PathRule, Rules};
 use crate::source::{Code, Problem};
 
 /// Include rules of which an exclude rule, which wins, leaves nothing.
 pub(super) fn includes(faults: &Faults, includes: &[PathRule], excludes: &Rules<PathRule>) {
     for include in includes {
         let mut covering = excludes.covering(&include.glob).map(|(_, exclude)| exclude);
-        let swallows = |exclude: &&PathRule| counts_where(exclude.mode, include.mode);
+        let swallows = |exclude: &&PathRule| exclude.when.covers(include.when);
         let Some(exclude) = covering.find(swallows) else { continue };
         let (kept, out) = (include.glob.as_str(), exclude.glob.as_str());
         let problem = Problem::error(
@@ -43,10 +42,5 @@ pub(super) fn drops(faults: &Faults, drops: &Rules<DropRule>) {
 fn counts_for_all_of(earlier: &DropRule, rule: &DropRule) -> bool {
     let artifact = earlier.artifact.is_none() || earlier.artifact == rule.artifact;
     let component = earlier.component.is_none() || earlier.component == rule.component;
-    artifact && component && counts_where(earlier.mode, rule.mode)
-}
-
-/// Whether a rule counts in every mode that the other counts in.
-fn counts_where(rule: Option<Mode>, other: Option<Mode>) -> bool {
-    Mode::ALL.into_iter().all(|mode| applies(rule, mode) || !applies(other, mode))
+    artifact && component && earlier.when.covers(rule.when)
 }

@@ -3,10 +3,11 @@
 use std::str::FromStr;
 
 use crate::manifest::reader::{Reason, either};
-use crate::manifest::{AliasForm, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget, Split};
+use crate::manifest::{AliasForm, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath, is_tag_level};
 use crate::source::{Code, nearest};
+use crate::target::Per;
 
 /// What a platform tag is when nobody sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +81,7 @@ macro_rules! choice {
 }
 
 choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel);
-choice!(Split, "a split", "none" => Generic, "family" => Family, "isa" => Isa);
+choice!(Per, "a split", "none" => None, "family" => Family, "isa" => Isa);
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
 choice!(Pick, "an offer", "machine" => Machine, "each" => Each, "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);

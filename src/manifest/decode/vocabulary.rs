@@ -53,8 +53,9 @@ const fn optional(name: &'static str, says: &'static str) -> ArgSpec {
 const WHY: ArgSpec =
     optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
 
-/// What many rules have: they count in one mode only.
+/// What every rule of a package has: it counts in one mode, or on one system only.
 const MODE: ArgSpec = optional("mode", "Counts in this mode only: kpack or legacy.");
+const ON: ArgSpec = optional("on", "Counts on this system only: linux or windows.");
 
 /// At the top of the packages' file.
 pub(super) const FILE: &[NodeSpec] = &[
@@ -70,7 +71,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     NodeSpec::new(
         "package",
         Arity::Any,
-        r#"package "NAME" kind="selector|runtime|devel" { … }"#,
+        r#"package "NAME" kind="selector|runtime|devel" mode="…" on="…" { … }"#,
         "Declares one package; packages are built in the order of the file.",
     )
     .with(&[
@@ -80,6 +81,8 @@ pub(super) const FILE: &[NodeSpec] = &[
             "selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel with an \
              archive of everything, expanded on the user's machine.",
         ),
+        MODE,
+        ON,
     ])
     .block(PACKAGE)
     .example(
@@ -95,7 +98,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     NodeSpec::new(
         "drop",
         Arity::Any,
-        r#"drop "GLOB" component="…" artifact="…" mode="…" everywhere=#true reason="WHY" optional="WHY""#,
+        r#"drop "**" component="…" artifact="…" everywhere=#true reason="…" optional="…" mode="…" on="…""#,
         "Says that files are in no package on purpose: those that no package takes, which the plan lists as unowned otherwise; with \
          `everywhere`, also those that packages take.",
     )
@@ -107,6 +110,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         optional("component", "Of this component only: lib, run, dev, dbg, doc or test."),
         optional("artifact", "Of this artifact only."),
         MODE,
+        ON,
         part(
             ArgKind::Flag,
             "everywhere",
@@ -251,13 +255,15 @@ const PROJECT: &[NodeSpec] = &[
 const DIRECTORIES: &[NodeSpec] = &[NodeSpec::new(
     "directory",
     Arity::AtLeastOnce,
-    r#"directory "PACKAGE" "DIRECTORY" optional="WHY""#,
+    r#"directory "PACKAGE" "DIRECTORY" optional="WHY" mode="…" on="…""#,
     "Adds a directory to the search path.",
 )
 .with(&[
     argument("PACKAGE", "The runtime package whose platform directory has it."),
     argument("DIRECTORY", "The directory in it."),
     WHY,
+    MODE,
+    ON,
 ])
 .example(r#"directory "core" "lib""#)];
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Choice, MatchedRule, Reason, Rule, Says};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
 use crate::manifest::{Glob, Manifest, PackageKind, ScriptTarget};
-use crate::names::{Mode, RelPath};
+use crate::names::RelPath;
 use crate::resolve::install_tree::Item;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select;
@@ -28,15 +28,12 @@ pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
     dist: &ResolvedDist<'a>,
-    mode: Mode,
     path: &RelPath,
 ) -> Selecting<'a> {
     let (mut trace, mut problems) = (Trace::default(), Problems::new());
     let selection = match dist.package.kind {
-        PackageKind::Runtime => {
-            select::runtime(manifest, here, dist, mode, &mut trace, &mut problems)
-        }
-        PackageKind::Devel => select::devel(manifest, here, dist, mode, &mut trace, &mut problems),
+        PackageKind::Runtime => select::runtime(manifest, here, dist, &mut trace, &mut problems),
+        PackageKind::Devel => select::devel(manifest, here, dist, &mut trace, &mut problems),
         PackageKind::Selector => select::Selection::default(),
     };
     trace.rules.extend(naming(dist, path));
@@ -116,7 +113,7 @@ impl Rule {
 /// Rules that name the path itself, whoever has it.
 fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
-    let matched = |says: Says, place: &Place| MatchedRule {
+    let rule = |says: Says, place: &Place| MatchedRule {
         artifact: None,
         says,
         rule: Some(Rule::at(place)),
@@ -130,24 +127,24 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
             .aliases
             .iter()
             .filter(|r| *r.path == *path)
-            .map(|r| matched(Says::Alias, &r.path.place)),
+            .map(|r| rule(Says::Alias, &r.path.place)),
     );
     rules.extend(
         package
             .keep_links
             .iter()
             .filter(|l| ***l == *path)
-            .map(|l| matched(Says::KeepsLink, &l.place)),
+            .map(|l| rule(Says::KeepsLink, &l.place)),
     );
     for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
-        rules.push(matched(Says::Finds(library.name.value.clone()), &library.name.place));
+        rules.push(rule(Says::Finds(library.name.value.clone()), &library.name.place));
     }
     for script in package
         .scripts
         .iter()
         .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
     {
-        rules.push(matched(Says::Starts(script.name.value.clone()), &script.name.place));
+        rules.push(rule(Says::Starts(script.name.value.clone()), &script.name.place));
     }
     rules
 }
@@ -166,12 +163,11 @@ fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<I
 /// Drop rules that count: those for entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
-    targets: &Targets,
     here: &Catalog,
     owned: &HashSet<*const Entry>,
 ) -> Vec<MatchedRule> {
     let rules = left(here, owned).filter_map(|item| {
-        unowned::dropping(manifest, targets.mode, &item).map(|rule| MatchedRule {
+        unowned::dropping(manifest, &item).map(|rule| MatchedRule {
             artifact: Some(item.artifact.id.clone()),
             says: Says::Drops(rule.reason.clone()),
             rule: Some(Rule::at(&rule.glob.place)),

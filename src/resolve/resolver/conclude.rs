@@ -23,8 +23,8 @@ impl<'a> Resolver<'a> {
         let Found { mut problems, mut notes, selected } = found;
         let sources = Sources::new(self.catalog);
         problems.extend(ownership::check(&made, filled, self.targets.system));
-        problems.extend(repeated::check(filled, self.targets.mode));
-        problems.extend(parted::check(filled, self.targets.mode));
+        problems.extend(repeated::check(filled));
+        problems.extend(parted::check(filled));
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));
@@ -38,17 +38,12 @@ impl<'a> Resolver<'a> {
             let packages: Vec<_> = made.iter().map(|(_, d)| &d.package).collect();
             problems.extend(expected.unused(&packages));
         }
-        problems.extend(unused_rules::elsewhere(self.manifest, self.catalog, self.targets.mode));
+        problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
         let Leftover { unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, &selected);
         problems.extend(idle);
         if self.request.deny_unowned {
-            problems.extend(unowned::denied(
-                self.manifest,
-                self.catalog,
-                self.targets.mode,
-                &unowned,
-            ));
+            problems.extend(unowned::denied(self.manifest, self.catalog, &unowned));
         }
         let shipped = made.iter().map(|(_, distribution)| distribution);
         let platform =

@@ -89,37 +89,15 @@ impl<'a> Resolver<'a> {
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
-        let selection = select::devel(
-            self.manifest,
-            self.catalog,
-            dist,
-            self.targets.mode,
-            &mut used,
-            &mut found.problems,
-        );
-        found.problems.extend(forbidden::check(dist, self.targets.mode, &selection));
+        let selection =
+            select::devel(self.manifest, self.catalog, dist, &mut used, &mut found.problems);
+        found.problems.extend(forbidden::check(dist, &selection));
         found.remember(dist, &selection);
-        found.problems.extend(unused_rules::rules(
-            self.catalog,
-            dist.package,
-            self.targets.mode,
-            &used,
-        ));
-        let lacks = unused_rules::lacks_artifact(dist.package, self.targets.mode, &used)
-            || unused_rules::inherits_missing(
-                self.manifest,
-                self.catalog,
-                dist.package,
-                self.targets.mode,
-            );
+        found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
+        let lacks = unused_rules::lacks_artifact(dist.package, &used)
+            || unused_rules::inherits_missing(self.manifest, self.catalog, dist.package);
         if selection.files.is_empty() && !lacks {
-            found.problems.push(empty::problem(
-                self.catalog,
-                dist,
-                self.targets.mode,
-                &selection,
-                None,
-            ));
+            found.problems.push(empty::problem(self.catalog, dist, &selection, None));
         }
         let devel =
             devel::archive(dist, &selection, &self.view(dist), shipped, &mut found.problems);

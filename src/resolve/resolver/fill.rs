@@ -18,50 +18,31 @@ impl<'a> Resolver<'a> {
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
         for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
             let used = matched.entry(&dist.package.name).or_default();
-            let selection = select::runtime(
-                self.manifest,
-                self.catalog,
-                dist,
-                self.targets.mode,
-                used,
-                &mut found.problems,
-            );
-            found.problems.extend(forbidden::check(dist, self.targets.mode, &selection));
+            let selection =
+                select::runtime(self.manifest, self.catalog, dist, used, &mut found.problems);
+            found.problems.extend(forbidden::check(dist, &selection));
             found.remember(dist, &selection);
             let view = self.view(dist);
             let known = found.problems.iter().count();
             let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
             if runtime.placed.is_empty() && found.problems.iter().count() == known {
-                empties.push((
-                    dist,
-                    empty::problem(
-                        self.catalog,
-                        dist,
-                        self.targets.mode,
-                        &selection,
-                        Some(&runtime),
-                    ),
-                ));
+                empties
+                    .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
             }
-            let meant = unused_rules::meant(self.catalog, dist.package, self.targets.mode);
+            let meant = unused_rules::meant(self.catalog, dist.package);
             aliases::apply(dist.package, &mut runtime, &view, &meant, &mut found.problems);
             filled.push(Filled { dist: dist.clone(), runtime });
         }
         for (name, used) in &matched {
             if let Some(package) = self.manifest.packages.get(*name) {
-                found.problems.extend(unused_rules::rules(
-                    self.catalog,
-                    package,
-                    self.targets.mode,
-                    used,
-                ));
+                found.problems.extend(unused_rules::rules(self.catalog, package, used));
             }
         }
         // A package that lacks an artifact is empty because of that.
         let known = |i: &ResolvedDist<'_>| {
             matched
                 .get(&i.package.name.value)
-                .is_some_and(|m| unused_rules::lacks_artifact(i.package, self.targets.mode, m))
+                .is_some_and(|m| unused_rules::lacks_artifact(i.package, m))
         };
         empties
             .into_iter()

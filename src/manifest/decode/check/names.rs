@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::manifest::{Distribution, Families, Package, Python, Split, Variant};
-use crate::names::{DistName, Mode, PackageName};
+use crate::manifest::{Distribution, Families, Package, Python};
+use crate::names::{DistName, PackageName};
 use crate::source::{Code, Problem, Problems, Spanned};
+use crate::target::{Per, Target, Variant};
 
 /// What a name belongs to.
 type Owner<'p> = (&'p PackageName, &'p Distribution);
@@ -18,10 +19,10 @@ pub(in super::super) fn colliding(
     families: &Families,
 ) -> Problems {
     let mut problems = Problems::new();
-    for mode in Mode::ALL {
+    for target in Target::ALL {
         let (mut names, mut modules) = (BTreeMap::<String, Owner<'_>>::new(), BTreeMap::new());
         for package in packages.values() {
-            let Some(declared) = package.distribution(mode) else { continue };
+            let Some(declared) = package.distribution_for(target) else { continue };
             let owner: Owner<'_> = (&package.name.value, declared);
             for variant in variants(declared, families) {
                 let name = declared.name.fill(&variant);
@@ -60,12 +61,12 @@ fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem
 
 fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
     let isas = families.isas.keys().map(|isa| isa.as_str().to_owned());
-    match declared.split {
-        Split::Isa => isas.map(Variant::Isa).collect(),
-        Split::Family if declared.name.has_placeholder() => {
+    match declared.per {
+        Per::Isa => isas.map(Variant::Isa).collect(),
+        Per::Family if declared.name.has_placeholder() => {
             families.names().map(|name| Variant::Family(name.to_owned())).collect()
         }
-        Split::Generic | Split::Family => vec![Variant::None],
+        Per::None | Per::Family => vec![Variant::None],
     }
 }
 

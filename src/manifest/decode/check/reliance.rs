@@ -2,9 +2,10 @@
 
 use super::Outline;
 use crate::manifest::decode::Faults;
-use crate::manifest::{Distribution, Extra, Pick, Split, applies};
-use crate::names::Mode;
+use crate::manifest::{Distribution, Extra, Pick};
+use crate::names::System;
 use crate::source::{Code, Place, Problem};
+use crate::target::{Per, Target};
 
 /// What a package relies on has to be built whenever it is built itself. Whether a problem was reported.
 pub(super) fn check_modes(
@@ -14,21 +15,22 @@ pub(super) fn check_modes(
     place: &Place,
     target: &Outline,
 ) -> bool {
-    let lacks = |mode: &Mode| outline.is_built(*mode) && !target.is_built(*mode);
-    let Some(mode) = Mode::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole)
+    let lacks = |at: &Target| outline.is_built(*at) && !target.is_built(*at);
+    let Some(at) = Target::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole)
     else {
         return false;
     };
+    let mode = shown(at, |other| lacks(&other));
     let (name, other) = (&outline.name.value, &target.name.value);
     let problem = Problem::error(
         Code::NotBuiltInMode,
-        format!("package `{name}` {verb} `{other}`, which is not built in mode {mode}"),
+        format!("package `{name}` {verb} `{other}`, which is not built in {mode}"),
     );
     let problem = problem
-        .label(place, format!("there is no `{other}` in mode {mode}"))
-        .label(&target.name.place, format!("no distribution here counts in mode {mode}"));
+        .label(place, format!("there is no `{other}` in {mode}"))
+        .label(&target.name.place, format!("no distribution here counts in {mode}"));
     faults.report(problem.help(format!(
-        "give `{other}` a distribution for mode {mode}, or let `{name}` have none in it"
+        "give `{other}` a distribution for {mode}, or let `{name}` have none in it"
     )));
     true
 }
@@ -42,41 +44,50 @@ pub(super) fn check_targets(
     target: &Outline,
 ) {
     let (name, other) = (&outline.name.value, &target.name.value);
-    let Some((mode, several)) = Mode::ALL
-        .into_iter()
-        .find_map(|mode| Some((mode, made_for_others(outline, target, mode)?)))
-    else {
+    let others = |at: Target| made_for_others(outline, target, at);
+    let Some((at, several)) = Target::ALL.into_iter().find_map(|at| Some((at, others(at)?))) else {
         return;
     };
+    let mode = shown(at, |other| others(other).is_some());
     let problem = Problem::error(
         Code::OtherTarget,
         format!(
-            "package `{name}` {verb} `{other}`, of which there is one for each {} in mode {mode}",
-            each(several.split)
+            "package `{name}` {verb} `{other}`, of which there is one for each {} in {mode}",
+            each(several.per)
         ),
     );
     let problem =
         problem.label(place, "which of them is meant?").label(&several.name.place, "makes several");
     faults.report(problem.help(format!(
         "make `{name}` for each {} too, or leave `{other}` to an extra of the selector",
-        each(several.split)
+        each(several.per)
     )));
 }
 
-/// The target's distribution in `mode`, when it is split by something that the package is not.
+/// A target that something is wrong for: its system is told only where the other system has no such fault.
+fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
+    let others = System::ALL.map(|system| Target { system, ..target });
+    if others.into_iter().all(is_wrong) {
+        format!("mode {}", target.mode)
+    } else {
+        format!("mode {} on {}", target.mode, target.system.as_str())
+    }
+}
+
+/// The other package's distribution for a target, when it is split by something that the package is not.
 fn made_for_others<'t>(
     outline: &Outline,
     target: &'t Outline,
-    mode: Mode,
+    at: Target,
 ) -> Option<&'t Distribution> {
-    let (own, other) = (outline.in_mode(mode)?, target.in_mode(mode)?);
-    (other.split != Split::Generic && other.split != own.split).then_some(other)
+    let (own, other) = (outline.built_for(at)?, target.built_for(at)?);
+    (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
-fn each(split: Split) -> &'static str {
+fn each(split: Per) -> &'static str {
     match split {
-        Split::Family => "family",
-        Split::Isa | Split::Generic => "ISA",
+        Per::Family => "family",
+        Per::Isa | Per::None => "ISA",
     }
 }
 
@@ -85,9 +96,9 @@ pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, t
     if !outline.whole || !target.whole {
         return;
     }
-    let modes: Vec<Mode> =
-        Mode::ALL.into_iter().filter(|m| applies(extra.mode, *m) && outline.is_built(*m)).collect();
-    let built: Vec<&Distribution> = modes.iter().filter_map(|m| target.in_mode(*m)).collect();
+    let offered = |at: &Target| extra.when.holds(*at) && outline.is_built(*at);
+    let offered: Vec<Target> = Target::ALL.into_iter().filter(offered).collect();
+    let built: Vec<&Distribution> = offered.iter().filter_map(|at| target.built_for(*at)).collect();
     let other = &target.name.value;
     if built.is_empty() {
         let problem = Problem::error(
@@ -101,7 +112,7 @@ pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, t
         .label(&target.name.place, "by the distributions here");
         return faults.report(problem.help("correct the package or the mode, or remove the line"));
     }
-    if extra.at_least > 1 && built.iter().all(|d| d.split == Split::Generic) {
+    if extra.at_least > 1 && built.iter().all(|d| d.per == Per::None) {
         let problem = Problem::error(
             Code::ExtraNeverOffered,
             format!("extra `{}` is never offered", extra.name.value),
@@ -112,7 +123,7 @@ pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, t
             problem.help("take `at-least` away, or name a package that is made for each target"),
         );
     }
-    let several = modes.iter().find_map(|mode| made_for_others(outline, target, *mode));
+    let several = offered.iter().find_map(|at| made_for_others(outline, target, *at));
     if let Some(several) = several.filter(|_| extra.pick == Pick::Only) {
         let problem = Problem::error(
             Code::OtherTarget,

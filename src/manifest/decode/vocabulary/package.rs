@@ -1,6 +1,6 @@
 //! The nodes in `package`.
 
-use super::{DIRECTORIES, MODE, WHY, argument, optional, part, required};
+use super::{DIRECTORIES, MODE, ON, WHY, argument, optional, part, required};
 use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
@@ -17,7 +17,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "distribution",
         Arity::AtLeastOnce,
-        r#"distribution "NAME" module="NAME" per="none|isa|family" mode="kpack|legacy""#,
+        r#"distribution "NAME" module="NAME" per="none|isa|family" mode="…" on="…""#,
         "Says what the package is called on an index and how many distributions it is; each mode has at most one such line.",
     )
     .of(ALL)
@@ -30,6 +30,7 @@ pub const PACKAGE: &[NodeSpec] = &[
              family: one for each family, of those for no particular GPU and its own.",
         ),
         MODE,
+        ON,
     ])
     .example(r#"distribution "example-math" module="example_math" per="none""#),
     NodeSpec::new("summary", Arity::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
@@ -80,7 +81,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "extra",
         Arity::Any,
-        r#"extra "NAME" package="PACKAGE" offer="machine|each|all" at-least=2 mode="kpack|legacy""#,
+        r#"extra "NAME" package="PACKAGE" offer="machine|each|all" at-least=2 mode="…" on="…""#,
         "Offers a package as an extra of the selector.",
     )
     .of(&[Selector])
@@ -94,6 +95,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         ),
         part(ArgKind::Count, "at-least", "Offered only when there are at least so many distributions."),
         MODE,
+        ON,
     ])
     .example(r#"extra "device-{isa}" package="device" offer="each" at-least=2"#),
     NodeSpec::new(
@@ -108,7 +110,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "artifact",
         Arity::Any,
-        r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="kpack|legacy""#,
+        r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="…" on="…""#,
         "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
     )
     .of(&[Runtime, Devel])
@@ -130,6 +132,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         ),
         WHY,
         MODE,
+        ON,
     ])
     .example(r#"artifact "blas" "lib" "run" optional="not in every build""#),
     NodeSpec::new(
@@ -141,42 +144,42 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Devel])
     .with(&[argument("NAME", "The artifact.")])
     .example(r#"without-artifact "profiler""#),
-    NodeSpec::new("without-component", Arity::Any, r#"without-component "test" optional="WHY" mode="kpack|legacy""#, "Leaves a component out of every artifact.")
+    NodeSpec::new("without-component", Arity::Any, r#"without-component "test" optional="WHY" mode="…" on="…""#, "Leaves a component out of every artifact.")
         .of(&[Devel])
-        .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), WHY, MODE])
+        .with(&[argument("COMPONENT", "lib, run, dev, dbg, doc or test."), WHY, MODE, ON])
         .example(r#"without-component "test" mode="kpack""#),
     NodeSpec::new(
         "include",
         Arity::Any,
-        r#"include "GLOB" optional="WHY" mode="kpack|legacy""#,
+        r#"include "GLOB" optional="WHY" mode="…" on="…""#,
         "Narrows the package to these paths; where there are several, each adds some.",
     )
     .of(&[Runtime])
-    .with(&[GLOB, WHY, MODE])
+    .with(&[GLOB, WHY, MODE, ON])
     .example(r#"include "lib/profiler/**""#),
     NodeSpec::new(
         "exclude",
         Arity::Any,
-        r#"exclude "GLOB" optional="WHY" mode="kpack|legacy""#,
+        r#"exclude "GLOB" optional="WHY" mode="…" on="…""#,
         "Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere` leaves files out of \
          every package.",
     )
     .of(&[Runtime])
-    .with(&[GLOB, WHY, MODE])
+    .with(&[GLOB, WHY, MODE, ON])
     .example(r#"exclude "**/cmake/**""#),
     NodeSpec::new(
         "forbid",
         Arity::Any,
-        r#"forbid "GLOB" reason="WHY" mode="kpack|legacy""#,
+        r#"forbid "GLOB" reason="WHY" mode="…" on="…""#,
         "Stops the plan when the package takes one of these paths: for what an artifact could bring in one day, and belongs elsewhere.",
     )
     .of(&[Runtime, Devel])
-    .with(&[GLOB, required("reason", "Why they do not belong in the package."), MODE])
+    .with(&[GLOB, required("reason", "Why they do not belong in the package."), MODE, ON])
     .example(r#"forbid "bin/profile-*" reason="they are in the profiler's package""#),
     NodeSpec::new(
         "rpath",
         Arity::Any,
-        r#"rpath "PACKAGE" "DIRECTORY" optional="WHY""#,
+        r#"rpath "PACKAGE" "DIRECTORY" optional="WHY" mode="…" on="…""#,
         "Lets the package's ELF files look for libraries in a directory; the order of the lines is the order of the search.",
     )
     .of(&[Runtime])
@@ -184,12 +187,14 @@ pub const PACKAGE: &[NodeSpec] = &[
         argument("PACKAGE", "The runtime package whose platform directory has it; its own name for its own."),
         argument("DIRECTORY", "The directory in it."),
         WHY,
+        MODE,
+        ON,
     ])
     .example(r#"rpath "core" "lib""#),
     NodeSpec::new(
         "alias",
         Arity::Any,
-        r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY""#,
+        r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY" mode="…" on="…""#,
         "Ships a library also under its name without a version, for programs that open that; wheels hold no links.",
     )
     .of(&[Runtime])
@@ -197,12 +202,14 @@ pub const PACKAGE: &[NodeSpec] = &[
         argument("lib/libNAME.so", "The installed path, a link to the library in the artifacts."),
         optional("as", "forward, which is what counts without it: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
         WHY,
+        MODE,
+        ON,
     ])
     .example(r#"alias "lib/libfft.so""#),
     NodeSpec::new(
         "find-library",
         Arity::Any,
-        r#"find-library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY""#,
+        r#"find-library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY" mode="…" on="…""#,
         "Lets the installed runtime find a library by a short name.",
     )
     .of(&[Runtime])
@@ -211,12 +218,14 @@ pub const PACKAGE: &[NodeSpec] = &[
         optional("so", "Where it is on Linux, below the platform directory; the last segment can have `*`. `so` or `dll` has to be there."),
         optional("dll", "Where it is on Windows."),
         optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
+        MODE,
+        ON,
     ])
     .example(r#"find-library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#),
     NodeSpec::new(
         "script",
         Arity::Any,
-        r#"script "NAME" program="bin/NAME" expand-devel=#true on="linux|windows" optional="WHY""#,
+        r#"script "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
         "Makes a console script, a command in the environment's `bin`.",
     )
     .of(ALL)
@@ -229,21 +238,22 @@ pub const PACKAGE: &[NodeSpec] = &[
         ),
         optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
         part(ArgKind::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
-        optional("on", "Exists on this system only: linux or windows."),
         optional(
             "optional",
             "Why the package can be without the program; there is no such command then. Without it, a program that is not there is a mistake.",
         ),
+        MODE,
+        ON,
     ])
     .example(r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#),
     NodeSpec::new(
         "prepend-path",
         Arity::Any,
-        r#"prepend-path "VARIABLE" { directory "PACKAGE" "DIRECTORY"; }"#,
+        r#"prepend-path "VARIABLE" mode="…" on="…" { directory "PACKAGE" "DIRECTORY"; }"#,
         "Puts directories first in a search path of what the package's console scripts start.",
     )
     .of(&[Runtime])
-    .with(&[argument("VARIABLE", "The environment variable that holds it.")])
+    .with(&[argument("VARIABLE", "The environment variable that holds it."), MODE, ON])
     .block(DIRECTORIES)
     .example("prepend-path \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"),
     NodeSpec::new(

@@ -71,15 +71,15 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
     };
     let texts = match owner {
-        None if word.name == "project" || !of_packages => vec![word.example.to_owned()],
+        None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
         None => vec![project() + word.example + OTHERS],
-        Some("project") => vec![block("project", &PROJECT_LINES, word)],
+        Some("common") => vec![block("common", &PROJECT_LINES, word)],
         Some("package") => word.kinds.iter().map(|kind| package(*kind, word)).collect(),
-        Some("environment") => {
-            let example = block("environment \"SAMPLE\"", &[], word);
+        Some("prepend-path") => {
+            let example = block("prepend-path \"SAMPLE\"", &[], word);
             vec![package(
                 PackageKind::Runtime,
-                &NodeSpec { name: "environment", example: example.leak(), ..*word },
+                &NodeSpec { name: "prepend-path", example: example.leak(), ..*word },
             )]
         }
         Some("python-project") => {

@@ -1,0 +1,38 @@
+//! Which lines have a condition.
+
+use super::{
+    AliasRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment, Extra, ForbidRule,
+    Library, PathRule, RpathRule, Script,
+};
+use crate::target::Condition;
+
+/// A line of the manifest that can count for some targets only.
+pub trait HasCondition {
+    /// Where it counts.
+    fn when(&self) -> Condition;
+}
+
+macro_rules! has_condition {
+    ($($line:ty),*) => {
+        $(impl HasCondition for $line {
+            fn when(&self) -> Condition {
+                self.when
+            }
+        })*
+    };
+}
+
+has_condition!(
+    AliasRule,
+    ArtifactRule,
+    ComponentRule,
+    Distribution,
+    DropRule,
+    Environment,
+    Extra,
+    ForbidRule,
+    Library,
+    PathRule,
+    RpathRule,
+    Script
+);
