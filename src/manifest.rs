@@ -293,7 +293,7 @@ pub struct RpathRule {
     /// The package whose platform directory has the libraries.
     pub package: Spanned<PackageName>,
     /// The directory in it.
-    pub directory: RelPath,
+    pub directory: Spanned<RelPath>,
     /// Why it can be absent.
     pub optional: Option<String>,
     /// Where it counts.

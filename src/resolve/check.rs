@@ -32,13 +32,13 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
                 .iter()
                 .find(|(o, _)| o.package.name.value == *rule.package && dist.relies_on(o));
             let absent = |owner: &ResolvedDist<'_>| {
-                !has_directory(made, &format!("{}/{}/", owner.platform_dir, rule.directory))
+                !has_directory(made, &format!("{}/{}/", owner.platform_dir, *rule.directory))
             };
             if owner.is_some_and(|(owner, _)| absent(owner)) {
                 problems.push(
-                    Problem::warning(Code::MissingDirectory, format!("package `{}` has no directory `{}`", *rule.package, rule.directory))
-                        .label(&rule.package.place, label)
-                        .of_fact(rule.package.place.to_string())
+                    Problem::warning(Code::MissingDirectory, format!("package `{}` has no directory `{}`", *rule.package, *rule.directory))
+                        .label(&rule.directory.place, label)
+                        .of_fact(rule.directory.place.to_string())
                         .help("correct the directory, remove the line, or say why it can be absent: optional=\"…\""),
                 );
             }

@@ -43,7 +43,7 @@ pub fn build(
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
     let built = source_build::build(plan, settings, &args.dest_dir, &|happened| {
-        ui::source_build::tell_of(&happened)
+        ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();
     let (outcome, stage) = built.map_err(|e| not_built(&e))?;

@@ -76,14 +76,14 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let includes: Rules<PathRule> = includes.into_iter().collect();
     let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
     let excludes: Rules<PathRule> = excludes.into_iter().collect();
-    let forbids = lines.every("forbid", |n| rules::forbid(n, &scope));
+    let forbids = lines.every("forbid", |n| rules::forbid(n, &scope)).concat();
     let forbids: Rules<ForbidRule> = forbids.into_iter().collect();
-    let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope));
-    let aliases = lines.every("alias", |n| rules::alias(n, &scope));
-    let libraries = lines.every("find-library", |n| rules::library(n, &scope));
-    let scripts = lines.every("script", |n| rules::script(n, &scope));
+    let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope)).concat();
+    let aliases = lines.every("alias", |n| rules::alias(n, &scope)).concat();
+    let libraries = lines.every("find-library", |n| rules::library(n, &scope)).concat();
+    let scripts = lines.every("script", |n| rules::script(n, &scope)).concat();
     let environment = lines.every("prepend-path", |n| rules::environment(n, &scope));
-    let keep_links = lines.every("keep-link", |n| scope.name_once(n, "keep-link", "a path"));
+    let keep_links = lines.every("keep-link", |n| Some(scope.keep_links(n))).concat();
     lines.finish();
     check_modes(context, &distributions);
     if let Some(summary) = &summary {
@@ -181,6 +181,14 @@ impl Scope<'_, '_> {
         let name = node.argument("a package");
         self.resolve_once(name.as_slice(), "requires", None);
         name
+    }
+
+    fn keep_links(&self, node: &mut Node<'_>) -> Vec<Spanned<RelPath>> {
+        let paths = node.at_least_one::<RelPath>("a path");
+        for path in &paths {
+            self.give("keep-link", path.as_str(), Condition::default(), &path.place);
+        }
+        paths
     }
 
     fn artifacts_of(&self, node: &mut Node<'_>) -> Vec<Spanned<PackageName>> {

@@ -76,83 +76,116 @@ pub(super) fn path(
     Some(PathRule { glob, optional: optional.map(|o| o.value), when })
 }
 
-pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<ForbidRule> {
-    let glob = node.argument::<Glob>("a glob");
+pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Vec<ForbidRule>> {
+    let globs = node.at_least_one::<Glob>("a glob");
     let reason = node.required::<String>("reason");
     let when = node.condition();
-    let glob = glob.filter(|_| node.is_sound())?;
-    scope.give("forbid", glob.as_str(), when, &glob.place);
-    Some(ForbidRule { glob, reason: reason?.value, when })
+    let reason = reason.filter(|_| node.is_sound())?.value;
+    let rule = |glob: Spanned<Glob>| {
+        scope.give("forbid", glob.as_str(), when, &glob.place);
+        ForbidRule { glob, reason: reason.clone(), when }
+    };
+    Some(globs.into_iter().map(rule).collect())
 }
 
-pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
-    let rule = directory(node, scope)?;
-    let key = format!("{} {}", rule.package.value, rule.directory);
-    scope.give("rpath", &key, rule.when, &rule.package.place);
-    Some(rule)
+pub(super) fn rpath<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<RpathRule>> {
+    let rules = directories(node, scope)?;
+    for rule in &rules {
+        let key = format!("{} {}", rule.package.value, rule.directory.value);
+        scope.give("rpath", &key, rule.when, &rule.directory.place);
+    }
+    Some(rules)
 }
 
-fn directory<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<RpathRule> {
+fn directories<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<RpathRule>> {
     let package = scope.context.package(node, Some(PackageKind::Runtime));
-    let directory = node.argument::<RelPath>("a directory");
+    let directories = node.at_least_one::<RelPath>("a directory");
     let optional = node.property::<String>("optional").map(|o| o.value);
     let when = node.condition();
-    Some(RpathRule { package: package?, directory: directory?.value, optional, when })
+    let package = package?;
+    let rule = |directory| RpathRule {
+        package: package.clone(),
+        directory,
+        optional: optional.clone(),
+        when,
+    };
+    Some(directories.into_iter().map(rule).collect())
 }
 
-pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<AliasRule> {
-    let path = node.argument::<AliasPath>("a path");
+pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<AliasRule>> {
+    let paths = node.at_least_one::<AliasPath>("a path");
     let form = node.property::<AliasForm>("as").map_or(AliasForm::Forward, |form| form.value);
-    let optional = node.property::<String>("optional");
+    let optional = node.property::<String>("optional").map(|o| o.value);
     let when = node.condition();
-    let path = path.map(|p| Spanned::new(p.value.0, p.place))?;
-    scope.give("alias", path.as_str(), when, &path.place);
-    Some(AliasRule { path, form, optional: optional.map(|o| o.value), when })
+    let rule = |path: Spanned<AliasPath>| {
+        let path = Spanned::new(path.value.0, path.place);
+        scope.give("alias", path.as_str(), when, &path.place);
+        AliasRule { path, form, optional: optional.clone(), when }
+    };
+    Some(paths.into_iter().map(rule).collect())
 }
 
-pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Library> {
-    let name = node.argument::<ShortName>("a short name");
-    if !node.has("so") && !node.has("dll") {
-        node.fault(
-            format!("`{}` does not say where it is", node.title()),
-            "`so=…` or `dll=…` has to follow",
-        );
-    }
+pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Library>> {
+    let names = node.at_least_one::<ShortName>("a short name");
     let so = node.property::<LibraryPath>("so");
     let dll = node.property::<LibraryPath>("dll");
-    let optional = node.property::<String>("optional");
+    let optional = node.property::<String>("optional").map(|o| o.value);
     let when = node.condition();
-    let name = name.map(|n| Spanned::new(n.value.0, n.place))?;
-    scope.context.give("find-library", &name, when, &name.place);
-    Some(Library {
-        name,
-        so: so.map(|p| p.value.0),
-        dll: dll.map(|p| p.value.0),
-        optional: optional.map(|o| o.value),
-        when,
-    })
+    one_name(node, &names, so.as_ref().or(dll.as_ref()));
+    let so = so.map(|p| p.value.0);
+    let dll = dll.map(|p| p.value.0);
+    let library = |name: Spanned<ShortName>| {
+        let name = Spanned::new(name.value.0, name.place);
+        scope.context.give("find-library", &name, when, &name.place);
+        let so = so.clone().or_else(|| Some(format!("lib/lib{}.so*", *name)));
+        Library { name, so, dll: dll.clone(), optional: optional.clone(), when }
+    };
+    Some(names.into_iter().map(library).collect())
 }
 
-pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Script> {
-    let name = node.argument::<ShortName>("a name");
+/// A path is of one name: a line with several leaves it out.
+fn one_name<T, P>(node: &Node<'_>, names: &[Spanned<T>], path: Option<&Spanned<P>>) {
+    if let ([_, second, ..], Some(path)) = (names, path) {
+        let problem = Problem::error(
+            Code::UnreadArgument,
+            format!("`{}` gives several names one path", node.title()),
+        );
+        node.report(
+            problem
+                .label(&second.place, "a second name")
+                .label(&path.place, "a path for one")
+                .help("give each name with a path of its own a line of its own"),
+        );
+    }
+}
+
+pub(super) fn script<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Script>> {
+    let names = node.at_least_one::<ShortName>("a name");
     let target = script_target(node, scope);
     let expand_devel = node.flag("expand-devel");
-    let when = node.condition();
     let optional = node.property::<String>("optional").map(|o| o.value);
-    let name = name.map(|n| Spanned::new(n.value.0, n.place)).filter(|_| node.is_sound())?;
-    scope.context.give("script", &name, when, &name.place);
-    Some(Script { name, target: target?, expand_devel, when, optional })
+    let when = node.condition();
+    one_name(node, &names, target.as_ref());
+    if names.is_empty() || !node.is_sound() {
+        return None;
+    }
+    let script = |name: Spanned<ShortName>| {
+        let name = Spanned::new(name.value.0, name.place);
+        scope.context.give("script", &name, when, &name.place);
+        let usual = || format!("bin/{}", *name).parse().map(ScriptTarget::Program).ok();
+        let target = target.clone().or_else(|| Some(Spanned::new(usual()?, name.place.clone())))?;
+        Some(Script { name, target, expand_devel, when, optional: optional.clone() })
+    };
+    Some(names.into_iter().filter_map(script).collect())
 }
 
 fn script_target(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<ScriptTarget>> {
     let told = [node.has("program"), node.has("function")];
     let program = node.property::<RelPath>("program");
     let function = node.property::<Function>("function");
-    if told == [false, false] {
-        node.fault(
-            format!("`{}` starts nothing", node.title()),
-            "`program=…` or `function=…` has to follow",
-        );
+    // A selector ships no program.
+    if told == [false, false] && scope.kind == Some(PackageKind::Selector) {
+        node.fault(format!("`{}` starts nothing", node.title()), "`function=…` has to follow");
     }
     if let (Some(program), Some(function)) = (&program, &function) {
         let problem = Problem::error(
@@ -183,7 +216,7 @@ pub(super) fn environment<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Opt
     let variable = node.argument::<Variable>("a variable");
     let when = node.condition();
     let mut lines = node.block();
-    let directories = lines.at_least_once("directory", |n| directory(n, scope));
+    let directories = lines.at_least_once("directory", |n| directories(n, scope)).concat();
     lines.finish();
     let variable = variable.map(|v| Spanned::new(v.value.0, v.place))?;
     scope.give("prepend-path", &variable, when, &variable.place);

@@ -255,12 +255,12 @@ const PROJECT: &[NodeSpec] = &[
 const DIRECTORIES: &[NodeSpec] = &[NodeSpec::new(
     "directory",
     Arity::AtLeastOnce,
-    r#"directory "PACKAGE" "DIRECTORY" optional="WHY" mode="…" on="…""#,
-    "Adds a directory to the search path.",
+    r#"directory "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
+    "Adds directories to the search path.",
 )
 .with(&[
-    argument("PACKAGE", "The runtime package whose platform directory has it."),
-    argument("DIRECTORY", "The directory in it."),
+    argument("PACKAGE", "The runtime package whose platform directory has them."),
+    part(ArgKind::OneOrMore, "DIRECTORY", "Directories in it, in the order of the search."),
     WHY,
     MODE,
     ON,

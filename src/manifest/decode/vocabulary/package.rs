@@ -170,22 +170,27 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "forbid",
         Arity::Any,
-        r#"forbid "GLOB" reason="WHY" mode="…" on="…""#,
+        r#"forbid "GLOB" "GLOB" reason="WHY" mode="…" on="…""#,
         "Stops the plan when the package takes one of these paths: for what an artifact could bring in one day, and belongs elsewhere.",
     )
     .of(&[Runtime, Devel])
-    .with(&[GLOB, required("reason", "Why they do not belong in the package."), MODE, ON])
+    .with(&[
+        part(ArgKind::OneOrMore, "GLOB", "Installed paths of files and links, as `exclude` takes them."),
+        required("reason", "Why they do not belong in the package."),
+        MODE,
+        ON,
+    ])
     .example(r#"forbid "bin/profile-*" reason="they are in the profiler's package""#),
     NodeSpec::new(
         "rpath",
         Arity::Any,
-        r#"rpath "PACKAGE" "DIRECTORY" optional="WHY" mode="…" on="…""#,
-        "Lets the package's ELF files look for libraries in a directory; the order of the lines is the order of the search.",
+        r#"rpath "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
+        "Lets the package's ELF files look for libraries in these directories; the order of the lines is the order of the search.",
     )
     .of(&[Runtime])
     .with(&[
         argument("PACKAGE", "The runtime package whose platform directory has it; its own name for its own."),
-        argument("DIRECTORY", "The directory in it."),
+        part(ArgKind::OneOrMore, "DIRECTORY", "Directories in it, in the order of the search."),
         WHY,
         MODE,
         ON,
@@ -194,12 +199,12 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "alias",
         Arity::Any,
-        r#"alias "lib/libNAME.so" as="forward|copy" optional="WHY" mode="…" on="…""#,
+        r#"alias "lib/libNAME.so" "lib/libNAME.so" as="forward|copy" optional="WHY" mode="…" on="…""#,
         "Ships a library also under its name without a version, for programs that open that; wheels hold no links.",
     )
     .of(&[Runtime])
     .with(&[
-        argument("lib/libNAME.so", "The installed path, a link to the library in the artifacts."),
+        part(ArgKind::OneOrMore, "lib/libNAME.so", "Installed paths, each a link to the library in the artifacts."),
         optional("as", "forward, which is what counts without it: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
         WHY,
         MODE,
@@ -209,13 +214,13 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "find-library",
         Arity::Any,
-        r#"find-library "NAME" so="lib/libNAME.so*" dll="bin/NAME*.dll" optional="WHY" mode="…" on="…""#,
+        r#"find-library "NAME" "NAME" so="…" dll="…" optional="WHY" mode="…" on="…""#,
         "Lets the installed runtime find a library by a short name.",
     )
     .of(&[Runtime])
     .with(&[
-        argument("NAME", "The short name, once in the whole file."),
-        optional("so", "Where it is on Linux, below the platform directory; the last segment can have `*`. `so` or `dll` has to be there."),
+        part(ArgKind::OneOrMore, "NAME", "Short names, each once in the whole file."),
+        optional("so", "Where it is on Linux, below the platform directory; the last segment can have `*`. Without it, `lib/libNAME.so*`."),
         optional("dll", "Where it is on Windows."),
         optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
         MODE,
@@ -225,16 +230,15 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "script",
         Arity::Any,
-        r#"script "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
+        r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
         "Makes a console script, a command in the environment's `bin`.",
     )
     .of(ALL)
     .with(&[
-        argument("NAME", "The command, once for each system in the whole file."),
+        part(ArgKind::OneOrMore, "NAME", "Commands, each once in the whole file for a mode and a system."),
         optional(
             "program",
-            "The program it starts, below the platform directory. In a selector, which ships none, and wherever there is no `program`, \
-             `function` has to be there.",
+            "The program it starts, below the platform directory; without it, `bin/NAME`. A selector ships none: there `function` has to be.",
         ),
         optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
         part(ArgKind::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
@@ -259,10 +263,10 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "keep-link",
         Arity::Any,
-        r#"keep-link "PATH""#,
-        "Lets an installed path stay a link into the package that ships it when the devel tree is expanded.",
+        r#"keep-link "PATH" "PATH""#,
+        "Lets installed paths stay links into the package that ships it when the devel tree is expanded.",
     )
     .of(&[Devel])
-    .with(&[argument("PATH", "The installed path.")])
+    .with(&[part(ArgKind::OneOrMore, "PATH", "Installed paths.")])
     .example(r#"keep-link "bin/cc""#),
 ];
