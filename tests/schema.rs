@@ -37,28 +37,31 @@ fn plans_are_read_again() {
     }
 }
 
-/// Compares what `rockpack help manifest` prints with what is published.
-fn compare(option: &str, name: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(["help", "manifest", option])
-        .output()
-        .unwrap();
+/// Compares what `rockpack help` prints with the page that is published of it.
+fn compare(arguments: &[&str], name: &str) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("help").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs_err::write(&path, &printed).unwrap();
     }
     let published = fs_err::read_to_string(&path).unwrap_or_default();
     assert!(
         published == printed,
-        "{} is not what the decoder goes by; see UPDATE_EXPECT=1 and git diff",
+        "{} is not what the program prints; see UPDATE_EXPECT=1 and git diff",
         path.display()
     );
 }
 
 #[test]
 fn the_published_vocabulary_is_the_decoders() {
-    compare("--markdown", "manifest.md");
-    compare("--json", "manifest.json");
+    compare(&["manifest", "--markdown"], "docs/manifest-reference.md");
+    compare(&["manifest", "--json"], "schema/manifest.json");
+}
+
+#[test]
+fn the_published_command_line_is_the_programs() {
+    compare(&["--markdown"], "docs/command-line.md");
 }

@@ -11,6 +11,7 @@ use super::{Failure, environment, print_exact};
 use crate::cli::{Cli, HelpArgs};
 use crate::ui;
 
+mod commands;
 mod manifest;
 mod markdown;
 
@@ -27,12 +28,14 @@ struct Vocabulary {
 /// Prints what was asked for.
 pub fn run(args: &HelpArgs) -> Result<(), Failure> {
     match (args.topic.as_deref(), args.name.as_deref()) {
+        (None, _) if args.markdown => print_exact(&commands::page(&built())),
         (Some("manifest"), _) if args.markdown => print_exact(&markdown::vocabulary(&VOCABULARY)),
         (Some("manifest"), _) if args.json => print_exact(&vocabulary_json()?),
         (Some("manifest"), None) => print_exact(&manifest::vocabulary(&VOCABULARY, ui::width())),
         (Some("manifest"), Some(name)) => print_exact(&node(name)?),
         _ if args.markdown || args.json => Err(environment(
-            "--markdown and --json print the manifest's nodes: `rockpack help manifest`",
+            "--json prints the manifest's nodes: `rockpack help manifest --json`; --markdown prints \
+             them too, or without a topic every command",
         )),
         (topic, name) => command(topic.into_iter().chain(name)),
     }
@@ -64,10 +67,16 @@ fn node(name: &str) -> Result<String, Failure> {
     Ok(found.join("\n"))
 }
 
-/// What `--help` prints of the command to which `names` lead.
-fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+/// The commands, with what they inherit.
+fn built() -> Command {
     let mut root = Cli::command();
     root.build();
+    root
+}
+
+/// What `--help` prints of the command to which `names` lead.
+fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+    let mut root = built();
     let mut command = &mut root;
     for name in names {
         if command.find_subcommand(name).is_none() {

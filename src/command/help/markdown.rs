@@ -9,8 +9,8 @@ use super::manifest::{Entry, entries, label, place};
 const HEAD: &str = "\
 # The nodes of the manifest
 
-What can stand in the two KDL files of a manifest. This page is made by `rockpack help manifest
---markdown` of what the decoder goes by. Parts in [ ] can be absent.
+Every node of the two KDL files of a manifest. This page is made by `rockpack help manifest
+--markdown` from the decoder's own table. Parts in [ ] can be absent.
 ";
 
 /// A page with a section for each node.
@@ -20,16 +20,23 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
     for file in files {
         let _ =
             writeln!(text, "\n## {}\n\n{}\n\n| node | in | |\n|---|---|---|", file.name, file.does);
-        for entry in entries.iter().filter(|e| e.file == file.name) {
-            let (name, owner) = (
-                entry.word.name,
-                entry.owner.map_or_else(String::new, |owner| format!("`{owner}`")),
-            );
-            let _ = writeln!(text, "| [`{name}`](#{name}) | {owner} | {} |", entry.word.does);
+        for (index, entry) in entries.iter().enumerate().filter(|(_, e)| e.file == file.name) {
+            let name = entry.word.name;
+            let owner = entry.owner.map_or_else(String::new, |owner| format!("`{owner}`"));
+            let anchor = anchor(&entries[..index], name);
+            let _ = writeln!(text, "| [`{name}`](#{anchor}) | {owner} | {} |", entry.word.does);
         }
         entries.iter().filter(|e| e.file == file.name).for_each(|entry| section(entry, &mut text));
     }
     text
+}
+
+/// Where the section of a node is: the second of a name has another anchor than the first.
+fn anchor(before: &[Entry], name: &str) -> String {
+    match before.iter().filter(|e| e.word.name == name).count() {
+        0 => name.to_owned(),
+        count => format!("{name}-{count}"),
+    }
 }
 
 fn section(entry: &Entry, text: &mut String) {

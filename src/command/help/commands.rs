@@ -1,0 +1,98 @@
+//! The command line as Markdown, made of what clap knows of the commands.
+
+use std::fmt::Write as _;
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, Command};
+
+const HEAD: &str = "\
+# The command line
+
+Every command with its options. `rockpack help COMMAND` prints the same for one of them. This page
+is made by `rockpack help --markdown`.
+";
+
+/// A page with a section for each command; those below another follow it.
+pub fn page(root: &Command) -> String {
+    let mut text = HEAD.to_owned();
+    section(root, &mut text);
+    text
+}
+
+fn section(command: &Command, text: &mut String) {
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").trim_end();
+    let _ = writeln!(text, "\n## {name}\n\n```text\n{usage}\n```");
+    let about = plain(command.get_long_about().or_else(|| command.get_about()));
+    about.split("\n\n").for_each(|paragraph| describe(paragraph, text));
+    let mut last = None;
+    for arg in command.get_arguments().filter(|arg| is_shown(arg, command)) {
+        let heading = arg.get_help_heading().unwrap_or("Options");
+        let heading = if arg.is_positional() { "Arguments" } else { heading };
+        if last.replace(heading) != Some(heading) {
+            let _ = writeln!(text, "\n{heading}:\n");
+        }
+        let help = escaped(&plain(arg.get_long_help().or_else(|| arg.get_help())));
+        let help = help.replace('\n', "\n  ").replace("\n  \n", "\n\n");
+        let _ = writeln!(text, "- `{}`: {help}{}", label(arg), values(arg));
+    }
+    let examples = plain(command.get_after_long_help().or_else(|| command.get_after_help()));
+    if !examples.is_empty() {
+        let _ = writeln!(text, "\n```text\n{}\n```", examples.trim_end());
+    }
+    let is_own = |sub: &&Command| sub.get_name() != "help" || command.get_name() == "rockpack";
+    command.get_subcommands().filter(is_own).for_each(|sub| section(sub, text));
+}
+
+/// A paragraph; one with columns stays as it is laid out.
+fn describe(paragraph: &str, text: &mut String) {
+    let _ = if paragraph.contains("\n  ") {
+        writeln!(text, "\n```text\n{paragraph}\n```")
+    } else {
+        writeln!(text, "\n{}", escaped(paragraph))
+    };
+}
+
+/// Options that all commands have are shown once, with the program's own.
+fn is_shown(arg: &Arg, command: &Command) -> bool {
+    let action = arg.get_action();
+    let help = matches!(action, ArgAction::Help | ArgAction::HelpLong | ArgAction::HelpShort);
+    !arg.is_hide_set() && !help && (!arg.is_global_set() || command.get_name() == "rockpack")
+}
+
+/// `-j, --jobs N`, or the name of what has no option.
+fn label(arg: &Arg) -> String {
+    let options =
+        [arg.get_short().map(|c| format!("-{c}")), arg.get_long().map(|l| format!("--{l}"))];
+    let value = arg.get_action().takes_values().then(|| arg.get_value_names().unwrap_or_default());
+    let value = value.map(|names| names.join(" ")).unwrap_or_default();
+    let options = options.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    format!("{options} {value}").trim().to_owned()
+}
+
+/// What an argument can be, and what it is by default.
+fn values(arg: &Arg) -> String {
+    let quoted = |name: &str| format!("`{name}`");
+    let possible = arg.get_possible_values();
+    let possible = possible.iter().filter(|value| !value.is_hide_set());
+    let possible: Vec<String> = possible.map(|value| quoted(value.get_name())).collect();
+    let default = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
+    let default: Vec<String> = default.map(|value| quoted(&value.to_string_lossy())).collect();
+    let list = [("one of", possible), ("default", default)].into_iter();
+    let list = list.filter(|(_, values)| arg.get_action().takes_values() && !values.is_empty());
+    list.map(|(what, values)| format!(" ({what}: {})", values.join(", "))).collect()
+}
+
+/// Text in which nothing outside of backquotes is Markdown.
+fn escaped(text: &str) -> String {
+    let halves = text.split('`').enumerate().map(|(index, part)| match index % 2 {
+        0 => part.replace('_', "\\_").replace('*', "\\*").replace('<', "\\<").replace('[', "\\["),
+        _ => part.to_owned(),
+    });
+    halves.collect::<Vec<_>>().join("`")
+}
+
+fn plain(text: Option<&StyledStr>) -> String {
+    text.map(ToString::to_string).unwrap_or_default()
+}
