@@ -54,17 +54,17 @@ pub use verify::VerifyPackagesArgs;
 /// that name is `./built-in`.
 pub const BUILT_IN: &str = "built-in";
 
-/// Builds the Python packages of ROCm out of a build's artifacts.
+/// Build the Python packages of ROCm out of a build's artifacts.
 ///
-/// packages.kdl says which package ships what; `rockpack plan` shows what comes of it, and
-/// `rockpack build` makes exactly that.
+/// packages.kdl declares which package ships which files. `rockpack plan` shows the packages before
+/// anything is written, and `rockpack build` makes exactly these.
 #[derive(Debug, Parser)]
 #[command(version = env!("ROCKPACK_VERSION"), propagate_version = false, max_term_width = 100, disable_help_subcommand = true, after_help = AFTER)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// What problems look like on standard error
+    /// Choose the form of problems on standard error
     ///
     /// A json line has `severity` (error, warning or note), `code` (a stable name for what is
     /// wrong), `message`, `help` or null, `labels` (the places at fault, the fault itself
@@ -111,8 +111,8 @@ An option with an empty value counts as not given: --version \"\" is the default
 Exit status: 0 done and nothing is wrong, 1 something is wrong with the manifest, the artifacts or a
 file, 2 something is wrong with the command line or the environment.
 
-Options with [env: NAME] are taken from that variable where the command line does not have them.
-`rockpack help manifest` explains what can stand in packages.kdl and families.kdl.";
+An option with [env: NAME] has the variable's value when the command line does not give it.
+`rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -11,26 +11,26 @@ use super::{CacheArgs, SetArgs};
 ///
 /// Reads the artifact directory, plans, and writes every package to DEST/dist. Files stream
 /// from the artifacts into the archives: there is no staging copy, and memory stays bounded
-/// whatever the size of a file. ELF files get their rpath on the way, proven before it is
-/// used. All outputs appear at the end, whole, under their final names; when anything fails,
-/// the destination is left as it was.
+/// whatever the size of a file. ELF files get their rpath on the way, and every edit is verified
+/// before it is used. Outputs are renamed into place once all are complete. When anything fails,
+/// the destination stays as it was.
 ///
-/// With --sources, the Python projects that packages.kdl declares are built then, each after
-/// those that it waits for, several at once, and finished wheels are taken. They go to DEST/dist
-/// too. A project that fails stops only those that wait for it: what else was made is put in
-/// place, the exit status is 1, and DEST/logs/NAME.log has all that its build wrote.
+/// With --sources, the Python projects that packages.kdl declares are built next: each after the
+/// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
+/// A project that fails stops only the projects that wait for it: all other packages are put in
+/// place, the exit status is 1, and DEST/logs/NAME.log has the output of its build.
 ///
-/// Packages of an earlier build in DEST/dist that this one does not make are removed: those that its
-/// provenance statement names and that nobody changed since. With --only, only other versions of the
-/// packages that are made are removed, and SHA256SUMS and provenance list what stays too. --keep removes
-/// nothing. Files of others stay in any case.
+/// Packages of an earlier build in DEST/dist that this one does not make are removed, if that build's
+/// provenance statement names them and nobody changed them since. With --only, only other versions of
+/// the packages that are made are removed, and SHA256SUMS and provenance list the remaining packages
+/// too. --keep removes nothing. Files that no build made always stay.
 ///
-/// Outputs are put in place in one step: when it fails, or the process is killed in it, the next build
-/// or `rockpack verify` restores what was there. Equal inputs give equal bytes, whatever the directory,
+/// Outputs are put in place in one step. When that step fails or the process is killed, the next build
+/// or `rockpack verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
 /// user, locale, day or number of threads.
 ///
-/// Beside the packages are SHA256SUMS and provenance.intoto.json: which packages were made, of
-/// what and by which builder, as an in-toto statement (SLSA provenance v1) that is ready to be signed.
+/// Beside the packages are SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA
+/// provenance v1) that is ready to be signed. It names the packages, their inputs and the builder.
 ///
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
@@ -42,7 +42,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "catalog", help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Taken to say that a build needs the artifacts themselves
+    /// Accepted only to explain that a build needs the artifacts themselves
     #[arg(long, value_name = "FILE", hide = true)]
     pub catalog: Option<PathBuf>,
 
@@ -53,11 +53,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
     pub python: PathBuf,
 
-    /// Let projects' builds fetch nothing: what they require has to be in pip's own find-links
+    /// Fetch nothing for the builds of projects: pip's own find-links have to have their requirements
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Where packages go: DIR/dist, and logs of projects: DIR/logs
+    /// Directory for packages (DIR/dist) and logs of projects (DIR/logs)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 
@@ -69,7 +69,7 @@ pub struct BuildArgs {
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_build_packages")]
     build_packages: bool,
 
-    /// Do everything up to the first byte that is written, ELF edits included, and print the plan
+    /// Check everything, ELF edits included, print the plan, and write no package
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "build_packages")]
     pub no_build_packages: bool,
 
@@ -80,11 +80,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]
     pub memory: Option<u64>,
 
-    /// Write what every thread did, and when, as a trace that Perfetto opens
+    /// Write a trace of every thread, which Perfetto opens
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
 
-    /// Who answers for the build, as the provenance statement names it: a URI [default: nobody in particular]
+    /// The builder that the provenance statement names: a URI [default: none]
     #[arg(
         long,
         value_name = "URI",
@@ -96,7 +96,7 @@ pub struct BuildArgs {
     )]
     pub builder_id: BuilderId,
 
-    /// Which run of the builder it is, for the same statement [default: not said, so that equal builds have equal statements]
+    /// The run of the builder that the statement names [default: none, so that equal builds have equal statements]
     #[arg(
         long,
         value_name = "ID",
@@ -114,14 +114,14 @@ fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
 
 const BUILD_EXAMPLES: &str = "\
 Examples:
-  Everything that the artifacts are for:
+  All packages:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0
 
   For two ISAs; the selector offers one of them on Windows too:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
         --linux-amdgpu-families gfx942,gfx1100 --windows-amdgpu-families gfx1100
 
-  One ISA's wheel, and all that a pattern names:
+  One ISA's wheel; all packages that match a pattern:
     rockpack build --artifact-dir artifacts --dest-dir out --only rocm-sdk-device-gfx942
     rockpack build --artifact-dir artifacts --dest-dir out --only 'core,rocm-sdk-device-*'
 

@@ -10,7 +10,7 @@ use super::size::size;
 /// Which cache a build uses, if any.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// Where packed files of earlier builds are kept [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
+    /// Directory of packed files from earlier builds [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, overrides_with = "no_cache", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
@@ -18,7 +18,7 @@ pub struct CacheArgs {
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
     no_cache: bool,
 
-    /// How large the cache may be when the build is done, as 500MB, 10GB or 2GiB [default: 10GB]
+    /// Largest size of the cache after the build, as 500MB, 10GB or 2GiB [default: 10GB]
     #[arg(long, value_name = "SIZE", env = "ROCKPACK_CACHE_SIZE", hide_env_values = true, value_parser = size, help_heading = "Cache")]
     cache_size: Option<u64>,
 }
@@ -39,8 +39,8 @@ impl CacheArgs {
 /// Look after the cache of packed files
 ///
 /// `rockpack build` keeps every packed file below its cache directory, found by the SHA-256 of its
-/// content and by how it was packed, and does not read, hash or compress again what has not changed.
-/// Several builds may use one cache at the same time. It is safe to remove at any time.
+/// content and by how it was packed. Unchanged files are not read, hashed or compressed again.
+/// Several builds may use one cache at the same time. The directory can be removed at any time.
 #[derive(Debug, Args)]
 pub struct CacheCommandArgs {
     #[command(subcommand)]
@@ -63,11 +63,11 @@ pub struct WhichCache {
     pub cache: Option<PathBuf>,
 }
 
-/// Say where the cache is, how much is in it, and when it was used
+/// Print the cache's directory, its size, and when it was used last
 ///
 /// Changes nothing. The limit is the one of the last build.
 ///
-/// Exit status: 0 said, 2 the cache can't be read.
+/// Exit status: 0 printed, 2 the cache can't be read.
 #[derive(Debug, Args)]
 pub struct StatsArgs {
     #[command(flatten)]
@@ -76,9 +76,9 @@ pub struct StatsArgs {
 
 /// Make the cache smaller
 ///
-/// Removes segments, of up to 256 MB each, until the cache has the size that is asked for or the limit
-/// of the last build: those that were used longest ago go first. What killed builds left goes too.
-/// Builds that are running are not disturbed.
+/// Removes segments, of up to 256 MB each, until the cache has the size of --to or the limit of the
+/// last build. Segments that were used longest ago go first. Leftovers of killed builds are removed
+/// too. Running builds are not disturbed.
 ///
 /// Exit status: 0 done, 2 the cache can't be read or written.
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub struct PruneArgs {
     #[command(flatten)]
     pub which: WhichCache,
 
-    /// How large it may be, as 500MB, 10GB or 2GiB [default: the limit of the last build]
+    /// Largest size, as 500MB, 10GB or 2GiB [default: the limit of the last build]
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "all")]
     pub to: Option<u64>,
 
@@ -98,10 +98,10 @@ pub struct PruneArgs {
 
 /// Read and unpack everything in the cache, and remove what is damaged
 ///
-/// Compares the checksum of every packed stream and the SHA-256 of what it unpacks to. Builds compare
-/// checksums too, before they use a stream: this is for finding out whether a disk can be trusted.
+/// Compares the checksum of every packed stream, and the SHA-256 of its unpacked bytes. Builds compare
+/// checksums too, before they use a stream: this command tells whether a disk can be trusted.
 ///
-/// Exit status: 0 all is well, 1 something was damaged, 2 the cache can't be read or written.
+/// Exit status: 0 nothing is damaged, 1 something was damaged, 2 the cache can't be read or written.
 #[derive(Debug, Args)]
 pub struct VerifyCacheArgs {
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct VerifyCacheArgs {
 
 const PRUNE_EXAMPLES: &str = "\
 Examples:
-  Keep what was used last, up to two gigabytes:
+  Keep the last used segments, up to two gigabytes:
     rockpack cache prune --to 2GB
 
   Empty the cache of a CI machine:

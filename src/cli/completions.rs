@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub struct CompletionsArgs {
-    /// The shell that the script is for
+    /// The shell
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
@@ -22,7 +22,7 @@ pub enum Shell {
 
 /// Print the manual page, rockpack(1), as roff
 ///
-/// One page has all commands, exit statuses, files and environment variables.
+/// The page has all commands, exit statuses, files and environment variables.
 #[derive(Debug, Args)]
 #[command(after_long_help = MAN_EXAMPLES)]
 pub struct ManArgs {}

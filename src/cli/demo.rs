@@ -7,13 +7,13 @@ use rockpack::names::Mode;
 
 /// Make a small artifact directory to try rockpack on
 ///
-/// Its libraries are small real ELF files, its programs this machine's `true`. It has what the
-/// packages of the built-in manifest need, so that every command can be tried on it: plan, build,
-/// explain, diff. A directory that has something else in it is left alone.
+/// Its libraries are small real ELF files, its programs this machine's `true`. The packages of the
+/// built-in manifest find all they need in it, so every command works on it: plan, build, explain,
+/// diff. A directory with other files in it is left alone.
 #[derive(Debug, Args)]
 #[command(after_long_help = DEMO_EXAMPLES)]
 pub struct DemoArgs {
-    /// Where to make it
+    /// The directory to make
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 

@@ -12,14 +12,15 @@ use super::{CatalogArgs, SetArgs};
 ///   a plan saved with `rockpack plan --json`,
 ///   a directory with packages.kdl and families.kdl, which is planned on the artifacts given,
 ///   a directory of built packages, such as `dist`.
-/// Without NEW, it is the manifest that `rockpack plan` would take: --manifest, else this
-/// directory's, else, with a warning, the one built in. With --manifest-at, OLD is that manifest as it was in git.
+/// NEW can be left out: it is then the manifest that `rockpack plan` would take, which is --manifest,
+/// else this directory's, else, with a warning, the built-in one. With --manifest-at, OLD is the same
+/// manifest at that git revision.
 ///
-/// Prints packages and their sizes, then what differs: `+` is new, `-` is gone, an arrow moved, `~`
-/// differs. A directory that is concerned as a whole is one line (`lib/x/**`), and so are files that
-/// differ alike. Neither another version alone nor shifted lines of the manifest make a file differ.
-/// Between a plan and built packages everything is compared that a plan promises: paths, sizes of
-/// files that are copied, rpaths of those that are edited, links, texts, metadata.
+/// Prints packages and their sizes, then the differences: `+` is added, `-` is removed, an arrow is
+/// moved, `~` is changed. A directory that changed as a whole is one line (`lib/x/**`), and so are
+/// files with the same change. Version bumps and moved manifest lines are not reported. Between a
+/// plan and built packages, all that a plan fixes is compared: paths, sizes of copied files, rpaths
+/// of edited files, links, texts, metadata.
 ///
 /// Exit status: 0 compared, 1 a manifest or the artifacts are at fault (with --exit-code also: there
 /// are differences), 2 something is wrong with the command line, a file to read, or git.
@@ -28,11 +29,11 @@ use super::{CatalogArgs, SetArgs};
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
 pub struct DiffArgs {
-    /// What was: a plan, a manifest's directory or a directory of packages
+    /// The old side: a plan, a manifest's directory or a directory of packages
     #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath, required_unless_present = "manifest_at")]
     pub old: Option<PathBuf>,
 
-    /// What is, likewise [default: the manifest]
+    /// The new side, likewise [default: the manifest]
     #[arg(value_name = "NEW", value_hint = ValueHint::AnyPath)]
     pub new: Option<PathBuf>,
 
@@ -54,7 +55,7 @@ pub struct DiffArgs {
     #[arg(long, group = "form", help_heading = "Output")]
     pub json: bool,
 
-    /// Print Markdown for a comment on a pull request: less than 64 kB, whatever there is to say
+    /// Print Markdown for a comment on a pull request, always below 64 kB
     #[arg(long, group = "form", help_heading = "Output")]
     pub markdown: bool,
 
@@ -65,7 +66,7 @@ pub struct DiffArgs {
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  What the edits of packages.kdl since main do to the packages:
+  The effect of the edits of packages.kdl since main:
     rockpack diff --artifact-dir artifacts --manifest-at main
 
   The same as a comment for a pull request:
@@ -74,15 +75,15 @@ Examples:
   Two manifests on the same artifacts:
     rockpack diff --artifact-dir artifacts old/ new/
 
-  Two plans that `rockpack plan --json` printed, of whatever artifacts:
+  Two plans that `rockpack plan --json` printed:
     rockpack diff 7.2.json 7.3.json
 
-  Whether packages are what was planned:
+  Check that packages are as planned:
     rockpack diff --exit-code plan.json out/dist
 ";
 
 impl DiffArgs {
-    /// OLD and NEW as they are meant: with a revision, the only path is NEW.
+    /// OLD and NEW; with a revision, the only path is NEW.
     ///
     /// # Errors
     /// When there are two paths beside a revision.

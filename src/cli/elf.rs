@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
 use rockpack::elf::{Edits, Rename, Rpath, RpathEdit};
 
-/// Look at ELF files, edit them and check edits, outside of a build
+/// Show, edit and verify ELF files outside of a build
 ///
 /// This is the editor that `rockpack build` uses. It needs no other program and never writes to
 /// the file it reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic
@@ -24,11 +24,11 @@ pub enum ElfCommand {
     Verify(VerifyArgs),
 }
 
-/// Show what an ELF file is, is called and needs
+/// Show the kind, names and needs of an ELF file
 ///
 /// Prints the kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest glibc
 /// that suffices, the symbol versions needed of each library, and the program headers. Invariants
-/// that the file breaks by itself come last: an edit keeps them broken, and no other.
+/// that the file already breaks come last: an edit keeps these broken, and breaks no other.
 ///
 /// Exit status: 0 shown, 1 not ELF, cut short or malformed, 2 the file can't be read.
 #[derive(Debug, Args)]
@@ -37,19 +37,19 @@ pub struct ShowArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
-    /// Print what `rockpack plan` knows of the file, as JSON
+    /// Print the facts that `rockpack plan` uses, as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 /// Write a copy of an ELF file with another rpath, SONAME or NEEDED
 ///
-/// All changes are one edit: OUT has all of them, or isn't written. Whatever was asked of the
-/// rpath, OUT has RPATH and no RUNPATH; without one of the three rpath options both stay.
-/// The result is checked against FILE before it gets its name, and the steps are printed.
+/// All changes are one edit: OUT has all of them, or isn't written. With any of the three rpath
+/// options, OUT has RPATH and no RUNPATH; without them, both stay. The result is checked against
+/// FILE before it gets its name, and the steps are printed.
 ///
-/// Nothing is overwritten inside the file that anything else may refer to, so FILE's bytes stay
-/// where they are, and editing OUT again the same way changes nothing. Holes of FILE are holes
+/// No bytes are overwritten that other parts of the file may refer to. So FILE's bytes stay where
+/// they are, and the same edit of OUT changes nothing. Holes of FILE are holes
 /// of OUT. OUT gets FILE's permission bits (not set-user-id and the like), and an existing OUT is
 /// replaced. FILE itself is never written to: OUT can't be another name of it.
 ///
@@ -60,7 +60,7 @@ pub struct ShowArgs {
 #[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("search path").args(["rpath", "add_rpath", "convert_rpath"]))]
 pub struct EditArgs {
-    /// The file to start from; it is only read
+    /// The file to read
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
@@ -68,7 +68,7 @@ pub struct EditArgs {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath, required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
 
-    /// Say what would be done, check it, and write nothing
+    /// Print the steps, check the result, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -93,12 +93,12 @@ pub struct EditArgs {
     rename_needed: Vec<Rename>,
 }
 
-/// Check an edited ELF file against the file it was made of
+/// Check an edited ELF file against its original
 ///
-/// Reads both files afresh, whatever made NEW, takes what differs in rpath, SONAME and NEEDED for
-/// the edit that was asked for, and checks that nothing else differs: program headers, tables,
-/// notes, strings and the bytes of code and data at their addresses. Each violation names its
-/// invariant (I1 to I18). What OLD breaks by itself is a warning.
+/// Works for edits by any tool. Reads both files afresh and takes the differences in rpath, SONAME
+/// and NEEDED for the edit. Nothing else may differ: program headers, tables, notes, strings and the
+/// bytes of code and data at their addresses. Each violation names its invariant (I1 to I18). An
+/// invariant that OLD already breaks is a warning.
 ///
 /// Exit status: 0 all invariants hold, 1 one is violated or OLD is not a file that can be edited,
 /// 2 a file can't be read.
@@ -122,7 +122,7 @@ Examples:
     rockpack elf edit libz.so.1 -o out/libz_private.so.1 --soname libz_private.so.1
     rockpack elf edit libfoo.so.1 -o out/libfoo.so.1 --rename-needed libz.so.1=libz_private.so.1
 
-  What an edit would do to a file:
+  The steps of an edit, without making it:
     rockpack elf edit libfoo.so.1 --add-rpath '$ORIGIN/../lib' --dry-run
 ";
 

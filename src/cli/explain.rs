@@ -4,14 +4,14 @@ use clap::Args;
 
 use super::{CatalogArgs, SetArgs};
 
-/// Tell what becomes of a path, and why
+/// Explain where a path goes, and why
 ///
-/// Which artifacts have it; what every rule says of it, in the order in which rules are asked,
-/// with their lines; where it lands in each package, by which step; why it does not land where
-/// it was selected; and of an ELF file, where its libraries are found. Without --mode it tells
-/// of both modes, as far as the artifacts can be planned in each.
+/// Prints the artifacts that have the path; every rule that concerns it, in the order in which rules
+/// apply, with their lines; its place and step in each package; why a package that selected it does
+/// not ship it; and for an ELF file, where its libraries are found. Without --mode, both modes are
+/// explained, as far as the artifacts can be planned in each.
 ///
-/// Exit status: 0 told, 1 nobody knows the path (near ones are listed), 2 something is wrong
+/// Exit status: 0 explained, 1 the path is unknown (similar paths are listed), 2 something is wrong
 /// with the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXPLAIN_EXAMPLES)]
@@ -38,6 +38,6 @@ Examples:
   Where does an installed file come from? (from a saved catalog)
     rockpack explain _rocm_sdk_core/bin/hipcc --catalog catalog.json.zst
 
-  What becomes of all of these?
+  Where do all these files go?
     rockpack explain 'share/**/*.db' --artifact-dir artifacts
 ";

@@ -4,9 +4,9 @@ use clap::Args;
 
 /// Explain a command, or the nodes of the manifest
 ///
-/// With a command, prints what `rockpack COMMAND --help` prints. With `manifest`, explains every
-/// node of packages.kdl and families.kdl: what it does, where it stands, what it takes, and an
-/// example; with the name of a node after it, that node alone.
+/// With a command, prints the same as `rockpack COMMAND --help`. With `manifest`, explains every node
+/// of packages.kdl and families.kdl: its purpose, place and arguments, with an example. With the name
+/// of a node after it, explains that node alone.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP_EXAMPLES)]
 pub struct HelpArgs {
@@ -14,12 +14,12 @@ pub struct HelpArgs {
     #[arg(value_name = "TOPIC")]
     pub topic: Option<String>,
 
-    /// A command below it (`elf edit`), or a node of the manifest
+    /// A subcommand (`elf edit`), or a node of the manifest
     #[arg(value_name = "NAME", requires = "topic")]
     pub name: Option<String>,
 
-    /// Print the manifest's nodes as Markdown
-    #[arg(long, requires = "topic", conflicts_with_all = ["name", "json"])]
+    /// Print the manifest's nodes, or without a topic all commands, as Markdown
+    #[arg(long, conflicts_with_all = ["name", "json"])]
     pub markdown: bool,
 
     /// Print the manifest's nodes as JSON
@@ -29,13 +29,13 @@ pub struct HelpArgs {
 
 const HELP_EXAMPLES: &str = "\
 Examples:
-  All that can stand in packages.kdl and families.kdl:
+  All nodes of packages.kdl and families.kdl:
     rockpack help manifest
 
-  One node of it:
+  One node:
     rockpack help manifest artifact
 
-  A command, and a command below another:
+  A command, and a subcommand:
     rockpack help build
     rockpack help elf edit
 ";

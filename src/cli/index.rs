@@ -21,14 +21,14 @@ use rockpack::index::Layout;
 ///           for --index-url; DIR/index.html leads to all
 ///
 /// An update reads only packages that are new or whose size or time changed; DIR/.rockpack-index.json
-/// remembers the others. Clients may read meanwhile: each page is the old one or the new one, and what
-/// it names is there. Equal packages give equal pages: the upload time of a package is that of its
-/// newest file, or --upload-time for all.
+/// remembers the others. Clients may read meanwhile: each page is the old one or the new one, and all
+/// files that it names exist. Equal packages give equal pages: the upload time of a package is that of its
+/// newest member, or --upload-time for all.
 ///
-/// FILE.yanked beside a package yanks it (PEP 592); what is in it is the reason. Files of one name and
+/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason. Files of one name and
 /// different content in one index are an error.
 ///
-/// Exit status: 0 written, 1 a package is broken or in the way of another, 2 something is wrong with
+/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 something is wrong with
 /// the command line or the environment.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
@@ -37,23 +37,23 @@ pub struct IndexArgs {
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// Where the pages lie
+    /// Layout of the pages
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: IndexLayout,
 
-    /// When all packages were uploaded, in seconds since 1970 [default: each when its newest file is from]
+    /// Upload time of all packages, in seconds since 1970 [default: that of each package's newest member]
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
 
-    /// Delete this package, after it has vanished from the pages; may be repeated
+    /// Take this package off the pages, then delete it; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub remove: Vec<PathBuf>,
 
-    /// Leave out packages that cannot be read, and say which
+    /// Leave out packages that cannot be read, and name them
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages that something else made
+    /// Replace index pages that another program made
     #[arg(long)]
     pub overwrite: bool,
 }

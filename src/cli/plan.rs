@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::{CatalogArgs, SetArgs};
 
-/// Show what a build would make, without writing a byte
+/// Show the packages that a build would make, without writing a byte
 ///
 /// Compiles packages.kdl, families.kdl and the artifact directory into the plan that `rockpack
 /// build` executes, and prints a line for each package: files, installed bytes, and how many
@@ -28,11 +28,11 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub set: SetArgs,
 
-    /// Taken so that a build's command line serves for its plan too; nothing is written there
+    /// Accepted so that the command line of a build works for its plan; nothing is written there
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: Option<PathBuf>,
 
-    /// Add what each package comes to when it is compressed, by a sample of the artifacts' bytes
+    /// Estimate the compressed size of each package from a sample of the artifacts' bytes
     #[arg(long, conflicts_with = "catalog")]
     pub estimate: bool,
 
@@ -56,13 +56,13 @@ pub struct PlanArgs {
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
-  What would be built, by package:
+  A line for each package:
     rockpack plan --artifact-dir artifacts
 
-  Where every file goes and why, to compare two versions of packages.kdl:
+  Every file with its rule, to compare two versions of packages.kdl:
     rockpack plan --artifact-dir artifacts --files > plan.txt
 
-  The same on a machine without the artifacts, from what was saved of them:
+  The same on a machine without the artifacts, from a saved catalog:
     rockpack scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst
 

@@ -12,16 +12,16 @@ use rockpack::names::PlatformTags;
 /// rockpack built comes out byte for byte as if it had been built with this tag.
 ///
 /// A compressed set of tags has `.` between them: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the
-/// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD, which
-/// would be wrong, are left out, and that is said. Nothing is overwritten: a file of the new name is
-/// an error, unless it has exactly these bytes.
+/// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD would be
+/// wrong: they are left out, with a warning. Nothing is overwritten: a file of the new name is an
+/// error, unless it has exactly these bytes.
 ///
 /// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the
 /// command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = RETAG_EXAMPLES)]
 pub struct RetagArgs {
-    /// The wheels, and directories of them
+    /// Wheels, and directories of wheels
     #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::AnyPath)]
     pub wheels: Vec<PathBuf>,
 
@@ -29,7 +29,7 @@ pub struct RetagArgs {
     #[arg(long, value_name = "TAG")]
     pub platform_tag: PlatformTags,
 
-    /// Where the new wheels go [default: beside the old ones]
+    /// Directory for the new wheels [default: beside the old ones]
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 

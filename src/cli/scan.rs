@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-/// Save what is in an artifact directory, so that others can plan without it
+/// Save the catalog of an artifact directory, to plan without the artifacts
 ///
-/// The catalog has the path, size and type of everything in the artifacts, what the headers of
-/// ELF files say, and the SHA-256 of files that several artifacts install at one path; no
-/// bytes, and nothing of this machine. It is JSON with a line for each entry, made for `diff`.
-/// `rockpack plan --catalog FILE` says exactly what it says of the directory.
+/// The catalog has the path, size and type of every file in the artifacts, facts from the headers of
+/// ELF files, and the SHA-256 of files that several artifacts install at one path. It has no file
+/// contents and nothing of this machine. It is JSON with a line for each entry, made for `diff`.
+/// `rockpack plan --catalog FILE` prints exactly the same as for the directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = SCAN_EXAMPLES)]
 pub struct ScanArgs {
@@ -17,7 +17,7 @@ pub struct ScanArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub artifact_dir: PathBuf,
 
-    /// Where to save the catalog, compressed when FILE ends in .zst or .xz [default: print it]
+    /// File for the catalog, compressed when FILE ends in .zst or .xz [default: print it]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -25,18 +25,18 @@ pub struct ScanArgs {
     #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// Say which base directories artifacts list and do not have
+    /// Name base directories that artifacts list and do not have
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 
 const SCAN_EXAMPLES: &str = "\
 Examples:
-  Save a build's catalog, and review on a laptop what packages it makes:
+  Save a build's catalog, and review its packages on a laptop:
     rockpack scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst --files
 
-  What changed between two builds:
+  Compare two builds:
     rockpack scan --artifact-dir before > before.json
     rockpack scan --artifact-dir after > after.json
     diff before.json after.json

@@ -8,19 +8,20 @@ use clap::{Args, ValueHint};
 /// Serve an index on this machine, for tests and trials
 ///
 /// Answers on loopback until it is interrupted: pages in the form that the client asks for (HTML or
-/// JSON, PEP 691), packages whole and in ranges. Prints what to give pip or uv when it can be reached:
-/// `--index-url URL`, or `--find-links URL` for pages that `rockpack index --layout flat` wrote; of CI
-/// runs a line for each group.
-/// There is no encryption, no password and no way to write: addresses other than loopback are refused.
-/// A rockpack that is built from source needs the feature for it: `cargo build --features serve`.
+/// JSON, PEP 691), packages whole and in ranges. Once it is ready, it prints the option for pip or uv:
+/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index --layout flat`. For CI runs it
+/// prints a line for each group.
+///
+/// It has no encryption, no password and no uploads, so addresses other than loopback are refused.
+/// When you build rockpack from source, enable the feature: `cargo build --features serve`.
 #[derive(Debug, Args)]
 #[command(after_long_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
-    /// The directory, in which `rockpack index` wrote pages
+    /// The directory in which `rockpack index` wrote pages
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// The port; 0 takes one that is free
+    /// The port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
 
@@ -40,6 +41,6 @@ Examples:
     rockpack serve out/dist
     pip install --index-url http://127.0.0.1:8080/simple/ rocm-sdk-core
 
-  For a test, on a port that is free:
+  For a test, on a free port:
     rockpack serve --port 0 out/dist
 ";

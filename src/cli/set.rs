@@ -19,7 +19,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// In place of the directory, what `rockpack scan -o FILE` saved of it
+    /// A catalog that `rockpack scan -o FILE` saved, in place of the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 }
@@ -28,15 +28,15 @@ pub struct CatalogArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
-    /// Where packages.kdl and families.kdl are, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
-    /// Where the checkouts are that packages.kdl has Python projects of [default: none, projects are left out]
+    /// Directory with the source checkouts of `python-project`s [default: none, projects are left out]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub sources: Option<PathBuf>,
 
-    /// How device code is split [default: as the artifacts say]
+    /// Whether device code is split off the libraries (kpack) or not (legacy) [default: as in the build of the artifacts]
     #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
@@ -44,7 +44,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
 
-    /// Appended to the names of platform directories, so that two builds can be told apart [default: nothing]
+    /// Suffix for the names of platform directories (not for the version), to tell two builds apart [default: none]
     #[arg(
         long,
         value_name = "N",
@@ -54,7 +54,7 @@ pub struct SetArgs {
     )]
     pub version_suffix: String,
 
-    /// Families or ISAs published for Linux, with `,` or `;` between [default: all there are]
+    /// Families or ISAs published for Linux, with `,` or `;` between [default: all of the build]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub linux_amdgpu_families: Option<String>,
 
@@ -66,15 +66,15 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<PlatformTags>,
 
-    /// Only these packages, projects or wheels by their names in packages.kdl, or distributions by theirs, `*` for any characters; `,` between, or repeated [default: all]
+    /// Only packages, projects or wheels with these names in packages.kdl, or distributions with these names; `*` matches any characters; `,` between, or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
-    /// Fail when the artifacts hold a file that no package takes and no rule drops
+    /// Fail when the artifacts have an unowned file: no package takes it, and no rule drops it
     #[arg(long, help_heading = "Packages")]
     pub deny_unowned: bool,
 
-    /// How members of wheels are compressed: store (not at all), fast, default or max [default: default, and as packages.kdl says]
+    /// Compression of wheel members: store (none), fast, default or max [default: default, and `compression` lines of packages.kdl]
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
     compression: Option<Compression>,
 
@@ -90,7 +90,7 @@ pub struct SetArgs {
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
     devel_tarball_compression: bool,
 
-    /// With --devel-tarball-compression, how hard xz tries, from 0 (fast) to 6 (small) [default: 6]
+    /// Preset of xz for --devel-tarball-compression, from 0 (fast) to 6 (small) [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), requires = "devel_tarball_compression", help_heading = "Compression")]
     xz_preset: Option<u8>,
 
@@ -102,7 +102,7 @@ pub struct SetArgs {
     #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
     pub jobs: Option<u16>,
 
-    /// Say more: what is left out of packages and why, absent base directories, every unowned file
+    /// Print more: absent files with their reasons, absent base directories, every unowned file
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
     pub verbose: bool,
 }

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use rockpack::plan::OnlyName;
 
-/// Check wheels and sdists, whoever made them
+/// Check wheels and sdists of any maker
 ///
-/// Reads every byte once. Of each wheel: the archive as strict installers read it, RECORD's hashes and
-/// sizes, names, tags, metadata, permissions, programs, entry points; of each sdist: its one directory,
-/// metadata and links. Of all together: one owner for each path, rpaths that lead to directories of
-/// the set, versions and extras that packages of the set require of each other, SHA256SUMS where it
-/// lies beside them, and with --plan that they are what was planned, no package more and no file less.
+/// Reads every byte once. Checks for each wheel: the archive as strict installers read it,
+/// RECORD's hashes and sizes, names, tags, metadata, permissions, programs, entry points; for each
+/// sdist: its one directory, metadata and links. Checks for all together: one owner for each path,
+/// rpaths that lead to directories of the set, versions and extras that packages of the set require
+/// of each other, SHA256SUMS if it is beside them, and with --plan that packages and files are
+/// exactly those of the plan.
 ///
-/// Each finding has a code. What is meant can be ignored in packages.kdl with a reason:
+/// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
 /// `rockpack help manifest ignore`.
 ///
-/// Exit status: 0 fine (there may be warnings), 1 something is wrong with a package, 2 something is
+/// Exit status: 0 no errors (there may be warnings), 1 something is wrong with a package, 2 something is
 /// wrong with the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = VERIFY_EXAMPLES)]
@@ -25,13 +26,13 @@ pub struct VerifyPackagesArgs {
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
     pub paths: Vec<PathBuf>,
 
-    /// The plan that they were made of, as `rockpack plan --json` printed it
+    /// The plan of the packages, as `rockpack plan --json` printed it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
-    /// Of the plan only these packages, by the manifest's name or the distribution's; `*` is allowed
+    /// Check only these packages of the plan, by the manifest's name or the distribution's; `*` is allowed
     ///
-    /// For one job of several, which has not made the others.
+    /// For one job of several, which made only these.
     #[arg(
         long,
         value_name = "NAME",
@@ -41,13 +42,13 @@ pub struct VerifyPackagesArgs {
     )]
     pub only: Vec<OnlyName>,
 
-    /// Packages that are installed with these, as a directory or file; they are not judged themselves
+    /// Packages that are installed with these, as a directory or file; they are not checked themselves
     ///
-    /// So that an rpath into a sibling, or a version that one requires, is known.
+    /// With them, rpaths into other packages and required versions are resolved.
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub with: Vec<PathBuf>,
 
-    /// Where packages.kdl and families.kdl are, or `built-in` for the program's own copy [default: this directory, else built-in]
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
@@ -59,20 +60,20 @@ pub struct VerifyPackagesArgs {
     #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
     pub jobs: Option<u16>,
 
-    /// Say more: every member at fault, and what the manifest ignores and why
+    /// Print more: every member at fault, and the ignored findings with their reasons
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
     pub verbose: bool,
 }
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
-  What a build made, before it is published:
+  The packages of a build, before they are published:
     rockpack verify out/dist
 
-  The same against the plan that was reviewed:
+  The same, against the reviewed plan:
     rockpack verify out/dist --plan plan.json
 
-  What one job of several made, with what the others made:
+  The packages of one job, beside those of the others:
     rockpack verify out/dist --plan plan.json --only core --with others/dist
 
   A wheel from elsewhere, for a script:

@@ -3,7 +3,7 @@
 type Entries = &'static [(&'static str, &'static str)];
 
 pub const EXIT_STATUS: Entries = &[
-    ("0", "What was asked for is done; nothing is wrong."),
+    ("0", "Done; nothing is wrong."),
     (
         "1",
         "Something is wrong with the manifest, the artifacts or a file that was checked. Every independent problem is shown.",
@@ -25,11 +25,8 @@ pub const FILES: Entries = &[
         "An artifact below --artifact-dir: a directory, or the same as one .tar.zst or .tar.xz archive. It lists its base directories \
          in artifact_manifest.txt.",
     ),
-    ("DEST/dist", "Where packages appear, whole, when a build is complete."),
-    (
-        "DEST/.rockpack-partial",
-        "Where they grow until then. It has a lock, so that two builds do not meet in one place.",
-    ),
+    ("DEST/dist", "The packages. They are renamed into place once a build is complete."),
+    ("DEST/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
 ];
 
 pub const ENVIRONMENT: Entries = &[
@@ -39,18 +36,17 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE, ROCKPACK_MESSAGE_FORMAT, ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
-        "The option of that name, --manifest and so on, for every command that has it and is not given it. A variable that is empty \
-         says nothing. No variable decides which packages are made or what they are called: that stands in the manifest and on the \
-         command line.",
+        "The value of the option of that name, --manifest and so on, for every command that has the option and is not given it. An empty variable counts \
+         as not set. No variable decides which packages are made or how they are named: the manifest and the command line do.",
     ),
     (
         "ROCKPACK_CACHE_DIR, XDG_CACHE_HOME",
-        "Where packed files of earlier builds are kept when --cache does not say: in the first, else in `rockpack` below the second, \
-         else in ~/.cache/rockpack.",
+        "The directory of packed files from earlier builds, unless --cache gives it: the first, else `rockpack` below the second, \
+         else ~/.cache/rockpack.",
     ),
     (
         "SOURCE_DATE_EPOCH",
-        "When the packages of an index were uploaded, in seconds since 1970; see `rockpack index --upload-time`.",
+        "The upload time of the packages of an index, in seconds since 1970; see `rockpack index --upload-time`.",
     ),
     (
         "ROCKPACK_NO_CACHE",
@@ -58,7 +54,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "TMPDIR",
-        "Where artifacts that are archives are unpacked for the time of a run; /tmp without it.",
+        "The directory in which archives of artifacts are unpacked during a run [default: /tmp].",
     ),
     ("NO_COLOR", "When it is set, nothing is coloured."),
 ];

@@ -20,14 +20,10 @@ pub(super) use package::PACKAGE;
 pub const VOCABULARY: [KdlFile; 2] = [
     KdlFile {
         name: "packages.kdl",
-        does: "Says which packages there are and which files each of them ships.",
+        does: "Declares the packages and the files that each of them ships.",
         nodes: FILE,
     },
-    KdlFile {
-        name: "families.kdl",
-        does: "Lists the ISAs there are and the families they are in.",
-        nodes: FAMILIES,
-    },
+    KdlFile { name: "families.kdl", does: "Lists the ISAs and their families.", nodes: FAMILIES },
 ];
 
 const fn part(takes: ArgKind, name: &'static str, says: &'static str) -> ArgSpec {
@@ -50,8 +46,10 @@ const fn optional(name: &'static str, says: &'static str) -> ArgSpec {
 }
 
 /// What rules have that may match nothing.
-const WHY: ArgSpec =
-    optional("optional", "Why it is no mistake when nothing matches; without it, that is one.");
+const WHY: ArgSpec = optional(
+    "optional",
+    "The reason why the line may match nothing; without it, that is an error.",
+);
 
 /// What every rule of a package has: it counts in one mode, or on one system only.
 const MODE: ArgSpec = optional("mode", "Counts in this mode only: kpack or legacy.");
@@ -75,7 +73,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "Declares one package; packages are built in the order of the file.",
     )
     .with(&[
-        argument("NAME", "What the manifest and `--only` call the package, whatever its distributions are called."),
+        argument("NAME", "The package's name in the manifest and for `--only`. Its distributions have names of their own."),
         required(
             "kind",
             "selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel with an \
@@ -99,7 +97,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "drop",
         Arity::Any,
         r#"drop "**" component="…" artifact="…" everywhere=#true reason="…" optional="…" mode="…" on="…""#,
-        "Says that files are in no package on purpose: those that no package takes, which the plan lists as unowned otherwise; with \
+        "Leaves files out of every package on purpose: files that no package takes, which the plan would list as unowned; with \
          `everywhere`, also those that packages take.",
     )
     .with(&[
@@ -114,7 +112,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         part(
             ArgKind::Flag,
             "everywhere",
-            "Leave them out of every package, devel packages included, whatever those take. It is the one way to ship a file nowhere that an \
+            "Leave them out of every package, also of those that take them, devel packages included. It is the one way to ship a file nowhere that an \
              `artifact` line takes.",
         ),
         required("reason", "Why they are shipped nowhere."),
@@ -129,7 +127,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "ignore",
         Arity::Any,
         r#"ignore "CODE" package="PACKAGE" in="GLOB" to="GLOB" reason="WHY" optional="WHY""#,
-        "Says that a finding of `rockpack verify` or a warning of a plan is expected; it is counted, and shown with `--verbose`.",
+        "Accepts an expected finding of `rockpack verify` or warning of a plan; it is counted, and shown with `--verbose`.",
     )
     .with(&[
         argument(
@@ -143,9 +141,9 @@ pub(super) const FILE: &[NodeSpec] = &[
             "In these files only: paths in the wheel, or below its platform directory; of a library that the runtime finds by name, \
              its pattern.",
         ),
-        optional("to", "Of rpaths, those that lead to these directories only, named from site-packages."),
+        optional("to", "Only rpaths that lead to these directories, named from site-packages."),
         required("reason", "Why it is meant."),
-        optional("optional", "Why it is no mistake when nothing is found; without it, that is a warning."),
+        optional("optional", "The reason why there may be no such finding; without it, that is a warning."),
     ])
     .example(r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#),
     NodeSpec::new(
@@ -155,7 +153,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "Names libraries that ELF files may need and that the user's system has.",
     )
     .with(&[
-        part(ArgKind::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        part(ArgKind::OneOrMore, "SONAME", "A name as in NEEDED, or a glob over such names."),
         optional("reason", "Why the system has them."),
     ])
     .example(r#"system-library "libc.so.6" "libm.so.6""#),
@@ -163,10 +161,10 @@ pub(super) const FILE: &[NodeSpec] = &[
         "allow-missing",
         Arity::Any,
         r#"allow-missing "SONAME" "SONAME" reason="WHY""#,
-        "Names libraries that ELF files may need though nothing has them: a note in the plan, in place of an error.",
+        "Names libraries that ELF files may need although no package has them: the plan has a note instead of an error.",
     )
     .with(&[
-        part(ArgKind::OneOrMore, "SONAME", "As NEEDED names it, or a glob over such names."),
+        part(ArgKind::OneOrMore, "SONAME", "A name as in NEEDED, or a glob over such names."),
         required("reason", "Why they can be missing."),
     ])
     .example(r#"allow-missing "libblas.so.*" reason="small builds leave it out""#),
@@ -189,7 +187,7 @@ const PROJECT: &[NodeSpec] = &[
         "requires-python",
         Arity::Once,
         r#"requires-python ">=3.10""#,
-        "Says which versions of Python the packages are for, `Requires-Python` in their metadata.",
+        "Gives the versions of Python that the packages support, `Requires-Python` in their metadata.",
     )
     .with(&[argument(">=3.10", "A version specifier (PEP 440), in quotes.")])
     .example(r#"requires-python ">=3.10, <3.15""#),
@@ -197,7 +195,7 @@ const PROJECT: &[NodeSpec] = &[
         "platform-tag",
         Arity::AtMostOnce,
         r#"platform-tag "auto" env="VARIABLE" at-most="manylinux_2_28""#,
-        "Says where the wheels' platform tag comes from when `--platform-tag` doesn't give it, and how new it may be.",
+        "Chooses the source of the wheels' platform tag when `--platform-tag` doesn't give it, and the newest tag allowed.",
     )
     .with(&[
         part(
@@ -206,7 +204,7 @@ const PROJECT: &[NodeSpec] = &[
             "The tag is the best that is true of all ELF files that are shipped, by the manylinux and musllinux policies. So it is when \
              nothing is said, too.",
         ),
-        optional("env", "An environment variable that sets the tag. Where it is empty or not set, the tag is computed."),
+        optional("env", "An environment variable that sets the tag. When it is empty or not set, the tag is computed."),
         optional(
             "at-most",
             "A manylinux or musllinux tag without its architecture: when an ELF file needs more than it promises, there is no plan, and \
@@ -218,7 +216,7 @@ const PROJECT: &[NodeSpec] = &[
         "license-text",
         Arity::Any,
         r#"license-text "GLOB" optional="WHY""#,
-        "Says where artifacts install licence texts; those of the artifacts that a package ships files of go into its metadata.",
+        "Names the licence texts that artifacts install. A package's metadata has those of all artifacts that it ships files of.",
     )
     .with(&[argument("GLOB", "Installed paths."), WHY])
     .example(r#"license-text "share/doc/*/LICENSE*""#),
@@ -226,7 +224,7 @@ const PROJECT: &[NodeSpec] = &[
         "compression",
         Arity::Any,
         r#"compression "store|fast|default|max" "GLOB" "GLOB" optional="WHY""#,
-        "Says how files in wheels are compressed, where not as `--compression` says; the first line that matches counts.",
+        "Overrides `--compression` for files in wheels; the first line that matches counts.",
     )
     .with(&[
         argument(
@@ -242,7 +240,7 @@ const PROJECT: &[NodeSpec] = &[
         "license-of",
         Arity::Any,
         r#"license-of "ARTIFACT" spdx="SPDX EXPRESSION""#,
-        "Says which terms an artifact is under; the licence of a package without a `license` of its own is composed of these.",
+        "Gives the licence of an artifact. The licence of a package without a `license` of its own is composed of these.",
     )
     .with(&[
         argument("ARTIFACT", "An artifact that some package takes, once in the file."),

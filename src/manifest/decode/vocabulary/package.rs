@@ -18,7 +18,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         "distribution",
         Arity::AtLeastOnce,
         r#"distribution "NAME" module="NAME" per="none|isa|family" mode="…" on="…""#,
-        "Says what the package is called on an index and how many distributions it is; each mode has at most one such line.",
+        "Names the package's distributions and says how it is split into several; each mode has at most one such line.",
     )
     .of(ALL)
     .with(&[
@@ -33,7 +33,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         ON,
     ])
     .example(r#"distribution "example-math" module="example_math" per="none""#),
-    NodeSpec::new("summary", Arity::Once, r#"summary "TEXT""#, "Says in one line what the package is, `Summary` in its metadata.")
+    NodeSpec::new("summary", Arity::Once, r#"summary "TEXT""#, "Describes the package in one line, `Summary` in its metadata.")
         .of(ALL)
         .with(&[argument("TEXT", "The line; may have the placeholder of the split.")])
         .example(r#"summary "Math libraries""#),
@@ -55,13 +55,13 @@ pub const PACKAGE: &[NodeSpec] = &[
         "license",
         Arity::AtMostOnce,
         r#"license "SPDX EXPRESSION""#,
-        "Says under which licence it is, `License-Expression` in its metadata. Without it, a wheel has the terms of all artifacts that it \
+        "Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has the terms of all artifacts that it \
          ships files of (`license-of`), and of the Python sources that come with every package.",
     )
         .of(ALL)
         .with(&[argument("SPDX EXPRESSION", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector needs it.")])
         .example(r#"license "MIT""#),
-    NodeSpec::new("template", Arity::Once, r#"template "DIRECTORY""#, "Chooses the Python sources that go into the import package.")
+    NodeSpec::new("template", Arity::Once, r#"template "DIRECTORY""#, "Chooses the Python sources of the import package.")
         .of(ALL)
         .with(&[argument("DIRECTORY", "A directory of `runtime/`: `meta` for selectors, `runtime` for the others.")])
         .example(r#"template "runtime""#),
@@ -93,7 +93,7 @@ pub const PACKAGE: &[NodeSpec] = &[
             "Of a package with several distributions: machine installs the one for the machine's GPU, each makes an extra for every one, \
              all installs all. Without it, the one there is.",
         ),
-        part(ArgKind::Count, "at-least", "Offered only when there are at least so many distributions."),
+        part(ArgKind::Count, "at-least", "Offer it only when there are at least that many distributions."),
         MODE,
         ON,
     ])
@@ -185,11 +185,11 @@ pub const PACKAGE: &[NodeSpec] = &[
         "rpath",
         Arity::Any,
         r#"rpath "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
-        "Lets the package's ELF files look for libraries in these directories; the order of the lines is the order of the search.",
+        "Adds directories to the rpath of the package's ELF files; the order of the lines is the order of the search.",
     )
     .of(&[Runtime])
     .with(&[
-        argument("PACKAGE", "The runtime package whose platform directory has it; its own name for its own."),
+        argument("PACKAGE", "The runtime package whose platform directory has them; it can be this package."),
         part(ArgKind::OneOrMore, "DIRECTORY", "Directories in it, in the order of the search."),
         WHY,
         MODE,
@@ -200,7 +200,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         "alias",
         Arity::Any,
         r#"alias "lib/libNAME.so" "lib/libNAME.so" as="forward|copy" optional="WHY" mode="…" on="…""#,
-        "Ships a library also under its name without a version, for programs that open that; wheels hold no links.",
+        "Ships a library also under its name without a version, for programs that open that name. Wheels cannot hold links.",
     )
     .of(&[Runtime])
     .with(&[
@@ -220,9 +220,9 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Runtime])
     .with(&[
         part(ArgKind::OneOrMore, "NAME", "Short names, each once in the whole file."),
-        optional("so", "Where it is on Linux, below the platform directory; the last segment can have `*`. Without it, `lib/libNAME.so*`."),
+        optional("so", "The file on Linux, below the platform directory; the last segment can have `*`. Without it, `lib/libNAME.so*`."),
         optional("dll", "Where it is on Windows."),
-        optional("optional", "Why it can be absent; the self-test then doesn't ask for it."),
+        optional("optional", "The reason why it can be absent; the self-test then doesn't require it."),
         MODE,
         ON,
     ])

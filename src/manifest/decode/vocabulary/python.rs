@@ -5,7 +5,7 @@ use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
 
 const ABSENT: crate::manifest::node_spec::ArgSpec = optional(
     "optional",
-    "Why there can be nothing to take; without it, missing sources are a mistake.",
+    "The reason why its sources may be missing; without it, that is an error.",
 );
 
 /// At the top of the packages' file.
@@ -13,9 +13,9 @@ pub const PROJECT: NodeSpec = NodeSpec::new(
     "python-project",
     Arity::Any,
     r#"python-project "NAME" optional="WHY" { … }"#,
-    "Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` says where checkouts are.",
+    "Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` names the directory of checkouts.",
 )
-.with(&[argument("NAME", "The distribution it makes, as an index compares names (PEP 503); `--only` and `after` call it so too."), ABSENT])
+.with(&[argument("NAME", "The distribution that it makes, in an index's normal form (PEP 503); `--only` and `after` use this name too."), ABSENT])
 .block(LINES)
 .example(
     r#"python-project "example-bindings" {
@@ -34,9 +34,9 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
     "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
 )
 .with(&[
-    argument("NAME", "Its distribution, as an index compares names (PEP 503)."),
-    optional("path", "Which files, below the directory of `--sources`."),
-    optional("index", "Which version of it pip shall fetch, in place of `path`."),
+    argument("NAME", "Its distribution, in an index's normal form (PEP 503)."),
+    optional("path", "The files, below the directory of `--sources`."),
+    optional("index", "The version for pip to fetch, in place of `path`."),
     WHY,
 ])
 .example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
@@ -47,20 +47,20 @@ const LINES: &[NodeSpec] = &[
         "source",
         Arity::Once,
         r#"source "DIRECTORY" subdirectory="DIRECTORY""#,
-        "Says where its checkout is. A copy of it is built, so that the checkout stays as it is.",
+        "Names its checkout. A copy is built, so that the checkout stays unchanged.",
     )
     .with(&[
         argument("DIRECTORY", "The checkout, below the directory of `--sources`."),
-        optional("subdirectory", "Where pyproject.toml or setup.py is in it, when it isn't at its top."),
+        optional("subdirectory", "The directory of pyproject.toml or setup.py in it, unless that is its top."),
     ])
     .example(r#"source "bindings" subdirectory="python""#),
     NodeSpec::new(
         "after",
         Arity::Any,
         r#"after "NAME" "NAME""#,
-        "Builds it after these, whose wheels are then installed wherever it, or its build, requires them.",
+        "Builds it after these projects. Their wheels are installed where it or its build requires them.",
     )
-    .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts come before all of them anyway.")])
+    .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts always come first.")])
     .example(r#"after "example-runtime""#),
     NodeSpec::new(
         "run",
@@ -78,9 +78,9 @@ const LINES: &[NodeSpec] = &[
         "build-requires",
         Arity::Any,
         r#"build-requires "REQUIREMENT" "REQUIREMENT""#,
-        "Names what its build needs and its pyproject.toml doesn't say.",
+        "Adds requirements of its build that its pyproject.toml lacks.",
     )
-    .with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "As pip takes it (PEP 508); what was built before it is taken from there.")])
+    .with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "A requirement as pip takes it (PEP 508). Wheels that this build already made satisfy it first.")])
     .example(r#"build-requires "cython>=3""#),
     NodeSpec::new(
         "env",
@@ -112,7 +112,7 @@ const LINES: &[NodeSpec] = &[
         "pass",
         Arity::Any,
         r#"pass "VARIABLE" "VARIABLE""#,
-        "Lets its build see variables of the environment that rockpack runs in; most of that it doesn't see.",
+        "Passes variables of rockpack's own environment to its build, which sees few others.",
     )
     .with(&[part(ArgKind::OneOrMore, "VARIABLE", "A variable; where it is not set, nothing is passed.")])
     .example(r#"pass "EXAMPLE_LICENSE_SERVER""#),
@@ -120,15 +120,15 @@ const LINES: &[NodeSpec] = &[
         "config-setting",
         Arity::Any,
         r#"config-setting "KEY" "VALUE""#,
-        "Hands a setting to the build backend (PEP 517), as `python -m build -C` does; a key given again makes a list.",
+        "Passes a setting to the build backend (PEP 517), as `python -m build -C` does; a key given twice makes a list.",
     )
-    .with(&[argument("KEY", "What the backend calls it."), argument("VALUE", "Its value, with the placeholders of `environment`.")])
+    .with(&[argument("KEY", "The backend's name for it."), argument("VALUE", "Its value, with the placeholders of `environment`.")])
     .example(r#"config-setting "cmake.build-type" "Release""#),
     NodeSpec::new(
         "no-isolation",
         Arity::AtMostOnce,
         "no-isolation",
-        "Builds it with what is installed beside the Python that builds, rather than in an environment of its own.",
+        "Builds it with the packages of the Python that builds, without an environment of its own.",
     )
     .example("no-isolation"),
 ];
