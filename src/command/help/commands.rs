@@ -71,7 +71,7 @@ fn label(arg: &Arg) -> String {
     format!("{options} {value}").trim().to_owned()
 }
 
-/// What an argument can be, and what it is by default.
+/// What an argument can be, what it is by default, and the variable that sets it.
 fn values(arg: &Arg) -> String {
     let quoted = |name: &str| format!("`{name}`");
     let possible = arg.get_possible_values();
@@ -79,7 +79,8 @@ fn values(arg: &Arg) -> String {
     let possible: Vec<String> = possible.map(|value| quoted(value.get_name())).collect();
     let default = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
     let default: Vec<String> = default.map(|value| quoted(&value.to_string_lossy())).collect();
-    let list = [("one of", possible), ("default", default)].into_iter();
+    let variable = arg.get_env().iter().map(|name| quoted(&name.to_string_lossy())).collect();
+    let list = [("one of", possible), ("default", default), ("variable", variable)].into_iter();
     let list = list.filter(|(_, values)| arg.get_action().takes_values() && !values.is_empty());
     list.map(|(what, values)| format!(" ({what}: {})", values.join(", "))).collect()
 }

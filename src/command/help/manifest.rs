@@ -8,8 +8,8 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 use crate::ui::bold;
 
 const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, properties (`name=…`) and perhaps a block of nodes \
-     in `{ }`. Quote versions, paths and globs. A line that nothing reads is an error, and so is one that matches nothing. What \
-     stands in [ ] below can be absent.";
+     in `{ }`. Quote versions, paths and globs. A line that nothing reads is an error, and so is one that matches nothing. Parts \
+     in [ ] below can be absent.";
 
 /// A node with the place where it stands.
 pub struct Entry {

@@ -142,7 +142,7 @@ pub(super) const FILE: &[NodeSpec] = &[
              its pattern.",
         ),
         optional("to", "Only rpaths that lead to these directories, named from site-packages."),
-        required("reason", "Why it is meant."),
+        required("reason", "The reason why it is accepted."),
         optional("optional", "The reason why there may be no such finding; without it, that is a warning."),
     ])
     .example(r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#),
@@ -201,14 +201,14 @@ const PROJECT: &[NodeSpec] = &[
         part(
             ArgKind::OptionalArgument,
             "auto",
-            "The tag is the best that is true of all ELF files that are shipped, by the manylinux and musllinux policies. So it is when \
-             nothing is said, too.",
+            "Computes the best tag that all shipped ELF files allow, by the manylinux and musllinux policies. This is also the \
+             default.",
         ),
         optional("env", "An environment variable that sets the tag. When it is empty or not set, the tag is computed."),
         optional(
             "at-most",
-            "A manylinux or musllinux tag without its architecture: when an ELF file needs more than it promises, there is no plan, and \
-             the file and what it needs are named.",
+            "A manylinux or musllinux tag without its architecture: an ELF file that needs more than it promises is an error, \
+             which names the file and its need.",
         ),
     ])
     .example(r#"platform-tag "auto" env="EXAMPLE_PLATFORM_TAG" at-most="manylinux_2_28""#),
@@ -229,8 +229,8 @@ const PROJECT: &[NodeSpec] = &[
     .with(&[
         argument(
             "LEVEL",
-            "store: not at all; fast, default and max: deflated, from fast to small. What is stored here stays so whatever \
-             `--compression` asks for; the other levels give way to it.",
+            "store: not at all; fast, default and max: deflated, from fast to small. A `store` line counts whatever \
+             `--compression` is; the other levels give way to `--compression`.",
         ),
         part(ArgKind::OneOrMore, "GLOB", "Installed paths."),
         WHY,

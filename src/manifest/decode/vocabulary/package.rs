@@ -41,8 +41,8 @@ pub const PACKAGE: &[NodeSpec] = &[
         "readme",
         Arity::AtMostOnce,
         r#"readme "FILE""#,
-        "Names the text that index servers show of the package, `Description` in its metadata. Without it, one is made: what the package \
-         is, what it belongs to and how to install it.",
+        "Names the text that index servers show of the package, `Description` in its metadata. Without it, rockpack writes one: a \
+         description of the package, and how to install it.",
     )
     .of(ALL)
     .with(&[argument(
