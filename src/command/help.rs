@@ -34,8 +34,7 @@ pub fn run(args: &HelpArgs) -> Result<(), Failure> {
         (Some("manifest"), None) => print_exact(&manifest::vocabulary(&VOCABULARY, ui::width())),
         (Some("manifest"), Some(name)) => print_exact(&node(name)?),
         _ if args.markdown || args.json => Err(environment(
-            "--json prints the manifest's nodes: `rockpack help manifest --json`; --markdown prints \
-             them too, or without a topic every command",
+            "with a topic, --markdown and --json print the manifest's nodes: `rockpack help manifest`",
         )),
         (topic, name) => command(topic.into_iter().chain(name)),
     }
