@@ -79,10 +79,15 @@ fn values(arg: &Arg) -> String {
     let possible: Vec<String> = possible.map(|value| quoted(value.get_name())).collect();
     let default = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
     let default: Vec<String> = default.map(|value| quoted(&value.to_string_lossy())).collect();
-    let variable = arg.get_env().iter().map(|name| quoted(&name.to_string_lossy())).collect();
-    let list = [("one of", possible), ("default", default), ("variable", variable)].into_iter();
-    let list = list.filter(|(_, values)| arg.get_action().takes_values() && !values.is_empty());
-    list.map(|(what, values)| format!(" ({what}: {})", values.join(", "))).collect()
+    let variable: Vec<String> =
+        arg.get_env().iter().map(|name| quoted(&name.to_string_lossy())).collect();
+    let mut text = String::new();
+    for (what, values) in [("one of", possible), ("default", default), ("variable", variable)] {
+        if arg.get_action().takes_values() && !values.is_empty() {
+            let _ = write!(text, " ({what}: {})", values.join(", "));
+        }
+    }
+    text
 }
 
 /// Text in which nothing outside of backquotes is Markdown.
