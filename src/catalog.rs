@@ -32,7 +32,7 @@ pub struct Catalog {
     pub artifacts: Vec<Artifact>,
     /// Children of the directory that are no artifacts.
     pub ignored: Vec<Ignored>,
-    /// What the build says of itself.
+    /// Facts about the build.
     pub build: BuildFacts,
 }
 
@@ -60,7 +60,7 @@ impl Catalog {
     }
 }
 
-/// What the build says of itself, in files that an artifact installs.
+/// Facts about the build, in files that an artifact installs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BuildFacts {
@@ -78,7 +78,7 @@ pub struct BuildFacts {
 pub struct Ignored {
     /// The child's name.
     pub name: String,
-    /// Why it is none.
+    /// Why it is not an artifact.
     pub reason: String,
 }
 

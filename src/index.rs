@@ -112,7 +112,7 @@ pub enum IndexError {
         /// What is wrong with it.
         source: PathError,
     },
-    /// A package that is none.
+    /// A package that cannot be read.
     #[error("`{path}` is broken")]
     Broken {
         /// The package, below the directory.

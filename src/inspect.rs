@@ -113,13 +113,13 @@ pub enum PackageError {
     /// A field of the metadata is missing or not there once.
     #[error("its metadata has no `{0}`")]
     Field(&'static str),
-    /// A name that is none.
+    /// A malformed name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A version that is none.
+    /// A malformed version.
     #[error(transparent)]
     Version(#[from] VersionError),
-    /// A path that is none.
+    /// A malformed path.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The file itself.

@@ -1,4 +1,4 @@
-//! Checks packages that exist, whoever made them: what each says of itself, and what they are together.
+//! Checks finished packages, whoever made them: each by itself, and all as one set.
 //!
 //! ```text
 //! Wheel::open ─► members (in parts, on any thread) ─► Wheel::conclude ─► Package ─┐

@@ -146,7 +146,7 @@ impl Directory {
     pub fn listed(&self) -> io::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
-            // One that is gone meanwhile is none.
+            // One that was removed meanwhile does not count.
             let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
             let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
             listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });

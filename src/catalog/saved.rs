@@ -21,7 +21,7 @@ pub const CATALOG_FORMAT: u32 = 1;
 pub struct SavedCatalog {
     /// [`CATALOG_FORMAT`] when it was saved.
     pub format: u32,
-    /// What the build says of itself.
+    /// Facts about the build.
     pub build: BuildFacts,
     /// Children of the artifact directory that are no artifacts.
     pub ignored: Vec<Ignored>,

@@ -280,7 +280,7 @@ fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
     }
 }
 
-/// What the build says of itself, from the first artifact that installs each file.
+/// Facts about the build, from the first artifact that installs each file.
 fn build_facts(artifacts: &[Artifact], tree: &Tree) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts
@@ -292,7 +292,7 @@ fn build_facts(artifacts: &[Artifact], tree: &Tree) -> Result<BuildFacts, Proble
         regular::read_to_string(&file, LARGEST_TEXT).map(Some).map_err(|e| {
             Problem::error(
                 Code::BuildFacts,
-                format!("cannot read what the build says of itself: {e}"),
+                format!("cannot read the files that describe the build: {e}"),
             )
         })
     };

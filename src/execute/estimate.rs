@@ -136,7 +136,7 @@ fn deflated(entries: &[Entry<'_>], level: Level) -> Result<u64, WriteError> {
     scaled(&entries, sample.collect::<Vec<_>>())
 }
 
-/// What a content comes to as an xz archive.
+/// The size of a content as an xz archive.
 fn xz(entry: &Entry<'_>, preset: Preset) -> Result<u64, WriteError> {
     let pieces = XZ.of(&[entry]);
     let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));

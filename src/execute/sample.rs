@@ -11,7 +11,7 @@ const SMALLEST: u64 = 1 << 20;
 const PLACES: u64 = 8;
 /// How many bytes at each.
 const PLACE: usize = 8 << 10;
-/// What one place comes to at most: stored as it is, in one deflate block.
+/// The largest size of one place: stored as it is, in one deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
 /// Whether deflate is worth its time, by a sample of a large file: of what was compressed before, the sample

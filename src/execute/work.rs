@@ -186,7 +186,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             run.stage < Stage::Ended && run.writer.is_some() && run.wheel_queue.is_over()
         })?;
         run.stage = Stage::Ended;
-        // What it comes to is known when the end is written, and until then nothing is complete.
+        // Its size is known when the end is written, and until then nothing is complete.
         Some(Task::End(index, run.writer.take()?))
     }
 

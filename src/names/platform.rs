@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlatformTags(String);
 
-/// A text that is not a platform tag, or a set in which a tag is none.
+/// A text that is not a platform tag, or a set with a malformed tag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{tag}` is not a platform tag: {reason}; {remedy}")]
 pub struct PlatformTagError {

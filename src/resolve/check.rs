@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::describe::pattern_in_vain;
+use super::describe::pattern_without_match;
 use super::expected::Expectations;
 use super::links::Filled;
 use super::resolved_dist::ResolvedDist;
@@ -100,7 +100,7 @@ fn several(libraries: usize) -> String {
 fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(String, String)> {
     let without: Vec<_> = all
         .iter()
-        .filter_map(|f| Some((f, pattern_in_vain(library, system, &f.runtime.placed)?)))
+        .filter_map(|f| Some((f, pattern_without_match(library, system, &f.runtime.placed)?)))
         .collect();
     let (first, pattern) = without.first()?;
     let label = match without.len() {

@@ -90,7 +90,7 @@ pub(super) fn missing<P>(
     });
     let libraries =
         package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
-            let pattern = pattern_in_vain(library, system, placed)?;
+            let pattern = pattern_without_match(library, system, placed)?;
             let reason =
                 format!("not there: the runtime will not find library `{}`", *library.name);
             Some((pattern.parse().ok()?, reason, &library.name.place))
@@ -102,7 +102,7 @@ pub(super) fn missing<P>(
 }
 
 /// Where a library has to be, when nothing is there.
-pub(super) fn pattern_in_vain<'l, P>(
+pub(super) fn pattern_without_match<'l, P>(
     library: &'l Library,
     system: System,
     placed: &BTreeMap<RelPath, P>,

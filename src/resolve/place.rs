@@ -79,7 +79,7 @@ impl<'a> Placing<'_, 'a> {
             &selected.item.entry.kind
         {
             let what = format!(
-                "`{path}` of artifact `{}` starts like an ELF file and is none: {reason}",
+                "`{path}` of artifact `{}` starts like an ELF file and cannot be read as one: {reason}",
                 selected.item.artifact.id
             );
             self.problems.push(

@@ -135,7 +135,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What comes to light while packages are filled.
+/// Problems and notes that are found while packages are filled.
 #[derive(Default)]
 struct Found {
     problems: Problems,

@@ -13,7 +13,7 @@ mod page;
 use crate::text::markdown::{code, html_code, prose};
 use page::{Page, Section};
 
-/// The most bytes it comes to, at any size of plan. A comment takes 65,536 characters; what
+/// Its largest size in bytes, for any plan. A comment takes 65,536 characters; what
 /// is free is for what a workflow writes around it.
 pub const MARKDOWN_LIMIT: usize = 60_000;
 

@@ -65,7 +65,7 @@ fn matches(range: &str, media: &str) -> Option<u8> {
     }
 }
 
-/// A quality value (`0.25`); what is none counts as nothing.
+/// A quality value (`0.25`); a malformed one counts as nothing.
 fn thousandths(text: &str) -> u16 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part = format!("{part:0<3}");

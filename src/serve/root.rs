@@ -29,7 +29,7 @@ impl Root {
     /// The directory at `path`.
     ///
     /// # Errors
-    /// When it cannot be opened, or is none.
+    /// When it cannot be opened, or is not a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let path = fs_err::canonicalize(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -15,7 +15,7 @@ pub struct Tools {
 /// Why a Python cannot build.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsError {
-    /// There is none, or it does not run.
+    /// There is no such program, or it does not run.
     #[error("the Python `{}` that should build projects does not run", .python.display())]
     NoPython {
         /// What was asked for.

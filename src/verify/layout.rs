@@ -36,7 +36,7 @@ pub(super) fn check(
 /// A name that leads outside, or that installers do not take.
 fn name(entry: &Entry) -> Option<Finding> {
     let error = |reason: &'static str| {
-        Finding::error(Code::UnsafeName, "its name is none that can be installed").because(reason)
+        Finding::error(Code::UnsafeName, "its name cannot be installed").because(reason)
     };
     if !entry.utf8 {
         return Some(error("not UTF-8, or not marked as UTF-8"));
@@ -124,7 +124,7 @@ fn start(entry: &Entry, member: &Member) -> Option<Finding> {
             Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
         }
         Kind::BrokenElf(why) => Some(
-            Finding::error(Code::BrokenElf, "starts like an ELF file and is none")
+            Finding::error(Code::BrokenElf, "starts like an ELF file and cannot be read as one")
                 .because(why.clone()),
         ),
         Kind::Elf(_) | Kind::Script | Kind::Data => None,

@@ -135,7 +135,7 @@ impl<'h> Metadata<'h> {
         let mut found = Vec::new();
         let text = |field| self.0.first(field);
         let invalid = |field: &str, text: &str| {
-            error(format!("its {field} is none")).because(format!("`{text}`"))
+            error(format!("its {field} is malformed")).because(format!("`{text}`"))
         };
         if let Some(name) =
             text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
@@ -243,12 +243,12 @@ mod tests {
             ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than is known (2.9)"),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: x\n", "Dynamic is newer"),
             ("Metadata-Version: 2.1\nVersion: 1\n", "no Name"),
-            ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is none"),
-            ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is none"),
+            ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is malformed"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is malformed"),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nVersion: 2\n", "Version twice"),
             (
                 "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: 3\n",
-                "its Requires-Python is none",
+                "its Requires-Python is malformed",
             ),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nSummary: x\n  y\n", "more than one line"),
             ("Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n", "`X.y` is `x-y`"),

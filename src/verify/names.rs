@@ -41,7 +41,7 @@ impl<'w> Names<'w> {
         }
         for tag in name.tags().filter(|tag| !is_tag(tag)) {
             found.push(
-                Finding::error(Code::TagForm, "its file name has a tag that is none").because(tag),
+                Finding::error(Code::TagForm, "its file name has a malformed tag").because(tag),
             );
         }
         let directory =
@@ -91,9 +91,9 @@ impl<'w> Names<'w> {
         }
         let mut tags = wheel.all("Tag");
         found.extend(
-            tags.iter().filter(|tag| !is_tag(tag)).map(|tag| {
-                Finding::error(Code::TagForm, "WHEEL has a tag that is none").because(tag)
-            }),
+            tags.iter()
+                .filter(|tag| !is_tag(tag))
+                .map(|tag| Finding::error(Code::TagForm, "WHEEL has a malformed tag").because(tag)),
         );
         let Some(name) = &self.name else { return found };
         let mut expected: Vec<String> = name.tags().collect();

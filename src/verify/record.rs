@@ -161,7 +161,7 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
             found.push(Finding::error(Code::RecordHash, "RECORD has another hash"));
         }
         Some((None, _)) => {
-            let what = "RECORD has a hash that is none, or weaker than SHA-256";
+            let what = "RECORD has a hash that is malformed, or weaker than SHA-256";
             found.push(Finding::error(Code::RecordForm, what).because(row.hash.clone()));
         }
         None => found.push(Finding::error(Code::RecordForm, "RECORD has no hash of it")),

@@ -38,7 +38,7 @@ struct Contents {
 /// Reads and checks the sdist at `path`, which findings call `name`.
 ///
 /// # Errors
-/// When the file cannot be read. An archive that is none is a finding.
+/// When the file cannot be read. An archive that cannot be read is a finding.
 pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
     let mut package = Package::unread(name, Form::Sdist);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -88,13 +88,12 @@ impl Contents {
         let mut found = Vec::new();
         if let Err(fault) = path.parse::<RelPath>() {
             found.push(
-                Finding::error(Code::UnsafeName, "its name is none that can be unpacked")
+                Finding::error(Code::UnsafeName, "its name cannot be unpacked")
                     .because(fault.reason),
             );
         } else if let Some(reason) = oversize(&path) {
             found.push(
-                Finding::error(Code::UnsafeName, "its name is none that can be unpacked")
-                    .because(reason),
+                Finding::error(Code::UnsafeName, "its name cannot be unpacked").because(reason),
             );
         }
         let target =

@@ -1,4 +1,4 @@
-//! Texts of packages: what is none.
+//! Texts of packages: bytes that are not text.
 
 use super::Finding;
 use crate::archive::zip_file::LONGEST_TEXT;

@@ -35,7 +35,7 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// Opens the wheel at `path`, which findings call `name`. An archive that is none is a finding.
+    /// Opens the wheel at `path`, which findings call `name`. An archive that cannot be read is a finding.
     ///
     /// # Errors
     /// When the file cannot be opened or read.

@@ -214,7 +214,7 @@ fn a_link_to_a_program_of_another_machine_becomes_a_copy() {
 fn a_cut_elf_file_is_refused_in_a_runtime_package() {
     let problem = core("base_lib_generic lib/libx.so broken").problem();
     assert!(
-        problem.starts_with("`lib/libx.so` of artifact `base_lib_generic` starts like an ELF file and is none: the file ends"),
+        problem.starts_with("`lib/libx.so` of artifact `base_lib_generic` starts like an ELF file and cannot be read as one: the file ends"),
         "{problem}"
     );
 }

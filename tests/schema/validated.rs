@@ -86,7 +86,7 @@ fn what_is_no_plan_does_not_pass() {
         ("a field that nobody knows", |plan| plan["distributions"][0]["colour"] = "red".into()),
         ("a path that leads outside", |plan| member(plan, "copy")["path"] = "lib/../../a".into()),
         ("another format", |plan| plan["format"] = json!(2)),
-        ("a mode that is none", |plan| plan["mode"] = "split".into()),
+        ("a malformed mode", |plan| plan["mode"] = "split".into()),
     ];
     for (what, change) in changes {
         let mut plan = sound.clone();

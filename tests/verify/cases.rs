@@ -247,7 +247,7 @@ fn records() -> Vec<Case> {
             "demo-1.0.dist-info/RECORD,,\n",
             "demo-1.0.dist-info/RECORD,,\ndemo-1.0.dist-info/RECORD,,\n",
         ),
-        record(&[RecordForm], "a row that is none", "demo/data.txt", "demo,x\ndemo/data.txt"),
+        record(&[RecordForm], "a malformed row", "demo/data.txt", "demo,x\ndemo/data.txt"),
         record(&[RecordForm], "a hash of RECORD itself", "RECORD,,", "RECORD,,77"),
         any(&[OnlyInRecord, RecordForm], "thousands of rows without a member", |w| {
             w.record = Some(Box::new(|text| "gone,sha256=x,1\n".repeat(5000) + &text));
@@ -269,7 +269,7 @@ fn metadata() -> Vec<Case> {
             w.members.retain(|m| m.name.starts_with(b"demo/"));
             w.record = Some(Box::new(|_| String::new()));
         }),
-        any(&[MetadataField], "a version specifier that is none", |w| {
+        any(&[MetadataField], "a malformed version specifier", |w| {
             w.edit("METADATA", "License-File", "Requires-Python: 3\nLicense-File");
         }),
         any(&[MetadataField], "a field that is newer than the Metadata-Version", |w| {
@@ -279,7 +279,7 @@ fn metadata() -> Vec<Case> {
             w.edit("WHEEL", "Root-Is-Purelib: true\n", "");
         }),
         any(&[MetadataField], "a Wheel-Version of the future", |w| w.edit("WHEEL", "1.0", "2.0")),
-        any(&[RequirementForm], "a requirement that is none", |w| {
+        any(&[RequirementForm], "a malformed requirement", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: a=1\nLicense-File");
         }),
         any(&[RequirementForm], "a marker of nested brackets", |w| {
@@ -333,7 +333,7 @@ fn names() -> Vec<Case> {
         any(&[NamesDisagree], "another version in the file's name", |w| {
             w.call("demo-2.0-py3-none-any.whl");
         }),
-        any(&[TagForm, TagsDisagree], "a tag that is none", |w| {
+        any(&[TagForm, TagsDisagree], "a malformed tag", |w| {
             w.edit("WHEEL", "py3-none-any", "Py3-none");
         }),
         any(&[TagsDisagree], "another tag in WHEEL", |w| {

@@ -79,8 +79,8 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let forbids = lines.every("forbid", |n| rules::forbid(n, &scope)).concat();
     let forbids: Rules<ForbidRule> = forbids.into_iter().collect();
     let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope)).concat();
-    let aliases = lines.every("alias", |n| rules::alias(n, &scope)).concat();
-    let libraries = lines.every("find-library", |n| rules::library(n, &scope)).concat();
+    let aliases = lines.every("alias", |n| Some(rules::alias(n, &scope))).concat();
+    let libraries = lines.every("find-library", |n| Some(rules::library(n, &scope))).concat();
     let scripts = lines.every("script", |n| rules::script(n, &scope)).concat();
     let environment = lines.every("prepend-path", |n| rules::environment(n, &scope));
     let keep_links = lines.every("keep-link", |n| Some(scope.keep_links(n))).concat();

@@ -112,7 +112,7 @@ fn directories<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Rpa
     Some(directories.into_iter().map(rule).collect())
 }
 
-pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<AliasRule>> {
+pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Vec<AliasRule> {
     let paths = node.at_least_one::<AliasPath>("a path");
     let form = node.property::<AliasForm>("as").map_or(AliasForm::Forward, |form| form.value);
     let optional = node.property::<String>("optional").map(|o| o.value);
@@ -122,10 +122,10 @@ pub(super) fn alias<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Ve
         scope.give("alias", path.as_str(), when, &path.place);
         AliasRule { path, form, optional: optional.clone(), when }
     };
-    Some(paths.into_iter().map(rule).collect())
+    paths.into_iter().map(rule).collect()
 }
 
-pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Library>> {
+pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Vec<Library> {
     let names = node.at_least_one::<ShortName>("a short name");
     let so = node.property::<LibraryPath>("so");
     let dll = node.property::<LibraryPath>("dll");
@@ -140,7 +140,7 @@ pub(super) fn library<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<
         let so = so.clone().or_else(|| Some(format!("lib/lib{}.so*", *name)));
         Library { name, so, dll: dll.clone(), optional: optional.clone(), when }
     };
-    Some(names.into_iter().map(library).collect())
+    names.into_iter().map(library).collect()
 }
 
 /// A path is of one name: a line with several leaves it out.

@@ -16,7 +16,7 @@ pub(super) enum TagSource {
     Computed,
 }
 
-/// A text that is none of the words that can stand there.
+/// A text that is not one of the words that can stand there.
 #[derive(Debug)]
 pub struct ChoiceError {
     kind: &'static str,

@@ -205,7 +205,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Runtime])
     .with(&[
         part(ArgKind::OneOrMore, "lib/libNAME.so", "Installed paths, each a link to the library in the artifacts."),
-        optional("as", "forward, which is what counts without it: a library of about 1 kB that needs the real one; copy: the real one once more, for what is preloaded."),
+        optional("as", "forward, the default: a library of about 1 kB that needs the real one; copy: a second copy of the real one, for libraries that are preloaded."),
         WHY,
         MODE,
         ON,
@@ -238,7 +238,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         part(ArgKind::OneOrMore, "NAME", "Commands, each once in the whole file for a mode and a system."),
         optional(
             "program",
-            "The program it starts, below the platform directory; without it, `bin/NAME`. A selector ships none: there `function` has to be.",
+            "The program it starts, below the platform directory; without it, `bin/NAME`. In a selector, which ships no programs, a script needs `function`.",
         ),
         optional("function", "The function of the import package that it calls, `MODULE:FUNCTION`."),
         part(ArgKind::Flag, "expand-devel", "Start the program of the devel tree where that package is installed, expanding it first."),
