@@ -9,7 +9,7 @@ import elf
 import rpath
 
 MANIFEST = Path(__file__).parent.parent.parent / "packages.kdl"
-LINE = re.compile(r'^(?:system|missing)-library((?: "[^"]*")+)', re.MULTILINE)
+LINE = re.compile(r'^(?:system-library|allow-missing)((?: "[^"]*")+)', re.MULTILINE)
 
 
 def excused(manifest):

@@ -223,7 +223,7 @@ class WholeCheck(unittest.TestCase):
 
     def test_lists_of_the_manifest(self):
         text = ('system-library "a.so" "b.so.*" reason="c.so"\n// system-library "d.so"\n'
-                'missing-library "e.so" reason="x"\n')
+                'allow-missing "e.so" reason="x"\n')
         self.assertEqual(excused(text), ["a.so", "b.so.*", "e.so"])
 
     def test_stub_that_is_a_copy(self):

@@ -168,7 +168,7 @@ def one_anew(scene):
     """Build one project of the set again, with another selection, on what is there."""
     dest = scene.work / "one"
     before = digests(dest / "dist")
-    text = nodes("projects").replace('libraries "^square"', 'libraries "sine" "square"')
+    text = nodes("projects").replace('bindings "^square"', 'bindings "sine" "square"')
     done = scene.build(dest, text, "--only", "example-wave")
     scene.check("--only builds one project on what an earlier run left", done.problem)
     changed = [name for name, digest in digests(dest / "dist").items() if before.get(name) != digest]
