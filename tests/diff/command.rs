@@ -259,7 +259,7 @@ fn names_do_nothing_to_a_terminal() {
 #[test]
 fn new_warnings_are_told() {
     let dir = scratch();
-    let library = "    find-library \"hipfile\" so=";
+    let library = "    find-library \"hipfile\"\n";
     fs::create_dir(dir.path().join("new")).unwrap();
     for name in ["packages.kdl", "families.kdl"] {
         let text = fs::read_to_string(dir.path().join("m").join(name)).unwrap();
