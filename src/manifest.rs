@@ -180,8 +180,7 @@ impl Package {
 
     /// Its distribution for `target`, of a manifest for all.
     pub fn distribution_for(&self, target: Target) -> Option<&Distribution> {
-        let mut distributions = self.distributions.iter().filter(|_| self.when.holds(target));
-        distributions.find(|d| d.when.holds(target))
+        built_for(&self.distributions, self.when, target)
     }
 
     /// How many lines say what goes into it and what it relies on.
@@ -199,6 +198,15 @@ impl Package {
             self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
         self.artifacts.len() + self.without_components.len() + names + paths + offers
     }
+}
+
+/// The distribution that a package is for `target`; `when` is the package's own condition.
+fn built_for(
+    distributions: &[Distribution],
+    when: Condition,
+    target: Target,
+) -> Option<&Distribution> {
+    distributions.iter().find(|line| when.holds(target) && line.when.holds(target))
 }
 
 /// `distribution "rocm-sdk-core" module="…" per="…" mode="…"`.

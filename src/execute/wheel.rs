@@ -149,7 +149,7 @@ pub(super) fn entries<'a>(
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// A member: as the cache has it, else packed as it shall be, but stored where deflating would not make it smaller.
+/// A member: the stream of the cache, else packed as planned; stored where deflating would not make it smaller.
 fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,

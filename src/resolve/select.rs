@@ -86,14 +86,27 @@ pub(super) fn runtime<'a>(
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
+    let rule = |id: &'a ArtifactId, trace: &mut _| named(dist.package, id, trace);
+    let taken = taken(manifest, catalog, dist, trace, rule);
+    own(taken, dist, trace, problems)
+}
+
+/// What a distribution takes of the artifacts that `rule` finds a line for.
+fn taken<'a, T: SelectionTrace<'a>>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    dist: &ResolvedDist<'a>,
+    trace: &mut T,
+    rule: impl Fn(&'a ArtifactId, &mut T) -> Option<&'a Place>,
+) -> Taken<'a> {
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
-        if let Some(rule) = named(dist.package, &artifact.id, trace) {
+        if let Some(rule) = rule(&artifact.id, trace) {
             let narrowing = Narrowing::new(manifest, dist.package, artifact);
             take(artifact, rule, &narrowing, trace, &mut taken);
         }
     }
-    own(taken, dist, trace, problems)
+    taken
 }
 
 /// The rule by which a runtime package takes an artifact; no two of a mode name one component.
@@ -122,14 +135,11 @@ pub(super) fn devel<'a>(
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
-    let mut taken = Taken::default();
-    for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
-        let rule = inherited(manifest, dist.package, &artifact.id, trace);
-        if let Some(rule) = rule.filter(|_| !without(dist.package, &artifact.id, trace)) {
-            let narrowing = Narrowing::new(manifest, dist.package, artifact);
-            take(artifact, rule, &narrowing, trace, &mut taken);
-        }
-    }
+    let rule = |id: &'a ArtifactId, trace: &mut _| {
+        let rule = inherited(manifest, dist.package, id, trace);
+        rule.filter(|_| !without(dist.package, id, trace))
+    };
+    let taken = taken(manifest, catalog, dist, trace, rule);
     own(taken, dist, trace, problems)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Faults;
 use super::distribution::check_extra;
-use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind};
+use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind, built_for};
 use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned, nearest};
 use crate::target::{Condition, Target};
@@ -47,8 +47,7 @@ pub(super) struct Outline {
 
 impl Outline {
     fn built_for(&self, target: Target) -> Option<&Distribution> {
-        let mut distributions = self.distributions.iter().filter(|_| self.when.holds(target));
-        distributions.find(|d| d.when.holds(target))
+        built_for(&self.distributions, self.when, target)
     }
 
     fn is_built(&self, target: Target) -> bool {
