@@ -43,6 +43,22 @@ impl Node {
         let named = |entry: &&Entry| entry.key() == Some(name);
         self.entries.iter().rfind(named).map(|entry| &entry.value)
     }
+
+    /// Moves it and all that is in it `by` bytes on: several texts that are read together follow each other.
+    pub fn shift(&mut self, by: usize) {
+        self.annotation.iter_mut().for_each(|name| name.shift(by));
+        self.name.shift(by);
+        for entry in &mut self.entries {
+            entry.annotation.iter_mut().chain(&mut entry.name).for_each(|name| name.shift(by));
+            entry.span = shifted(&entry.span, by);
+            entry.value_span = shifted(&entry.value_span, by);
+        }
+        self.block.iter_mut().flatten().for_each(|node| node.shift(by));
+    }
+}
+
+fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
+    span.start + by..span.end + by
 }
 
 /// A name with its bytes.
@@ -52,6 +68,12 @@ pub struct Name {
     pub text: String,
     /// Where it stands, quotes included.
     pub span: Range<usize>,
+}
+
+impl Name {
+    fn shift(&mut self, by: usize) {
+        self.span = shifted(&self.span, by);
+    }
 }
 
 /// An argument, or a property with its name.

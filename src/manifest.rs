@@ -11,6 +11,7 @@ use crate::names::{ArtifactName, Component, Isa, PackageName, RelPath};
 use crate::source::{Place, Problems, Source, Spanned};
 use crate::target::{Condition, Per, Target};
 
+mod compose;
 mod compression;
 mod condition;
 mod decode;
@@ -20,6 +21,7 @@ mod glob;
 mod ignore;
 mod library;
 mod license;
+mod listing;
 mod node_spec;
 mod platform_tag;
 mod project;
@@ -36,6 +38,7 @@ pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
 pub use library::{LibraryName, LibraryNameError, LibraryRule};
 pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
+pub use listing::Listing;
 pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::Project;
@@ -65,6 +68,8 @@ pub struct Manifest {
     pub python: Python,
     /// ISAs and the families they are in.
     pub families: Families,
+    /// The texts it was decoded from: the two files, each before what it includes.
+    pub sources: Vec<Source>,
 }
 
 impl Manifest {
@@ -134,6 +139,8 @@ pub struct Package {
     pub summary: Template,
     /// Its long description; without one it is made of what is known.
     pub readme: Option<Readme>,
+    /// What index servers show of it, beside what they show of all packages.
+    pub listing: Listing,
     /// `License-Expression` (SPDX); without one it is composed of the artifacts' ([`Project::licenses`]).
     pub license: Option<Spanned<LicenseExpression>>,
     /// Directory of the runtime's Python sources that go into the import package.
@@ -141,7 +148,7 @@ pub struct Package {
     /// The package whose platform directory this one's files go into.
     pub overlay: Option<Spanned<PackageName>>,
     /// Packages that this one requires, at the same version.
-    pub requires: Vec<Spanned<PackageName>>,
+    pub requires: Vec<RequireRule>,
     /// Extras (selectors only).
     pub extras: Vec<Extra>,
     /// Packages all of whose artifacts this one takes too, with every component (devel only).
@@ -169,7 +176,7 @@ pub struct Package {
     /// Search paths that the console scripts set for what they start.
     pub environment: Vec<Environment>,
     /// Installed paths that stay links when the archive is expanded (devel only).
-    pub keep_links: Vec<Spanned<RelPath>>,
+    pub keep_links: Vec<KeepLinkRule>,
 }
 
 impl Package {
@@ -250,7 +257,7 @@ pub enum Pick {
     All,
 }
 
-/// `artifact "base" "lib" "run" repeats="…" apart="…" optional="…" mode="…"`.
+/// `artifact "base" "lib" "run" repeats="…" apart="…" subproject="…" optional="…" mode="…"`.
 #[derive(Debug, Clone)]
 pub struct ArtifactRule {
     /// The artifact.
@@ -261,6 +268,8 @@ pub struct ArtifactRule {
     pub repeats: Option<String>,
     /// Why libraries of it can be apart from what belongs to them (runtime packages only).
     pub apart: Option<String>,
+    /// The part of the build that it comes from: `families.kdl` says for which ISAs there is none.
+    pub subproject: Option<Spanned<String>>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
     /// Where it counts.
@@ -328,6 +337,24 @@ pub enum AliasForm {
     Forward,
     /// The real library once more.
     Copy,
+}
+
+/// `requires "core" on="…"`.
+#[derive(Debug, Clone)]
+pub struct RequireRule {
+    /// The package that is required.
+    pub package: Spanned<PackageName>,
+    /// Where it counts.
+    pub when: Condition,
+}
+
+/// `keep-link "bin/cc" on="…"`.
+#[derive(Debug, Clone)]
+pub struct KeepLinkRule {
+    /// The installed path.
+    pub path: Spanned<RelPath>,
+    /// Where it counts.
+    pub when: Condition,
 }
 
 /// `find-library "amdhip64" so="lib/…" dll="bin/…" optional="…"`.
@@ -405,11 +432,13 @@ impl HasGlob for DropRule {
     }
 }
 
-/// The ISAs there are, in the order of `families.kdl`.
+/// The ISAs there are, in the order of `families.kdl`, and what a build leaves out for some.
 #[derive(Debug, Clone, Default)]
 pub struct Families {
     /// ISA by name.
     pub isas: IndexMap<Isa, IsaFacts>,
+    /// Parts of the build that are not built for every ISA, by name.
+    pub subprojects: IndexMap<String, Vec<Isa>>,
 }
 
 /// What `families.kdl` says of one ISA.
@@ -417,12 +446,8 @@ pub struct Families {
 pub struct IsaFacts {
     /// Where it is declared.
     pub place: Place,
-    /// The products that have it.
-    pub product: String,
     /// The families it is in, besides its own name.
     pub families: Vec<String>,
-    /// Projects that are not built for it.
-    pub without: Vec<String>,
 }
 
 impl Families {

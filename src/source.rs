@@ -117,6 +117,11 @@ impl Place {
         &self.source
     }
 
+    /// What stands there.
+    pub fn text(&self) -> &str {
+        self.source.text().get(self.bytes.clone()).unwrap_or_default()
+    }
+
     /// Where it starts, in bytes.
     pub fn start(&self) -> usize {
         self.bytes.start

@@ -2,15 +2,36 @@
 //! diagnostics in `NAME.txt` beside it. `UPDATE_EXPECT=1 cargo test --test all manifest_errors`
 //! writes the pictures anew.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rockpack::manifest::{Beside, Manifest};
 use rockpack::names::RelPath;
 use rockpack::source::{self, Code, Problem, Source};
 
-const SOUND_FAMILIES: &str = "isa \"gfx942\" product=\"MI300X\" {\n    family \"gfx94X-all\"\n}\n";
+const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\n";
 const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+
+/// What `include` and `change` are tried on.
+const INCLUDED: &str = r#"package "core" kind="runtime" {
+    distribution "ex-core" module="ex_core" per="none"
+    summary "Core"
+    license "MIT"
+    template "runtime"
+    artifact "base" "lib"
+    rpath "core" "lib" "lib/llvm/lib"
+}
+package "device" kind="runtime" {
+    distribution "ex-device" module="ex_device" per="none"
+    summary "Device"
+    license "MIT"
+    template "runtime"
+    artifact "base" "run"
+    typo "here"
+}
+system-library "libc.so.6" "libm.so.6"
+drop "**" component="test" reason="tests"
+"#;
 
 fn fixtures() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
@@ -33,10 +54,13 @@ fn problems(file: &Path) -> Vec<Problem> {
         (Source::new("packages.kdl", packages), Source::new("families.kdl", families));
     let read = |path: &RelPath| match path.as_str() {
         "control.md" => Ok("# Title\n\nBell: \u{7}\n".to_owned()),
+        "more.kdl" => Ok(INCLUDED.to_owned()),
+        "itself.kdl" => Ok("include \"itself.kdl\"\n".to_owned()),
+        "broken.kdl" => Ok("package {\n".to_owned()),
         "empty.rst" => Ok("\u{feff} \n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    let beside = Beside { templates: vec!["meta", "runtime"], read: &read };
+    let beside = Beside { templates: vec!["meta", "runtime"], read: &read, built_in: None };
     let decoded = Manifest::decode_beside(&packages, &families, &beside);
     decoded.err().map(|problems| problems.iter().cloned().collect()).unwrap_or_default()
 }
@@ -103,11 +127,13 @@ fn every_code_of_the_manifest_has_a_fixture() {
 #[test]
 fn problems_come_in_the_order_of_the_file() {
     for file in fixtures() {
-        let lines: Vec<usize> = problems(&file)
-            .iter()
-            .filter_map(|p| p.labels().first().map(|(place, _)| place.line()))
-            .collect();
-        assert!(lines.is_sorted(), "{}: {lines:?}", file.display());
+        let mut lines: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for problem in problems(&file) {
+            if let Some((place, _)) = problem.labels().first() {
+                lines.entry(place.source().name().to_owned()).or_default().push(place.line());
+            }
+        }
+        assert!(lines.values().all(|lines| lines.is_sorted()), "{}: {lines:?}", file.display());
     }
 }
 

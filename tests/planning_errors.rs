@@ -18,10 +18,10 @@ use rockpack::source::{self, Code, Problem, Problems, Source};
 
 use crate::planning::tree;
 
-const FAMILIES: &str = r#"isa "gfx906" product="A" { family "old-all"; }
-isa "gfx942" product="B" { family "gfx94X-all" "gfx94X-dcgpu"; }
-isa "gfx1100" product="C" { family "gfx110X-all"; }
-isa "gfx1101" product="D" { family "gfx110X-all"; }
+const FAMILIES: &str = r#"isa "gfx906" "old-all" product="A"
+isa "gfx942" "gfx94X-all" "gfx94X-dcgpu" product="B"
+isa "gfx1100" "gfx110X-all" product="C"
+isa "gfx1101" "gfx110X-all" product="D"
 "#;
 
 fn directory() -> PathBuf {
@@ -109,6 +109,7 @@ fn manifest(file: &Path) -> Manifest {
     let beside = Beside {
         templates: vec!["meta", "runtime"],
         read: &|_| Err("no file is read here".to_owned()),
+        built_in: None,
     };
     let decoded =
         Manifest::decode_beside(&packages, &Source::new("families.kdl", FAMILIES), &beside);

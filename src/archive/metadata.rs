@@ -28,6 +28,8 @@ pub struct Metadata {
     pub license_files: Vec<RelPath>,
     /// Trove classifiers.
     pub classifiers: Vec<String>,
+    /// Words to search for.
+    pub keywords: Vec<String>,
     /// Labels and addresses; the home page has the label `Homepage`.
     pub urls: Vec<(String, String)>,
     /// Version specifier of the Python versions that it runs with.
@@ -106,6 +108,7 @@ impl Metadata {
             license: None,
             license_files: Vec::new(),
             classifiers: Vec::new(),
+            keywords: Vec::new(),
             urls: Vec::new(),
             requires_python: None,
             extras: Vec::new(),
@@ -132,6 +135,9 @@ impl Metadata {
         fields.all("License-Expression", self.license.as_deref())?;
         fields.all("License-File", self.license_files.iter().map(RelPath::as_str))?;
         fields.all("Classifier", self.classifiers.iter().map(String::as_str))?;
+        if !self.keywords.is_empty() {
+            fields.one("Keywords", &self.keywords.join(","))?;
+        }
         for (label, url) in &self.urls {
             fields.url(label, url)?;
         }

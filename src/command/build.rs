@@ -11,7 +11,7 @@ use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::{Plan, Request};
 use rockpack::provenance::Inputs;
-use rockpack::source::{Code, Problem, Source};
+use rockpack::source::{Code, Problem};
 use rockpack::text::human_size;
 use rockpack::text::with_causes;
 
@@ -45,8 +45,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
     // With --only there can be projects alone.
-    let attestations =
-        pool.install(|| attestations(args, request, &sources, &manifest, &catalog, &plan));
+    let attestations = pool.install(|| attestations(args, request, &manifest, &catalog, &plan));
     let mut built = Vec::new();
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let reporter = ui::Progress::new();
@@ -107,12 +106,12 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure>
 fn attestations(
     args: &BuildArgs,
     request: Request,
-    sources: &(Source, Source),
     manifest: &Manifest,
     catalog: &Catalog,
     plan: &Plan,
 ) -> Attestations {
-    let files = [&sources.0, &sources.1].map(|source| (source.name(), source.text()));
+    let files: Vec<_> =
+        manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
     let mut inputs = Inputs::new(request, &files, catalog);
     inputs.builder = args.builder_id.clone();
     inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());

@@ -182,7 +182,14 @@ pub(super) fn core_metadata(
         author: Some(said.author.clone()),
         license: Some(said.license.clone()),
         license_files,
-        urls: said.home_page.iter().map(|url| ("Homepage".to_owned(), url.clone())).collect(),
+        classifiers: said.classifiers.clone(),
+        keywords: said.keywords.clone(),
+        urls: said
+            .home_page
+            .iter()
+            .map(|url| ("Homepage".to_owned(), url.clone()))
+            .chain(said.urls.iter().cloned())
+            .collect(),
         requires_python: Some(said.requires_python.clone()),
         requires: said.requires_dist.clone(),
         dynamic: if said.computed {

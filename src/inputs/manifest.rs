@@ -44,7 +44,12 @@ pub fn decode_with(
     read: &dyn Fn(&RelPath) -> Result<String, String>,
 ) -> Result<Manifest, Failure> {
     let templates = builtin::templates();
-    let beside = Beside { templates: templates.keys().map(String::as_str).collect(), read };
+    let (own_packages, own_families) = built_in();
+    let beside = Beside {
+        templates: templates.keys().map(String::as_str).collect(),
+        read,
+        built_in: Some((&own_packages, &own_families)),
+    };
     Ok(Manifest::decode_beside(packages, families, &beside)?)
 }
 

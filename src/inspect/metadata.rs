@@ -16,14 +16,20 @@ pub(super) fn one<'h>(header: &'h Header, field: &'static str) -> Result<&'h str
 pub(super) fn metadata(header: &Header) -> Metadata {
     let first = |field| header.first(field).unwrap_or_default().to_owned();
     let urls = header.all("Project-URL");
-    let home =
-        urls.iter().find_map(|url| url.split_once(',').filter(|(label, _)| *label == "Homepage"));
+    let pairs = urls.iter().filter_map(|url| url.split_once(','));
+    let (home, urls): (Vec<_>, Vec<_>) = pairs
+        .map(|(label, url)| (label.trim().to_owned(), url.trim().to_owned()))
+        .partition(|(label, _)| label == "Homepage");
+    let keywords = header.first("Keywords").unwrap_or_default();
     Metadata {
         summary: first("Summary"),
         description: description(header),
         license: first("License-Expression"),
         author: first("Author"),
-        home_page: home.map(|(_, url)| url.trim().to_owned()),
+        home_page: home.into_iter().next().map(|(_, url)| url),
+        urls,
+        classifiers: header.all("Classifier"),
+        keywords: keywords.split(',').map(str::to_owned).filter(|word| !word.is_empty()).collect(),
         requires_python: first("Requires-Python"),
         requires_dist: header.all("Requires-Dist"),
         computed: header.all("Dynamic").iter().any(|field| field == "Requires-Dist"),

@@ -2,7 +2,7 @@
 
 use super::{
     AliasRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment, Extra, ForbidRule,
-    Library, PathRule, RpathRule, Script,
+    KeepLinkRule, Library, PathRule, RequireRule, RpathRule, Script,
 };
 use crate::target::Condition;
 
@@ -31,8 +31,10 @@ has_condition!(
     Environment,
     Extra,
     ForbidRule,
+    KeepLinkRule,
     Library,
     PathRule,
+    RequireRule,
     RpathRule,
     Script
 );

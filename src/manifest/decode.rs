@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 
+use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
     Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python,
@@ -21,6 +22,7 @@ mod families;
 mod ignore;
 mod libraries;
 mod license;
+mod listing;
 mod once;
 mod package;
 mod project;
@@ -35,7 +37,9 @@ use check::Outline;
 use once::Once;
 use text::Choice;
 
-pub(super) use vocabulary::{VOCABULARY, former_node, former_property};
+pub(super) use vocabulary::{
+    CHANGE, GROUP, INCLUDE, REMOVE, VOCABULARY, former_node, former_property,
+};
 
 /// The word for one of the kinds of package.
 pub(super) fn word(kind: PackageKind) -> &'static str {
@@ -49,12 +53,23 @@ pub(super) fn manifest(
     families: &Source,
     beside: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
-    let (packages, mut problems) =
-        decoded(packages, |faults, nodes| packages_file(faults, nodes, beside));
-    let (families, more) = decoded(families, |faults, nodes| Some(families::file(faults, nodes)));
-    problems.extend(more);
+    let (mut sources, mut problems) = (Vec::new(), Problems::new());
+    let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems)
+        .and_then(|(faults, nodes)| {
+            let file = packages_file(&faults, &nodes, beside);
+            problems.extend(faults.into_problems());
+            file
+        });
+    let families = decoded(families, Which::Families, beside, &mut sources, &mut problems).map(
+        |(faults, nodes)| {
+            let file = families::file(&faults, &nodes);
+            problems.extend(faults.into_problems());
+            file
+        },
+    );
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
+        problems.extend(check::unknown_subprojects(&file.packages, families));
     }
     match (packages, families) {
         (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {
@@ -66,6 +81,7 @@ pub(super) fn manifest(
             missing_libraries: file.missing_libraries,
             python: file.python,
             families,
+            sources,
         }),
         _ => Err(problems),
     }
@@ -81,18 +97,24 @@ struct PackagesFile {
     python: Python,
 }
 
-/// Reads the file; when it is KDL, what `decode` makes of its nodes.
-fn decoded<T>(
+/// The nodes of a file, with all that it includes, and where its faults are told; nothing when it is not KDL.
+fn decoded(
     source: &Source,
-    decode: impl FnOnce(&Faults, &[kdl::Node]) -> Option<T>,
-) -> (Option<T>, Problems) {
-    match kdl::parse(source) {
+    which: Which,
+    beside: Option<&Beside<'_>>,
+    sources: &mut Vec<Source>,
+    problems: &mut Problems,
+) -> Option<(Faults, Vec<kdl::Node>)> {
+    let faults = Faults::new(source);
+    match compose::file(&faults, source, which, beside) {
         Ok(nodes) => {
-            let faults = Faults::new(source);
-            let value = decode(&faults, &nodes);
-            (value, faults.into_problems())
+            sources.extend(faults.sources());
+            Some((faults, nodes))
         }
-        Err(problems) => (None, problems),
+        Err(more) => {
+            problems.extend(more);
+            None
+        }
     }
 }
 
@@ -195,11 +217,17 @@ impl<'a> Context<'a> {
             if let Some(Declared { place: first, .. }) = declared.get(name) {
                 let problem =
                     Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
-                faults.report(
+                let problem = problem
+                    .label(&place, "declared again here")
+                    .label(first, "first declared here");
+                let included = place.source().name() != first.source().name();
+                faults.report(if included {
+                    problem.help(format!(
+                        "to change the included one, write `change \"package\" \"{name}\" {{ … }}`"
+                    ))
+                } else {
                     problem
-                        .label(&place, "declared again here")
-                        .label(first, "first declared here"),
-                );
+                });
                 continue;
             }
             let kind =

@@ -19,6 +19,7 @@ impl Package {
     fn keep(&mut self, target: Target) {
         let exists = self.when.holds(target);
         self.distributions.retain(|line| exists && line.when.holds(target));
+        keep(&mut self.requires, target);
         keep(&mut self.extras, target);
         keep(&mut self.artifacts, target);
         keep(&mut self.without_components, target);
@@ -30,6 +31,7 @@ impl Package {
         keep(&mut self.libraries, target);
         keep(&mut self.scripts, target);
         keep(&mut self.environment, target);
+        keep(&mut self.keep_links, target);
         self.environment.iter_mut().for_each(|line| keep(&mut line.directories, target));
         self.environment.retain(|line| !line.directories.is_empty());
     }

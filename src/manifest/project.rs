@@ -1,6 +1,6 @@
 //! What all packages share.
 
-use super::{CompressionRule, LicenseOf, LicenseText, PlatformTag, Rules};
+use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules};
 
 /// What all packages share.
 #[derive(Debug, Clone)]
@@ -9,6 +9,8 @@ pub struct Project {
     pub author: String,
     /// The home page, `Project-URL` in the metadata.
     pub home_page: Option<String>,
+    /// What index servers show of every package.
+    pub listing: Listing,
     /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
     pub requires_python: String,
     /// Where the wheels' platform tag comes from, and how new it may be.

@@ -5,7 +5,7 @@
 //! Every read records its own fault and gives `None`, so a caller reads all there is before
 //! it looks at any of it: one run shows every mistake.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -38,10 +38,14 @@ const MOST_OF_GLOBS: usize = 256 << 10;
 /// What a short glob counts as.
 const LEAST_OF_GLOB: usize = 16;
 
-/// What is wrong with one file.
+/// What is wrong with one file and those that it includes.
+///
+/// Their texts follow each other: a span that is one's own starts behind all texts that came before.
 #[derive(Debug)]
 pub(super) struct Faults {
     source: Source,
+    /// Included texts, each with the byte that it starts at.
+    included: RefCell<Vec<(usize, Source)>>,
     found: RefCell<Capped>,
     globs: Cell<usize>,
     /// Notes what decoders ask for, when somebody wants to know.
@@ -52,6 +56,7 @@ impl Faults {
     pub fn new(source: &Source) -> Self {
         Self {
             source: source.clone(),
+            included: RefCell::default(),
             found: RefCell::default(),
             globs: Cell::default(),
             asked: None,
@@ -82,7 +87,29 @@ impl Faults {
     }
 
     pub fn at(&self, span: &Range<usize>) -> Place {
-        self.source.at(span.clone())
+        let included = self.included.borrow();
+        match included.iter().rfind(|(start, _)| *start <= span.start) {
+            Some((start, source)) => source.at(span.start - start..span.end - start),
+            None => self.source.at(span.clone()),
+        }
+    }
+
+    /// Adds a text that is included, and tells where its spans start.
+    pub fn add(&self, source: Source) -> usize {
+        let mut included = self.included.borrow_mut();
+        let end = |start: usize, source: &Source| start + source.text().len() + 1;
+        let start = included
+            .last()
+            .map_or_else(|| end(0, &self.source), |(start, source)| end(*start, source));
+        included.push((start, source));
+        start
+    }
+
+    /// The texts that were read, the file itself first.
+    pub fn sources(&self) -> Vec<Source> {
+        let included = self.included.borrow();
+        let included = included.iter().map(|(_, source)| source.clone());
+        std::iter::once(self.source.clone()).chain(included).collect()
     }
 
     /// Counts what a glob takes, and reports the first that is too much with those before it.
@@ -209,7 +236,28 @@ impl<'a> Node<'a> {
 
     fn rest<T: FromText>(&mut self) -> Vec<Spanned<T>> {
         let entries = std::mem::take(&mut self.arguments);
+        if TypeId::of::<T>() == TypeId::of::<Glob>() {
+            for entry in &entries {
+                self.refuse_property_name(entry);
+            }
+        }
         entries.into_iter().filter_map(|entry| self.read(entry)).collect()
+    }
+
+    /// Reports a property that is written like an argument: no file is called so, but the line would take it.
+    fn refuse_property_name(&self, entry: &Entry) {
+        let is_property = |name: &str| {
+            let parts = self.spec.map_or(&[][..], |spec| spec.parts);
+            parts.iter().any(|part| !part.takes.is_argument() && part.name == name)
+        };
+        let Some(name) = entry.value.as_text().filter(|text| is_property(text)) else { return };
+        let message = format!("`{name}` of `{}` is a property", self.title());
+        let problem = Problem::error(Code::UnreadArgument, message);
+        self.faults.report(
+            problem
+                .label(&self.faults.at(&entry.span), "this would be a path")
+                .help(format!("write `{name}=…`")),
+        );
     }
 
     /// All further arguments, of which there has to be one.

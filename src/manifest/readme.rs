@@ -1,7 +1,7 @@
 //! The long description of a package, read from a file beside the manifest.
 
 use crate::names::RelPath;
-use crate::source::Spanned;
+use crate::source::{Source, Spanned};
 
 /// How many bytes a readme may have.
 pub const MOST_OF_README: u64 = 256 << 10;
@@ -56,4 +56,6 @@ pub struct Beside<'b> {
     pub templates: Vec<&'b str>,
     /// The text of a file, by its path from the manifest's directory, or why it cannot be read.
     pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
+    /// The two files of the manifest that the program carries, where there is one.
+    pub built_in: Option<(&'b Source, &'b Source)>,
 }

@@ -32,7 +32,7 @@ pub(super) fn unoffered(manifest: &Manifest) -> Problems {
     };
     let relied_on = |name: &PackageName| {
         packages().any(|p| {
-            p.requires.iter().any(|r| r.value == *name)
+            p.requires.iter().any(|r| r.package.value == *name)
                 || p.extras.iter().any(|extra| extra.package.value == *name)
         })
     };
@@ -102,7 +102,7 @@ fn overlay(package: &Package) -> Problems {
     let Some(owner) = package
         .overlay
         .as_ref()
-        .filter(|owner| package.requires.iter().all(|r| r.value != owner.value))
+        .filter(|owner| package.requires.iter().all(|r| r.package.value != owner.value))
     else {
         return Problems::new();
     };

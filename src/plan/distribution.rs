@@ -78,6 +78,15 @@ pub struct Metadata {
     /// `Project-URL: Homepage`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home_page: Option<String>,
+    /// `Project-URL` of other labels: labels and addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<(String, String)>,
+    /// `Classifier`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classifiers: Vec<String>,
+    /// `Keywords`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
     /// `Requires-Python`.
     pub requires_python: String,
     /// `Requires-Dist`, verbatim.

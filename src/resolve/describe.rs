@@ -36,6 +36,7 @@ pub(super) fn metadata(
     requires_dist: Vec<String>,
 ) -> Metadata {
     let project = &manifest.project;
+    let listing = project.listing.and(&dist.package.listing);
     // An installer has to run the backend, whose answer depends on the machine (PEP 643).
     let computed = dist.package.kind == PackageKind::Selector;
     Metadata {
@@ -44,6 +45,9 @@ pub(super) fn metadata(
         license: String::new(),
         author: project.author.clone(),
         home_page: project.home_page.clone(),
+        urls: listing.urls,
+        classifiers: listing.classifiers,
+        keywords: listing.keywords,
         requires_python: project.requires_python.clone(),
         requires_dist: if computed { Vec::new() } else { requires_dist },
         computed,

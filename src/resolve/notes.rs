@@ -61,7 +61,12 @@ pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<
         .filter(|m| matches!(m.step, Step::Link { .. }))
         .filter_map(|m| m.path.as_str().strip_prefix(&root))
         .collect();
-    let missing = dist.package.keep_links.iter().filter(|keep| !links.contains(keep.as_str()));
+    let missing = dist
+        .package
+        .keep_links
+        .iter()
+        .map(|l| &l.path)
+        .filter(|keep| !links.contains(keep.as_str()));
     let missing: Vec<String> =
         missing.map(|keep| format!("`{}` ({})", keep.value, keep.place)).collect();
     (!missing.is_empty())

@@ -24,8 +24,8 @@ pub(super) fn requires(
     dist: &ResolvedDist<'_>,
 ) -> Result<Vec<String>, NameError> {
     let mut requirements = Vec::new();
-    for package in &dist.package.requires {
-        if let Some(declared) = declared(manifest, package) {
+    for rule in &dist.package.requires {
+        if let Some(declared) = declared(manifest, &rule.package) {
             requirements.push(requirement(
                 declared,
                 targets,

@@ -151,7 +151,7 @@ pub(super) fn wheel(
         map.insert("archive".to_owned(), json!(archive));
         map.insert(
             "keep_links".to_owned(),
-            json!(package.keep_links.iter().map(|l| &l.value).collect::<Vec<_>>()),
+            json!(package.keep_links.iter().map(|l| &l.path.value).collect::<Vec<_>>()),
         );
     }
     facts

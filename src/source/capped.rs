@@ -28,7 +28,17 @@ impl Capped {
 
     /// Those that were kept, in the order of the file, and how many more there are.
     pub fn into_problems(mut self) -> Problems {
-        self.found.sort_by_key(first_byte);
+        // Files in the order in which something is wrong with them: an included one has places of its own.
+        let mut files: Vec<String> = Vec::new();
+        for name in self.found.iter().filter_map(first_file) {
+            if !files.contains(&name) {
+                files.push(name);
+            }
+        }
+        let file = |problem: &Problem| {
+            first_file(problem).and_then(|name| files.iter().position(|file| *file == name))
+        };
+        self.found.sort_by_key(|problem| (file(problem), first_byte(problem)));
         let mut problems = Problems::new();
         self.found.into_iter().for_each(|problem| problems.push(problem));
         if self.more > 0 {
@@ -37,6 +47,10 @@ impl Capped {
         }
         problems
     }
+}
+
+fn first_file(problem: &Problem) -> Option<String> {
+    problem.labels().first().map(|(place, _)| place.source().name().to_owned())
 }
 
 fn first_byte(problem: &Problem) -> usize {

@@ -49,7 +49,10 @@ codes! {
     MisplacedNode "misplaced-node" "The line means nothing in a package of this kind."
 
     // The manifest by itself.
+    Include "include" "A file that the manifest includes cannot be read, or is included twice."
+    ChangesNothing "changes-nothing" "A line changes or removes what no included file has."
     UnknownPackage "unknown-package" "No package has this name."
+    UnknownSubproject "unknown-subproject" "No subproject of families.kdl has this name."
     WrongKind "wrong-kind" "A package of another kind has to stand here."
     PlaceholderNotFilled "placeholder-not-filled" "Nothing fills the placeholder."
     PlaceholderMissing "placeholder-missing" "Several distributions or extras would share one name."

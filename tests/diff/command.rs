@@ -259,7 +259,7 @@ fn names_do_nothing_to_a_terminal() {
 #[test]
 fn new_warnings_are_told() {
     let dir = scratch();
-    let library = "    find-library \"hipfile\"\n";
+    let library = "    find-library \"rpp\"\n";
     fs::create_dir(dir.path().join("new")).unwrap();
     for name in ["packages.kdl", "families.kdl"] {
         let text = fs::read_to_string(dir.path().join("m").join(name)).unwrap();
@@ -273,7 +273,7 @@ fn new_warnings_are_told() {
     let output = rockpack(dir.path(), &["diff", "m", "new", "--artifact-dir", "artifacts"]);
     let shown = text(&output.stdout);
     assert!(
-        shown.contains("\nwarnings\n  + missing-library: package `core` does not have"),
+        shown.contains("\nwarnings\n  + missing-library: package `libraries` does not have"),
         "{shown}"
     );
     assert!(!text(&output.stderr).contains("runtime finds by name"), "{}", text(&output.stderr));

@@ -36,6 +36,7 @@ fn decoded(text: &str) -> Result<Manifest, Problems> {
     let beside = Beside {
         templates: vec!["selector", "sources"],
         read: &|_| Err("no file is read here".to_owned()),
+        built_in: None,
     };
     Manifest::decode_beside(
         &Source::new("packages.kdl", text),

@@ -11,10 +11,12 @@ use rockpack::source::{Problem, Problems, Source};
 use super::tree;
 
 pub const FAMILIES: &str = r#"
-isa "gfx906" product="A" { family "old-all"; }
-isa "gfx942" product="B" { family "gfx94X-all" "gfx94X-dcgpu"; }
-isa "gfx1100" product="C" { family "gfx110X-all"; }
-isa "gfx1101" product="D" { family "gfx110X-all"; }
+isa "gfx906" "old-all" product="A"
+isa "gfx942" "gfx94X-all" "gfx94X-dcgpu" product="B"
+isa "gfx1100" "gfx110X-all" product="C"
+isa "gfx1101" "gfx110X-all" product="D"
+subproject "sparse" { without "gfx1100"; }
+subproject "dense" { without "gfx942"; }
 "#;
 
 const PROJECT: &str = r#"common {
@@ -109,8 +111,12 @@ impl Case {
     pub fn manifest(&self) -> Manifest {
         let read = |path: &RelPath| Ok(format!("{path}\r\nfor {{isa}} {{other}}\r\n\r\n"));
         let templates = vec!["meta", "runtime"];
-        Manifest::decode_beside(&self.packages, &self.families, &Beside { templates, read: &read })
-            .unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
+        Manifest::decode_beside(
+            &self.packages,
+            &self.families,
+            &Beside { templates, read: &read, built_in: None },
+        )
+        .unwrap_or_else(|problems| panic!("{}", Self::texts(&problems).join("\n")))
     }
 
     pub fn resolve(&self) -> Result<(Plan, Problems), Problems> {

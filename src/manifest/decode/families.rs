@@ -2,27 +2,43 @@
 
 use indexmap::IndexMap;
 
-use super::{Block, Faults, FromText, Node, Once, vocabulary};
+use super::{Block, Faults, Node, Once, vocabulary};
 use crate::kdl;
 use crate::manifest::{Families, IsaFacts};
 use crate::names::{Family, Isa};
-use crate::source::{Code, Place, Problem, Spanned};
+use crate::source::{Code, Place, Problem, Spanned, nearest};
 use crate::target::Condition;
 
 /// One `isa` as it stands there: checked against the others before it becomes a fact.
 struct Line {
     isa: Spanned<Isa>,
-    facts: IsaFacts,
     families: Vec<Spanned<Family>>,
+}
+
+/// One `subproject` as it stands there.
+struct Exceptions {
+    names: Vec<Spanned<String>>,
+    without: Vec<Spanned<String>>,
 }
 
 pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
     let once = Once::default();
-    let lines = nodes.at_least_once("isa", |node| isa(node, faults, &once));
+    let lines = nodes.every("isa", |node| isa(node, faults, &once));
+    let exceptions = nodes.every("subproject", |node| subproject(node, faults, &once));
     nodes.finish();
     refuse_taken_names(faults, &lines);
-    Families { isas: lines.into_iter().map(|line| (line.isa.value, line.facts)).collect() }
+    let facts = |line: Line| {
+        let families = line.families.iter().map(|f| f.as_str().to_owned()).collect();
+        (line.isa.value, IsaFacts { place: line.isa.place, families })
+    };
+    let isas = lines.into_iter().map(facts).collect();
+    let mut families = Families { isas, subprojects: IndexMap::new() };
+    for Exceptions { names, without } in exceptions {
+        let without = expanded(faults, &families, &without);
+        families.subprojects.extend(names.into_iter().map(|name| (name.value, without.clone())));
+    }
+    families
 }
 
 fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
@@ -30,36 +46,50 @@ fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
     if let Some(isa) = &isa {
         once.give(faults, ("ISA", isa.as_str()), Condition::default(), &isa.place);
     }
-    let product = node.required::<String>("product");
-    let mut lines = node.block();
-    let families = names::<Family>(&mut lines, faults, "family", "a family");
-    let without = names::<String>(&mut lines, faults, "without", "a project");
-    lines.finish();
-    let isa = isa?;
-    let facts = IsaFacts {
-        place: isa.place.clone(),
-        product: product?.value,
-        families: families.iter().map(|f| f.as_str().to_owned()).collect(),
-        without: without.into_iter().map(|project| project.value).collect(),
-    };
-    Some(Line { isa, facts, families })
+    let families = node.arguments::<Family>();
+    given_once(faults, "family", &families);
+    let _ = node.property::<String>("product");
+    Some(Line { isa: isa?, families })
 }
 
-fn names<T: FromText + ToString>(
-    lines: &mut Block<'_>,
-    faults: &Faults,
-    word: &'static str,
-    what: &'static str,
-) -> Vec<Spanned<T>> {
-    let once = Once::default();
-    let read = |node: &mut Node<'_>| {
-        let names = node.at_least_one::<T>(what);
-        for name in &names {
-            once.give(faults, (word, &name.value.to_string()), Condition::default(), &name.place);
-        }
+fn subproject(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Exceptions> {
+    let names = node.at_least_one::<String>("a subproject");
+    for name in &names {
+        once.give(faults, ("subproject", &name.value), Condition::default(), &name.place);
+    }
+    let mut lines = node.block();
+    let without = lines.once("without", |line| {
+        let names = line.at_least_one::<String>("an ISA or a family");
+        given_once(faults, "without", &names);
         Some(names)
-    };
-    lines.at_most_once(word, read).unwrap_or_default()
+    });
+    lines.finish();
+    Some(Exceptions { names, without: without? })
+}
+
+fn given_once<T: ToString>(faults: &Faults, word: &'static str, names: &[Spanned<T>]) {
+    let once = Once::default();
+    for name in names {
+        once.give(faults, (word, &name.value.to_string()), Condition::default(), &name.place);
+    }
+}
+
+/// The ISAs that these names stand for, and a report of each that stands for none.
+fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
+    let mut isas = Vec::new();
+    for name in names {
+        let meant = families.expand(&name.value);
+        if meant.is_empty() {
+            let label = match nearest(&name.value, families.names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "no `isa` line has it".to_owned(),
+            };
+            let message = format!("no family or ISA is called `{}`", name.value);
+            faults.report(Problem::error(Code::UnknownTarget, message).label(&name.place, label));
+        }
+        isas.extend(meant);
+    }
+    isas
 }
 
 /// A name on the command line stands for a family or for an ISA, never for both.
@@ -84,8 +114,9 @@ fn refuse_taken_names(faults: &Faults, lines: &[Line]) {
             );
             let problem = problem.label(&family.place, "a family here").label(place, "an ISA here");
             faults.report(
-                problem
-                    .help("every ISA is also a family of its own: it needs no `family` for that"),
+                problem.help(
+                    "every ISA is also a family of its own: it is not named among its families",
+                ),
             );
         }
     }

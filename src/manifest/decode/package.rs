@@ -4,10 +4,11 @@ use super::check::Outline;
 use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::text::Choice;
 use super::vocabulary;
-use super::{Block, Context, FromText, Node, Once, license, readme, rules, shadow};
+use super::{Block, Context, FromText, Node, Once, license, listing, readme, rules, shadow};
 use crate::manifest::reader::either;
 use crate::manifest::{
-    Environment, ForbidRule, Package, PackageKind, PathRule, RpathRule, Rules, Template,
+    Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule, RequireRule, RpathRule,
+    Rules, Template,
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Place, Spanned};
@@ -61,6 +62,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let distributions = lines.at_least_once("distribution", |n| distribution(n, &scope));
     let summary = lines.once("summary", |n| n.argument::<Template>("a text"));
     let readme = lines.at_most_once("readme", |n| readme::readme(n, context));
+    let listing = listing::listing(&mut lines, context.faults);
     let license = license::of_package(&mut lines);
     let template = lines.once("template", |n| n.argument::<RelPath>("a directory"));
     let overlay = lines.at_most_once("overlay", |n| context.package(n, Some(PackageKind::Runtime)));
@@ -72,10 +74,8 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let without_artifacts =
         lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
-    let includes = lines.every("include", |n| rules::path(n, &scope, "include"));
-    let includes: Rules<PathRule> = includes.into_iter().collect();
-    let excludes = lines.every("exclude", |n| rules::path(n, &scope, "exclude"));
-    let excludes: Rules<PathRule> = excludes.into_iter().collect();
+    let includes: Rules<PathRule> = rules::paths(&mut lines, &scope, "include");
+    let excludes: Rules<PathRule> = rules::paths(&mut lines, &scope, "exclude");
     let forbids = lines.every("forbid", |n| rules::forbid(n, &scope)).concat();
     let forbids: Rules<ForbidRule> = forbids.into_iter().collect();
     let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope)).concat();
@@ -99,7 +99,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
             whole: told > 0 && distributions.len() == told,
             distributions: distributions.clone(),
             overlay: overlay.clone(),
-            requires: requires.clone(),
+            requires: requires.iter().map(|rule| rule.package.clone()).collect(),
             extras: extras.clone(),
             searched: searched(&rpaths, &environment),
             template: template.clone(),
@@ -122,6 +122,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         distributions,
         summary: summary?.value,
         readme,
+        listing,
         license,
         template: template.map(|t| Spanned::new(t.value.into(), t.place))?,
         overlay,
@@ -170,30 +171,34 @@ impl Scope<'_, '_> {
         names: &[Spanned<PackageName>],
         line: &'static str,
         kind: Option<PackageKind>,
+        when: Condition,
     ) {
         for name in names {
             self.context.resolve(name, kind);
-            self.give(line, name.as_str(), Condition::default(), &name.place);
+            self.give(line, name.as_str(), when, &name.place);
         }
     }
 
-    fn required(&self, node: &mut Node<'_>) -> Option<Spanned<PackageName>> {
+    fn required(&self, node: &mut Node<'_>) -> Option<RequireRule> {
         let name = node.argument("a package");
-        self.resolve_once(name.as_slice(), "requires", None);
-        name
+        let when = node.condition();
+        self.resolve_once(name.as_slice(), "requires", None, when);
+        Some(RequireRule { package: name?, when })
     }
 
-    fn keep_links(&self, node: &mut Node<'_>) -> Vec<Spanned<RelPath>> {
+    fn keep_links(&self, node: &mut Node<'_>) -> Vec<KeepLinkRule> {
         let paths = node.at_least_one::<RelPath>("a path");
-        for path in &paths {
-            self.give("keep-link", path.as_str(), Condition::default(), &path.place);
-        }
-        paths
+        let when = node.condition();
+        let rule = |path: Spanned<RelPath>| {
+            self.give("keep-link", path.as_str(), when, &path.place);
+            KeepLinkRule { path, when }
+        };
+        paths.into_iter().map(rule).collect()
     }
 
     fn artifacts_of(&self, node: &mut Node<'_>) -> Vec<Spanned<PackageName>> {
         let names = node.at_least_one("a package");
-        self.resolve_once(&names, "artifacts-of", Some(PackageKind::Runtime));
+        self.resolve_once(&names, "artifacts-of", Some(PackageKind::Runtime), Condition::default());
         names
     }
 }

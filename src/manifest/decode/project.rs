@@ -1,7 +1,7 @@
 //! `common` and `drop`.
 
 use super::text::{Specifier, TagLevel, TagSource, Variable, WebAddress};
-use super::{Context, DropRule, Node, Project, license};
+use super::{Context, DropRule, Node, Project, license, listing};
 use crate::manifest::{CompressionRule, Glob, LicenseText, PlatformTag};
 use crate::names::Compression;
 use crate::source::Spanned;
@@ -10,6 +10,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let mut lines = node.block();
     let author = lines.once("author", |n| n.argument::<String>("a name"));
     let home_page = lines.at_most_once("home-page", |n| n.argument::<WebAddress>("an address"));
+    let listing = listing::listing(&mut lines, context.faults);
     let requires_python =
         lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag = lines.at_most_once("platform-tag", |n| Some(platform_tag(n)));
@@ -20,6 +21,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     Some(Project {
         author: author?.value,
         home_page: home_page.map(|address| address.value.0),
+        listing,
         requires_python: requires_python?.value.0,
         platform_tag: platform_tag.unwrap_or_default(),
         license_texts,

@@ -1,11 +1,11 @@
 //! The rules of a package, one function a node.
 
-use super::Node;
 use super::package::Scope;
 use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
+use super::{Block, Node};
 use crate::manifest::{
     AliasForm, AliasRule, ArtifactRule, ComponentRule, Environment, ForbidRule, Glob, Library,
-    PackageKind, PathRule, RpathRule, Script, ScriptTarget,
+    PackageKind, PathRule, RpathRule, Rules, Script, ScriptTarget,
 };
 use crate::names::{ArtifactName, Component, RelPath};
 use crate::source::{Code, Place, Problem, Spanned};
@@ -27,12 +27,13 @@ pub(super) fn artifact<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option
     };
     let (repeats, apart) = (why(node, "repeats"), why(node, "apart"));
     let optional = node.property::<String>("optional").map(|o| o.value);
+    let subproject = node.property::<String>("subproject");
     let when = node.condition();
     let name = name?;
     if node.is_sound() {
         give_components(scope, &name, &components, when);
     }
-    Some(ArtifactRule { name, components, repeats, apart, optional, when })
+    Some(ArtifactRule { name, components, repeats, apart, subproject, optional, when })
 }
 
 fn give_components(
@@ -63,17 +64,24 @@ pub(super) fn component(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Co
     Some(ComponentRule { component, optional, when })
 }
 
-pub(super) fn path(
-    node: &mut Node<'_>,
-    scope: &Scope<'_, '_>,
+/// The paths of all lines of this name, in their order.
+pub(super) fn paths<'a>(
+    lines: &mut Block<'a>,
+    scope: &Scope<'_, 'a>,
     line: &'static str,
-) -> Option<PathRule> {
-    let glob = node.argument::<Glob>("a glob");
-    let optional = node.property::<String>("optional");
+) -> Rules<PathRule> {
+    lines.every(line, |node| path(node, scope, line)).into_iter().flatten().collect()
+}
+
+fn path(node: &mut Node<'_>, scope: &Scope<'_, '_>, line: &'static str) -> Option<Vec<PathRule>> {
+    let globs = node.at_least_one::<Glob>("a glob");
+    let optional = node.property::<String>("optional").map(|o| o.value);
     let when = node.condition();
-    let glob = glob.filter(|_| node.is_sound())?;
-    scope.give(line, glob.as_str(), when, &glob.place);
-    Some(PathRule { glob, optional: optional.map(|o| o.value), when })
+    let rule = |glob: Spanned<Glob>| {
+        scope.give(line, glob.as_str(), when, &glob.place);
+        PathRule { glob, optional: optional.clone(), when }
+    };
+    node.is_sound().then(|| globs.into_iter().map(rule).collect())
 }
 
 pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Vec<ForbidRule>> {

@@ -194,7 +194,7 @@ impl Reason for TextError {
     }
 }
 
-fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
+pub(super) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
     Err(TextError { message, label, help: None })
 }
 

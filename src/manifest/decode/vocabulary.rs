@@ -6,14 +6,18 @@
 
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 
+mod compose;
 mod former;
+mod listing;
 mod package;
 mod python;
 
 #[cfg(test)]
 mod tests;
 
+pub(in crate::manifest) use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
 pub(in crate::manifest) use former::{former_node, former_property};
+use listing::{CLASSIFIER, KEYWORD, URL};
 pub(super) use package::PACKAGE;
 
 /// Both files.
@@ -57,6 +61,7 @@ const ON: ArgSpec = optional("on", "Counts on this system only: linux or windows
 
 /// At the top of the packages' file.
 pub(super) const FILE: &[NodeSpec] = &[
+    INCLUDE,
     NodeSpec::new("common", Arity::Once, "common { … }", "Holds what all packages share.").block(PROJECT).example(
         r#"common {
     author "The Example Project"
@@ -168,6 +173,9 @@ pub(super) const FILE: &[NodeSpec] = &[
         required("reason", "Why they can be missing."),
     ])
     .example(r#"allow-missing "libblas.so.*" reason="small builds leave it out""#),
+    GROUP,
+    CHANGE,
+    REMOVE,
 ];
 
 /// In `common`.
@@ -183,6 +191,9 @@ const PROJECT: &[NodeSpec] = &[
     )
     .with(&[argument("https://…", "Its address.")])
     .example(r#"home-page "https://example.org""#),
+    URL,
+    CLASSIFIER,
+    KEYWORD,
     NodeSpec::new(
         "requires-python",
         Arity::Once,
@@ -266,44 +277,39 @@ const DIRECTORIES: &[NodeSpec] = &[NodeSpec::new(
 .example(r#"directory "core" "lib""#)];
 
 /// At the top of the families' file.
-pub(super) const FAMILIES: &[NodeSpec] = &[NodeSpec::new(
-    "isa",
-    Arity::AtLeastOnce,
-    r#"isa "NAME" product="TEXT" { … }"#,
-    "Declares an ISA and, in its block, the families that it is in.",
-)
-.with(&[
-    argument("NAME", "The ISA as artifacts and the command line name it: lower-case letters and digits, without features."),
-    required("product", "The products that have it."),
-])
-.block(ISA)
-.example(
-    r#"isa "gpu90" product="Example 90" {
-    family "gpu9-all" "server-all"
-    without "sparse"
-}"#,
-)];
-
-/// In `isa`.
-const ISA: &[NodeSpec] = &[
+pub(super) const FAMILIES: &[NodeSpec] = &[
+    INCLUDE,
     NodeSpec::new(
-        "family",
-        Arity::AtMostOnce,
-        r#"family "NAME" "NAME""#,
-        "Puts the ISA into families, which artifacts and the command line can name.",
+        "isa",
+        Arity::Any,
+        r#"isa "NAME" "FAMILY" "FAMILY" product="TEXT""#,
+        "Declares an ISA and the families that it is in, which artifacts and the command line can name.",
     )
-    .with(&[part(ArgKind::OneOrMore, "NAME", "A family. The ISA's own name needs no mention.")])
-    .example(r#"family "gpu9-all" "server-all""#),
+    .with(&[
+        argument("NAME", "The ISA as artifacts and the command line name it: lower-case letters and digits, without features."),
+        part(ArgKind::Arguments, "FAMILY", "A family. The ISA's own name needs no mention."),
+        optional("product", "The products that have it, for readers."),
+    ])
+    .example(r#"isa "gpu90" "gpu9-all" "server-all" product="Example 90""#),
     NodeSpec::new(
-        "without",
-        Arity::AtMostOnce,
-        r#"without "PROJECT" "PROJECT""#,
-        "Notes the projects that a build leaves out for this ISA.",
+        "subproject",
+        Arity::Any,
+        r#"subproject "NAME" "NAME" { without "ISA" "FAMILY"; }"#,
+        "Declares parts of the build that it leaves out for some ISAs: `subproject=` in packages.kdl names them.",
     )
-    .with(&[part(
-        ArgKind::OneOrMore,
-        "PROJECT",
-        "A project, in its own spelling. It is for readers: plans don't depend on it.",
-    )])
-    .example(r#"without "sparse""#),
+    .with(&[part(ArgKind::OneOrMore, "NAME", "A subproject, as the build spells it.")])
+    .block(EXCEPTIONS)
+    .example("subproject \"sparse\" {\n    without \"gpu90\"\n}"),
+    CHANGE,
+    REMOVE,
 ];
+
+/// In `subproject`.
+const EXCEPTIONS: &[NodeSpec] = &[NodeSpec::new(
+    "without",
+    Arity::Once,
+    r#"without "ISA" "FAMILY""#,
+    "Names the ISAs that the subproject is not built for.",
+)
+.with(&[part(ArgKind::OneOrMore, "ISA", "An ISA, or a family for all of its ISAs.")])
+.example(r#"without "gpu90""#)];

@@ -154,8 +154,8 @@ pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
     value
 }
 
-fn written<'a>(faults: &'a Faults, entry: &Entry) -> &'a str {
-    &faults.source.text()[entry.value_span.clone()]
+fn written(faults: &Faults, entry: &Entry) -> String {
+    faults.at(&entry.value_span).text().to_owned()
 }
 
 /// The value alone: the span of a property begins with its name.

@@ -41,12 +41,8 @@ fn direct(
     distribution: &Distribution,
 ) -> Vec<usize> {
     let Some(package) = manifest.packages.get(&distribution.package) else { return Vec::new() };
-    let own = package
-        .requires
-        .iter()
-        .chain(&package.overlay)
-        .chain(&package.artifacts_of)
-        .map(|p| &p.value);
+    let required = package.requires.iter().map(|rule| &rule.package);
+    let own = required.chain(&package.overlay).chain(&package.artifacts_of).map(|p| &p.value);
     let named: BTreeSet<&PackageName> =
         own.chain(selected(manifest, distributions, package)).collect();
     let fits =
@@ -70,13 +66,17 @@ fn selected<'m>(
     };
     let offers = |p: &&Package| {
         let extras = p.extras.iter().map(|e| &e.package.value);
-        p.requires.iter().map(|r| &r.value).chain(extras).any(|name| *name == package.name.value)
+        p.requires
+            .iter()
+            .map(|r| &r.package.value)
+            .chain(extras)
+            .any(|name| *name == package.name.value)
     };
     let required = manifest
         .packages
         .values()
         .filter(built)
         .filter(offers)
-        .map(|p| p.requires.iter().map(|r| &r.value).collect());
+        .map(|p| p.requires.iter().map(|r| &r.package.value).collect());
     required.reduce(|one: BTreeSet<_>, other| &one & &other).unwrap_or_default()
 }

@@ -133,8 +133,8 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
         package
             .keep_links
             .iter()
-            .filter(|l| ***l == *path)
-            .map(|l| rule(Says::KeepsLink, &l.place)),
+            .filter(|rule| *rule.path == *path)
+            .map(|l| rule(Says::KeepsLink, &l.path.place)),
     );
     for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
         rules.push(rule(Says::Finds(library.name.value.clone()), &library.name.place));

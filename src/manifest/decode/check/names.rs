@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::manifest::{Distribution, Families, Package, Python};
 use crate::names::{DistName, PackageName};
-use crate::source::{Code, Problem, Problems, Spanned};
+use crate::source::{Code, Problem, Problems, Spanned, nearest};
 use crate::target::{Per, Target, Variant};
 
 /// What a name belongs to.
@@ -92,4 +92,28 @@ fn way(declared: &Distribution) -> &'static str {
     } else {
         "as it stands"
     }
+}
+
+/// Subprojects that lines name and families.kdl does not declare.
+pub(in super::super) fn unknown_subprojects(
+    packages: &IndexMap<PackageName, Package>,
+    families: &Families,
+) -> Problems {
+    let rules = packages.values().flat_map(|package| &package.artifacts);
+    let mut problems = Problems::new();
+    for subproject in rules.filter_map(|rule| rule.subproject.as_ref()) {
+        if families.subprojects.contains_key(&subproject.value) {
+            continue;
+        }
+        let known = families.subprojects.keys().map(String::as_str);
+        let label = match nearest(&subproject.value, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "families.kdl does not declare it".to_owned(),
+        };
+        let message = format!("there is no subproject `{}`", subproject.value);
+        problems.push(Problem::error(Code::UnknownSubproject, message).label(&subproject.place, label).help(
+            "declare it in families.kdl with the ISAs that it is not built for, or leave `subproject` out",
+        ));
+    }
+    problems
 }

@@ -1,12 +1,15 @@
 //! The nodes in `package`.
 
-use super::{DIRECTORIES, MODE, ON, WHY, argument, optional, part, required};
+use super::{
+    CLASSIFIER, DIRECTORIES, GROUP, KEYWORD, MODE, ON, URL, WHY, argument, optional, part, required,
+};
 use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
 const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
 
-const GLOB: ArgSpec = argument(
+const GLOBS: ArgSpec = part(
+    ArgKind::OneOrMore,
     "GLOB",
     "Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`, and a \
      link `a` itself.",
@@ -51,6 +54,9 @@ pub const PACKAGE: &[NodeSpec] = &[
          placeholder of the split.",
     )])
     .example(r#"readme "docs/example.md""#),
+    URL.of(ALL),
+    CLASSIFIER.of(ALL),
+    KEYWORD.of(ALL),
     NodeSpec::new(
         "license",
         Arity::AtMostOnce,
@@ -74,9 +80,9 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Runtime])
     .with(&[argument("PACKAGE", "A runtime package that is no overlay itself.")])
     .example(r#"overlay "core""#),
-    NodeSpec::new("requires", Arity::Any, r#"requires "PACKAGE""#, "Requires another package, at the same version.")
+    NodeSpec::new("requires", Arity::Any, r#"requires "PACKAGE" mode="…" on="…""#, "Requires another package, at the same version.")
         .of(ALL)
-        .with(&[argument("PACKAGE", "The package.")])
+        .with(&[argument("PACKAGE", "The package."), MODE, ON])
         .example(r#"requires "core""#),
     NodeSpec::new(
         "extra",
@@ -110,7 +116,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "artifact",
         Arity::Any,
-        r#"artifact "NAME" "lib" "run" repeats="WHY" apart="WHY" optional="WHY" mode="…" on="…""#,
+        r#"artifact "NAME" "lib" repeats="WHY" apart="WHY" subproject="…" optional="WHY" mode="…" on="…""#,
         "Takes components of a build artifact: the directories `{NAME}_{component}_{family}`.",
     )
     .of(&[Runtime, Devel])
@@ -130,6 +136,7 @@ pub const PACKAGE: &[NodeSpec] = &[
             "Why libraries of it can go into another directory than what belongs to them: the files that the artifact has for single targets, and \
              those in the directory `NAME` beside `libNAME.so`; without it, that is a mistake. In runtime packages.",
         ),
+        optional("subproject", "The part of the build that it comes from: families.kdl says for which ISAs that is not built."),
         WHY,
         MODE,
         ON,
@@ -151,21 +158,21 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "include",
         Arity::Any,
-        r#"include "GLOB" optional="WHY" mode="…" on="…""#,
+        r#"include "GLOB" "GLOB" optional="WHY" mode="…" on="…""#,
         "Narrows the package to these paths; where there are several, each adds some.",
     )
     .of(&[Runtime])
-    .with(&[GLOB, WHY, MODE, ON])
+    .with(&[GLOBS, WHY, MODE, ON])
     .example(r#"include "lib/profiler/**""#),
     NodeSpec::new(
         "exclude",
         Arity::Any,
-        r#"exclude "GLOB" optional="WHY" mode="…" on="…""#,
+        r#"exclude "GLOB" "GLOB" optional="WHY" mode="…" on="…""#,
         "Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere` leaves files out of \
          every package.",
     )
     .of(&[Runtime])
-    .with(&[GLOB, WHY, MODE, ON])
+    .with(&[GLOBS, WHY, MODE, ON])
     .example(r#"exclude "**/cmake/**""#),
     NodeSpec::new(
         "forbid",
@@ -175,7 +182,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     )
     .of(&[Runtime, Devel])
     .with(&[
-        part(ArgKind::OneOrMore, "GLOB", "Installed paths of files and links, as `exclude` takes them."),
+        GLOBS,
         required("reason", "Why they do not belong in the package."),
         MODE,
         ON,
@@ -263,10 +270,11 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "keep-link",
         Arity::Any,
-        r#"keep-link "PATH" "PATH""#,
+        r#"keep-link "PATH" "PATH" mode="…" on="…""#,
         "Lets installed paths stay links into the package that ships it when the devel tree is expanded.",
     )
     .of(&[Devel])
-    .with(&[part(ArgKind::OneOrMore, "PATH", "Installed paths.")])
+    .with(&[part(ArgKind::OneOrMore, "PATH", "Installed paths."), MODE, ON])
     .example(r#"keep-link "bin/cc""#),
+    GROUP.of(ALL),
 ];

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::kdl;
+use crate::manifest::compose::{self, Which};
 use crate::manifest::decode::{families, packages_file};
 use crate::manifest::reader::{Asked, Faults};
 use crate::manifest::{Beside, PackageKind};
@@ -41,6 +42,24 @@ package "device" kind="runtime" {
 python-project "example-runtime" { source "runtime"; }
 "#;
 
+/// What examples include and change.
+const INCLUDED: &str = r#"
+package "core" kind="runtime" {
+    distribution "example-core" module="example_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+    script "example-debug"
+}
+package "profiler" kind="runtime" {
+    distribution "example-profiler" module="example_profiler" per="none"
+    summary "Profiler"; license "MIT"; template "runtime"
+}
+"#;
+
+/// Lines that are about lines of included files, or about the lines in their block.
+fn is_composed(word: &NodeSpec) -> bool {
+    [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
+}
+
 /// The lines that have to be there, but for those that the example gives, and the example.
 fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
     let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
@@ -70,7 +89,19 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             text
         }
     };
+    let included = || format!("include \"built-in\"\n{}{}", project(), word.example);
     let texts = match owner {
+        None if word.name == "include" && !of_packages => vec![word.example.to_owned()],
+        None if word.name == "include" => vec![project() + word.example],
+        // Its example has lines of a runtime package.
+        None | Some("package") if word.name == GROUP.name => {
+            vec![package(PackageKind::Runtime, word)]
+        }
+        // Of the families' file they are the same.
+        None if is_composed(word) => {
+            return vec![Sample { of_packages: true, text: included() }];
+        }
+        None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
         None => vec![project() + word.example + OTHERS],
         Some("common") => vec![block("common", &PROJECT_LINES, word)],
@@ -86,7 +117,9 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             let lines = [("source", "source \"sample\"")];
             vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
         }
-        Some("isa") => vec![block("isa \"gpu1\" product=\"A\"", &[], word)],
+        Some("subproject") => {
+            vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
+        }
         Some(other) => panic!("say here what `{other}` needs around its nodes"),
     };
     texts.into_iter().map(|text| Sample { of_packages, text }).collect()
@@ -96,13 +129,21 @@ impl Sample {
     /// What was asked for while it was decoded, which has to go well.
     fn asked(&self) -> Vec<Asked> {
         let source = Source::new("sample.kdl", self.text.as_str());
-        let (faults, nodes) = (Faults::noting(&source), kdl::parse(&source).unwrap());
+        let faults = Faults::noting(&source);
         let read = |_: &RelPath| Ok("A text.".to_owned());
-        let beside = Beside { templates: vec!["runtime", "meta"], read: &read };
+        let built_in = [INCLUDED, "isa \"gpu90\""].map(|text| Source::new("built-in.kdl", text));
+        let beside = Beside {
+            templates: vec!["runtime", "meta"],
+            read: &read,
+            built_in: Some((&built_in[0], &built_in[1])),
+        };
+        let which = if self.of_packages { Which::Packages } else { Which::Families };
+        let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
         let sound = if self.of_packages {
             packages_file(&faults, &nodes, Some(&beside)).is_some()
         } else {
-            !families::file(&faults, &nodes).isas.is_empty()
+            let families = families::file(&faults, &nodes);
+            !families.isas.is_empty() || !families.subprojects.is_empty()
         };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
@@ -166,8 +207,10 @@ fn decoders_take_the_parts_that_are_documented() {
             })
             .collect();
         let name = |part: &ArgSpec| if part.takes.is_argument() { "" } else { part.name };
+        // `include` is a word for files and for paths.
+        let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
         let mut said: BTreeSet<(ArgKind, &str)> =
-            word.parts.iter().map(|part| (part.takes, name(part))).collect();
+            words.flat_map(|word| word.parts).map(|part| (part.takes, name(part))).collect();
         // Where a devel package can have none, a runtime package has to have one.
         if said.contains(&(ArgKind::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
             said.insert((ArgKind::OneOrMore, ""));
@@ -200,7 +243,7 @@ fn usages_show_every_part() {
         assert!(shown <= told, "`{}` shows what is not told of", word.usage);
         assert_eq!(
             word.usage.contains('{') && word.usage.ends_with('}'),
-            !word.nodes.is_empty(),
+            !word.nodes.is_empty() || word.name == GROUP.name || word.name == CHANGE.name,
             "{}",
             word.usage
         );
