@@ -38,6 +38,7 @@ mod resolver;
 mod rpath;
 mod runtime_data;
 mod select;
+mod shards;
 mod source_build;
 mod sources;
 mod targets;

@@ -254,3 +254,29 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
         "the version of the packages is not known\n  help: give it: --version 7.2.0\n"
     );
 }
+
+/// What `isa gfx1100` lacks while others have it is told, unless families.kdl says so.
+#[test]
+fn an_artifact_that_an_isa_lacks_is_told() {
+    let more = "rand_lib_gfx906 r_906 text r
+                rand_lib_gfx942 r_942 text r
+                rand_lib_gfx1101 r_1101 text r";
+    let entries = format!("{ENTRIES}\n{more}");
+    let with = |line: &str| {
+        let mut all = packages();
+        all[3] = all[3]
+            .replace("artifact \"blas\" \"lib\"", &format!("artifact \"blas\" \"lib\"\n{line}"));
+        Case::new(&all, &entries).plan_and_warnings().1
+    };
+    let told = with("artifact \"rand\" \"lib\"");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("package `device` gets nothing of artifact `rand` (lib) for gfx1100\n"),
+        "{told:?}"
+    );
+    assert_eq!(with("artifact \"rand\" \"lib\" optional=\"not for all\""), [""; 0]);
+    assert_eq!(with("artifact \"rand\" \"lib\" subproject=\"sparse\""), [""; 0]);
+    let other =
+        with("artifact \"rand\" \"lib\" subproject=\"dense\" optional=\"not in every build\"");
+    assert!(other[0].contains("`without` of subproject \"dense\""), "{other:?}");
+}

@@ -8,7 +8,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Leftover};
 use crate::resolve::{
-    check, closure, compression, ownership, parted, platform, repeated, source_build, unused_rules,
+    check, closure, compression, ownership, parted, platform, repeated, shards, source_build,
+    unused_rules,
 };
 use crate::source::{Code, Problem, Problems};
 
@@ -39,6 +40,7 @@ impl<'a> Resolver<'a> {
             problems.extend(expected.unused(&packages));
         }
         problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
+        problems.extend(shards::check(self.manifest, self.catalog, self.all));
         let Leftover { unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, &selected);
         problems.extend(idle);
