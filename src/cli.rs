@@ -20,6 +20,7 @@ mod fmt;
 mod given;
 mod help;
 mod index;
+mod init;
 mod plan;
 mod retag;
 mod scan;
@@ -43,6 +44,7 @@ pub use explain::ExplainArgs;
 pub use fmt::FmtArgs;
 pub use help::HelpArgs;
 pub use index::IndexArgs;
+pub use init::InitArgs;
 pub use plan::PlanArgs;
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
@@ -116,6 +118,7 @@ An option with [env: NAME] has the variable's value when the command line does n
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Init(InitArgs),
     Scan(ScanArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),

@@ -24,6 +24,7 @@ mod explain;
 mod fmt;
 mod help;
 mod index;
+mod init;
 mod man;
 mod plan;
 mod retag;
@@ -61,6 +62,7 @@ impl From<Problem> for Failure {
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
+        Command::Init(args) => init::run(args),
         Command::Scan(args) => scan::run(args),
         Command::Check(args) => check::run(args),
         Command::Fmt(args) => fmt::run(args),

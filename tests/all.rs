@@ -26,6 +26,7 @@ mod help;
 mod hostile_packages;
 mod independent;
 mod index;
+mod init_command;
 mod kdl;
 mod manifest_errors;
 mod manifest_files;

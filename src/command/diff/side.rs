@@ -15,7 +15,7 @@ use rockpack::text::with_causes;
 
 use super::super::{Failure, environment};
 use super::at_revision;
-use crate::cli::DiffArgs;
+use crate::cli::{BUILT_IN, DiffArgs};
 use crate::{builtin, inputs};
 
 /// Which of both sides.
@@ -52,7 +52,7 @@ pub struct Sides<'a> {
 }
 
 /// What to write as OLD and NEW.
-const EXPECTED: &str = "OLD and NEW are each a plan saved by `rockpack plan --json`, a directory with packages.kdl and families.kdl, or a directory of built packages";
+const EXPECTED: &str = "OLD and NEW are each a plan saved by `rockpack plan --json`, a directory with packages.kdl and families.kdl, `built-in`, or a directory of built packages";
 
 impl<'a> Sides<'a> {
     pub fn new(args: &'a DiffArgs) -> Self {
@@ -69,6 +69,9 @@ impl<'a> Sides<'a> {
     }
 
     fn at(&self, path: &Path) -> Result<Side, Failure> {
+        if path.as_os_str() == BUILT_IN {
+            return self.manifest(Some(path));
+        }
         if path.is_file() {
             return saved(path);
         }

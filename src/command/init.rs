@@ -1,0 +1,45 @@
+//! `rockpack init`: a manifest to start from.
+
+use std::io::Write;
+use std::path::Path;
+
+use fs_err as fs;
+use rockpack::source::{Code, Problem};
+
+use super::{Failure, environment, print};
+use crate::builtin;
+use crate::cli::InitArgs;
+
+/// What includes the built-in manifest: packages and families.
+const OVER_BUILT_IN: [&str; 2] =
+    [include_str!("init/packages.kdl"), include_str!("init/families.kdl")];
+/// What stands alone.
+const MINIMAL: [&str; 2] =
+    [include_str!("init/minimal-packages.kdl"), include_str!("init/minimal-families.kdl")];
+
+/// Writes both files, unless one of them is there.
+pub fn run(args: &InitArgs) -> Result<(), Failure> {
+    let texts = if args.minimal { MINIMAL } else { OVER_BUILT_IN };
+    let files = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(|name| args.dir.join(name));
+    if let Some(there) = files.iter().find(|file| file.symlink_metadata().is_ok()) {
+        let problem =
+            Problem::error(Code::Environment, format!("{} exists already", there.display()));
+        return Err(problem.help("name another directory: rockpack init DIR").into());
+    }
+    fs::create_dir_all(&args.dir).map_err(|e| environment(e.to_string()))?;
+    for (file, text) in files.iter().zip(texts) {
+        write(file, text)?;
+    }
+    let [packages, families] = files.map(|file| file.display().to_string());
+    let option = match args.dir.as_os_str() {
+        dir if dir == "." => String::new(),
+        dir => format!(" --manifest {}", dir.display()),
+    };
+    print(&format!("{packages}\n{families}\nrockpack check{option} tells whether they are sound\n"))
+}
+
+/// Writes a file that is not there yet.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    let new = fs::OpenOptions::new().write(true).create_new(true).open(file);
+    new.and_then(|mut new| new.write_all(text.as_bytes())).map_err(|e| environment(e.to_string()))
+}

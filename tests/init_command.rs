@@ -1,0 +1,137 @@
+//! `rockpack init`: what it writes is sound, and what is changed of it changes the packages.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use tempfile::TempDir;
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_rockpack");
+    Command::new(program).args(args).current_dir(dir).output().unwrap()
+}
+
+fn succeeds(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fails(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(!output.status.success(), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn both_manifests_are_sound_and_laid_out() {
+    for option in [None, Some("--minimal")] {
+        let dir = TempDir::new().unwrap();
+        let args: Vec<&str> = ["init", "packaging"].into_iter().chain(option).collect();
+        let told = succeeds(dir.path(), &args);
+        assert!(told.contains("rockpack check --manifest packaging"), "{told}");
+        succeeds(dir.path(), &["check", "--manifest", "packaging"]);
+        succeeds(
+            dir.path(),
+            &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"],
+        );
+    }
+}
+
+#[test]
+fn a_manifest_that_is_there_is_left_alone() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("families.kdl"), "// mine\n").unwrap();
+    let told = fails(dir.path(), &["init"]);
+    assert!(told.contains("families.kdl exists already"), "{told}");
+    assert_eq!(fs::read_to_string(dir.path().join("families.kdl")).unwrap(), "// mine\n");
+    assert!(!dir.path().join("packages.kdl").exists());
+}
+
+/// The plan of the demo's artifacts by the manifest in `packaging`, one line a distribution.
+fn plan(dir: &Path, manifest: &str) -> String {
+    let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--files"];
+    succeeds(dir, &args)
+}
+
+#[test]
+fn a_fork_changes_ten_lines_of_the_built_in_manifest() {
+    let dir = TempDir::new().unwrap();
+    succeeds(dir.path(), &["demo", "demo"]);
+    succeeds(dir.path(), &["init", "packaging"]);
+    let without_rules = |text: &str| {
+        let lines = text.lines().map(|line| line.split("  <- ").next().unwrap_or_default().trim());
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let built_in = plan(dir.path(), "built-in");
+    assert_eq!(without_rules(&plan(dir.path(), "packaging")), without_rules(&built_in));
+    assert!(built_in.contains("rocm-profiler") && built_in.contains("bin/rocminfo"));
+
+    let packages = dir.path().join("packaging/packages.kdl");
+    let changed = r#"include "built-in"
+change "common" {
+    author "A fork"
+    url "Source" "https://example.org/fork"
+}
+remove "package" "profiler"
+change "package" "meta" {
+    remove "extra" "profiler"
+}
+change "package" "devel" {
+    remove "artifacts-of"
+    artifacts-of "core" "libraries" "device"
+    remove "without-artifact" "rocprofiler-compute"
+    remove "without-artifact" "rocprofiler-systems"
+}
+change "package" "core" {
+    remove "script" "rocminfo"
+}
+drop "**" artifact="rocprofiler-compute" reason="we have no profiler"
+drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
+"#;
+    fs::write(&packages, changed).unwrap();
+    let forked = plan(dir.path(), "packaging");
+    assert!(!forked.contains("rocm-profiler"), "{forked}");
+
+    // Provenance names what was read, the built-in manifest too.
+    let args = [
+        "build",
+        "--artifact-dir",
+        "demo",
+        "--dest-dir",
+        "out",
+        "--manifest",
+        "packaging",
+        "--no-cache",
+    ];
+    succeeds(dir.path(), &args);
+    let statement = fs::read_to_string(dir.path().join("out/dist/provenance.intoto.json")).unwrap();
+    assert!(statement.contains("<built in>/packages.kdl"), "{statement}");
+    let core = fs::read_dir(dir.path().join("out/dist"))
+        .unwrap()
+        .filter_map(Result::ok)
+        .find(|e| e.file_name().to_string_lossy().starts_with("rocm_sdk_core"));
+    let mut zip = zip::ZipArchive::new(fs::File::open(core.unwrap().path()).unwrap()).unwrap();
+    let mut member = |end: &str| {
+        let name = zip.file_names().find(|name| name.ends_with(end)).unwrap().to_owned();
+        std::io::read_to_string(zip.by_name(&name).unwrap()).unwrap()
+    };
+    let metadata = member(".dist-info/METADATA");
+    assert!(metadata.contains("Author: A fork\n"), "{metadata}");
+    assert!(metadata.contains("Project-URL: Source, https://example.org/fork\n"), "{metadata}");
+    let scripts = member("entry_points.txt");
+    assert!(!scripts.contains("rocminfo"), "{scripts}");
+}
+
+#[test]
+fn a_mistake_in_an_included_file_is_shown_there() {
+    let dir = TempDir::new().unwrap();
+    succeeds(dir.path(), &["init", "packaging"]);
+    let file = |name: &str| dir.path().join("packaging").join(name);
+    fs::write(file("packages.kdl"), "include \"built-in\"\ninclude \"ours.kdl\"\n").unwrap();
+    fs::write(file("ours.kdl"), "\n\nsystem-libary \"libx.so.1\"\n").unwrap();
+    let told = fails(dir.path(), &["check", "--manifest", "packaging"]);
+    assert!(told.contains("packaging/ours.kdl:3:1") || told.contains("ours.kdl:3:1"), "{told}");
+    assert!(told.contains("did you mean `system-library`?"), "{told}");
+}
