@@ -61,7 +61,11 @@ pub(super) fn scripts(
     ships: impl Fn(&RelPath) -> bool,
 ) -> Vec<(&str, &ScriptTarget)> {
     let can_start = |script: &&Script| starts(script, system, &ships);
-    package.scripts.iter().filter(can_start).map(|s| (s.name.as_str(), &*s.target)).collect()
+    let scripts = package.scripts.iter().filter(can_start);
+    let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
+    // The order of lines in the manifest changes no package.
+    scripts.sort_by_key(|(name, _)| *name);
+    scripts
 }
 
 /// Whether what the script starts is there.
