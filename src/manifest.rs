@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::names::{ArtifactName, Component, Isa, PackageName, RelPath};
 use crate::source::{Place, Problems, Source, Spanned};
-use crate::target::{Condition, Per, Target};
+use crate::target::{Condition, Per, Target, Values};
 
 mod compose;
 mod compression;
@@ -437,6 +437,8 @@ impl HasGlob for DropRule {
 pub struct Families {
     /// ISA by name.
     pub isas: IndexMap<Isa, IsaFacts>,
+    /// Other splits of a build than ISAs and families: the values of each axis.
+    pub axes: IndexMap<String, Vec<String>>,
     /// Parts of the build that are not built for every ISA, by name.
     pub subprojects: IndexMap<String, Vec<Isa>>,
 }
@@ -450,7 +452,26 @@ pub struct IsaFacts {
     pub families: Vec<String>,
 }
 
+impl Values for Families {
+    fn isas(&self) -> Vec<String> {
+        self.isas.keys().map(ToString::to_string).collect()
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.names().map(str::to_owned).collect()
+    }
+
+    fn axis(&self, name: &str) -> Vec<String> {
+        self.axes.get(name).cloned().unwrap_or_default()
+    }
+}
+
 impl Families {
+    /// Whether `name` is the value of an axis.
+    pub fn is_on_axis(&self, name: &str) -> bool {
+        self.axes.values().flatten().any(|value| value == name)
+    }
+
     /// The ISAs that `name` (a family or an ISA) stands for, smallest first; empty when nobody knows it.
     pub fn expand(&self, name: &str) -> Vec<Isa> {
         let named = |(isa, facts): &(&Isa, &IsaFacts)| {

@@ -9,7 +9,7 @@ use rockpack::manifest::{Beside, Manifest};
 use rockpack::names::RelPath;
 use rockpack::source::{self, Code, Problem, Source};
 
-const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\n";
+const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\naxis \"vendor\" \"acme\"\n";
 const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 
 /// What `include` and `change` are tried on.

@@ -14,7 +14,6 @@ use super::near;
 use crate::cli::BUILT_IN;
 use crate::command::Failure;
 use crate::{builtin, ui};
-use rockpack::target::{Per, Variant};
 
 /// What to write, where a manifest is not found.
 const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
@@ -145,13 +144,9 @@ pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
 /// The names of all packages of the built-in manifest, and those of all distributions that they can have.
 pub fn names() -> BTreeSet<String> {
     let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
-    let variants = |split| match split {
-        Per::None => vec![Variant::None],
-        Per::Isa => manifest.families.isas.keys().map(|i| Variant::Isa(i.to_string())).collect(),
-        Per::Family => manifest.families.names().map(|f| Variant::Family(f.to_owned())).collect(),
-    };
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
-    let names = distributions.flat_map(|d| variants(d.per).into_iter().map(|v| d.name.fill(&v)));
+    let names = distributions
+        .flat_map(|d| d.per.variants(&manifest.families).into_iter().map(|v| d.name.fill(&v)));
     let names: BTreeSet<String> = names.collect();
     manifest.packages.keys().map(ToString::to_string).chain(names).collect()
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
-use crate::target::Condition;
+use crate::target::{Condition, Per};
 use crate::text::counted;
 
 mod check;
@@ -54,19 +54,23 @@ pub(super) fn manifest(
     beside: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
     let (mut sources, mut problems) = (Vec::new(), Problems::new());
-    let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems)
-        .and_then(|(faults, nodes)| {
-            let file = packages_file(&faults, &nodes, beside);
-            problems.extend(faults.into_problems());
-            file
-        });
-    let families = decoded(families, Which::Families, beside, &mut sources, &mut problems).map(
-        |(faults, nodes)| {
-            let file = families::file(&faults, &nodes);
-            problems.extend(faults.into_problems());
-            file
-        },
-    );
+    let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems);
+    let (mut more, mut after) = (Vec::new(), Problems::new());
+    let families = decoded(families, Which::Families, beside, &mut more, &mut after);
+    // Families first: packages name their axes. What is wrong with packages is told first.
+    let families = families.map(|(faults, nodes)| {
+        let file = families::file(&faults, &nodes);
+        after.extend(faults.into_problems());
+        file
+    });
+    let axes = families.as_ref().map(|families| families.axes.keys().map(String::as_str).collect());
+    let packages = packages.and_then(|(faults, nodes)| {
+        let file = packages_file(&faults, &nodes, beside, axes.unwrap_or_default());
+        problems.extend(faults.into_problems());
+        file
+    });
+    sources.extend(more);
+    problems.extend(after);
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
         problems.extend(check::unknown_subprojects(&file.packages, families));
@@ -122,8 +126,10 @@ fn packages_file(
     faults: &Faults,
     file: &[kdl::Node],
     beside: Option<&Beside<'_>>,
+    axes: Vec<&str>,
 ) -> Option<PackagesFile> {
-    let context = Context::survey(faults, file, beside.map_or(&nothing, |beside| beside.read));
+    let read = beside.map_or(&nothing as _, |beside| beside.read);
+    let context = Context { axes, ..Context::survey(faults, file, read) };
     let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
     let project = nodes.once("common", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
@@ -179,6 +185,8 @@ struct Context<'a> {
     faults: &'a Faults,
     /// The text of a file beside the manifest, or why it cannot be read.
     read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    /// The axes of the families' file.
+    axes: Vec<&'a str>,
     /// Every package that is declared, also one that cannot be decoded: its mistakes are
     /// reported where they are, not again wherever it is named.
     declared: IndexMap<&'a str, Declared>,
@@ -235,7 +243,27 @@ impl<'a> Context<'a> {
             declared.insert(name, Declared { place, kind });
         }
         let (once, unknown, outlines) = Default::default();
-        Self { faults, read, declared, once, unknown, outlines }
+        Self { faults, read, axes: Vec::new(), declared, once, unknown, outlines }
+    }
+
+    /// The words of `per`: those that every manifest knows, and the axes of families.kdl.
+    fn splits(&self) -> impl Iterator<Item = &str> {
+        Per::WORDS.into_iter().chain(self.axes.iter().copied())
+    }
+
+    /// The split of this word, which has to be known.
+    fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
+        if self.splits().any(|known| known == word.value) {
+            return Some(Spanned::new(Per::named(&word.value), word.place));
+        }
+        let message = format!("`{}` is not a split", word.value);
+        let label = match nearest(&word.value, self.splits()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "no `axis` of families.kdl is called so".to_owned(),
+        };
+        let problem = Problem::error(Code::InvalidText, message).label(&word.place, label);
+        self.faults.report(problem.help(format!("write {}", super::reader::either(self.splits()))));
+        None
     }
 
     /// Notes what may be given once in the file.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::target::Variant;
 
-/// A text that may have `{isa}` or `{family}` in it.
+/// A text that may have a placeholder in it, such as `{isa}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(String);
 
@@ -22,7 +22,16 @@ impl Template {
 
     /// Whether it has a placeholder at all.
     pub fn has_placeholder(&self) -> bool {
-        self.0.contains("{isa}") || self.0.contains("{family}")
+        self.placeholders().next().is_some()
+    }
+
+    /// The text for whatever target, to see whether names are possible.
+    pub fn filled(&self) -> String {
+        let mut text = self.0.clone();
+        for placeholder in self.placeholders() {
+            text = text.replace(&format!("{{{placeholder}}}"), "x");
+        }
+        text
     }
 
     /// The names between `{` and `}`, in order.
@@ -32,11 +41,7 @@ impl Template {
 
     /// The text for one target.
     pub fn fill(&self, variant: &Variant) -> String {
-        match variant {
-            Variant::None => self.0.clone(),
-            Variant::Family(name) => self.0.replace("{family}", name),
-            Variant::Isa(name) => self.0.replace("{isa}", name),
-        }
+        variant.fill(&self.0)
     }
 
     /// The text for one target as an identifier: what cannot stand in one becomes `_`.
@@ -45,7 +50,7 @@ impl Template {
     }
 }
 
-/// A text with a placeholder that nothing fills.
+/// A text with a placeholder that nothing can fill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
 pub struct TemplateError {
@@ -60,8 +65,9 @@ impl FromStr for Template {
 
     fn from_str(text: &str) -> Result<Self, TemplateError> {
         let template = Self::new(text);
-        let unknown =
-            template.placeholders().find(|p| !matches!(*p, "isa" | "family")).map(str::to_owned);
+        // Which splits there are is known where the line is read.
+        let is_word = |p: &&str| !p.is_empty() && p.chars().all(|c| c.is_ascii_lowercase());
+        let unknown = template.placeholders().find(|p| !is_word(p)).map(str::to_owned);
         match unknown {
             Some(placeholder) => Err(TemplateError { text: text.to_owned(), placeholder }),
             None => Ok(template),

@@ -18,7 +18,7 @@ pub(super) fn catalog(catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
     let other: BTreeSet<&str> = families
         .map(Family::base)
-        .filter(|base| !targets.built.iter().any(|t| t == base))
+        .filter(|base| !targets.built.iter().any(|t| t == base) && !targets.is_on_axis(base))
         .collect();
     ignored
         .chain(

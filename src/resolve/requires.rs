@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::resolved_dist::{ResolvedDist, dist_name};
-use super::targets::Targets;
+use super::targets::{Published, Targets};
 use crate::manifest::{self, Manifest, Pick};
 use crate::names::{NameError, PackageName, System};
-use crate::target::{Per, Variant};
+use crate::target::Variant;
 
 /// What a selector's extras install.
 #[derive(Debug, Default)]
@@ -26,11 +26,7 @@ pub(super) fn requires(
     let mut requirements = Vec::new();
     for rule in &dist.package.requires {
         if let Some(declared) = declared(manifest, &rule.package) {
-            requirements.push(requirement(
-                declared,
-                targets,
-                &variant_of(declared, &dist.variant),
-            )?);
+            requirements.push(requirement(declared, targets, &declared.per.beside(&dist.variant))?);
         }
     }
     Ok(requirements)
@@ -57,7 +53,7 @@ pub(super) fn extras(
                     .insert(name, format!("{}=={}", declared.name.as_str(), targets.version));
             }
             Pick::Only => {
-                let own = requirement(declared, targets, &variant_of(declared, &dist.variant))?;
+                let own = requirement(declared, targets, &declared.per.beside(&dist.variant))?;
                 extras.fixed.insert(name, vec![own]);
             }
             Pick::All => {
@@ -87,22 +83,15 @@ fn declared<'a>(
     manifest.packages.get(package).and_then(|p| p.distribution())
 }
 
-/// The variant of `declared` that belongs to a distribution of `variant`.
-fn variant_of(declared: &manifest::Distribution, variant: &Variant) -> Variant {
-    if declared.per == Per::None { Variant::None } else { variant.clone() }
-}
-
 /// What there is to choose from: all that is published, or what this selector is for.
 fn variants(
     declared: &manifest::Distribution,
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Vec<Variant> {
-    match (declared.per, &dist.variant) {
-        (Per::None, _) => vec![Variant::None],
-        (Per::Family, Variant::Family(own)) => vec![Variant::Family(own.clone())],
-        (Per::Family, _) => targets.all_published().into_iter().map(Variant::Family).collect(),
-        (Per::Isa, _) => targets.all_published().into_iter().map(Variant::Isa).collect(),
+    match &dist.variant {
+        Variant::Of(per, _) if *per == declared.per => vec![dist.variant.clone()],
+        _ => declared.per.variants(&Published(targets)),
     }
 }
 

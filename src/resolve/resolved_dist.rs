@@ -24,11 +24,7 @@ pub(super) struct ResolvedDist<'a> {
 impl ResolvedDist<'_> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
-        match (&self.variant, self.declared.per) {
-            (Variant::Isa(isa), _) => id.family.base() == isa,
-            (Variant::Family(family), _) => id.family.is_generic() || id.family.as_str() == family,
-            (Variant::None, _) => id.family.is_generic(),
-        }
+        self.variant.takes(&id.family)
     }
 
     /// Whether an artifact built for this is installed together with it.
@@ -61,7 +57,7 @@ pub(super) fn resolved_dists<'a>(
     let (mut all, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution() else { continue };
-        for variant in variants(declared.per, targets) {
+        for variant in declared.per.variants(targets) {
             match dist(manifest, targets, package, declared, variant, suffix) {
                 Ok(dist) => all.push(dist),
                 Err(e) => {
@@ -93,14 +89,6 @@ pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Proble
     labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
 }
 
-fn variants(split: Per, targets: &Targets) -> Vec<Variant> {
-    match split {
-        Per::None => vec![Variant::None],
-        Per::Family => targets.built.iter().cloned().map(Variant::Family).collect(),
-        Per::Isa => targets.built.iter().cloned().map(Variant::Isa).collect(),
-    }
-}
-
 fn dist<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
@@ -117,7 +105,7 @@ fn dist<'a>(
         None => name.clone(),
     };
     // Packages of several families under one name would overwrite each other.
-    let apart = matches!(variant, Variant::Family(_))
+    let apart = *variant.per() == Per::Family
         && !declared.name.has_placeholder()
         && targets.built.len() > 1;
     let directory = if apart {
@@ -158,7 +146,5 @@ fn overlaid_name(
     variant: &Variant,
 ) -> Result<Option<DistName>, NameError> {
     let declared = manifest.packages.get(overlay).and_then(|p| p.distribution());
-    declared
-        .map(|d| dist_name(d, if d.per == Per::None { &Variant::None } else { variant }))
-        .transpose()
+    declared.map(|d| dist_name(d, &d.per.beside(variant))).transpose()
 }

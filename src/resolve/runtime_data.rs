@@ -10,8 +10,9 @@ use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::Entry;
-use crate::manifest::{Manifest, PackageKind, Script, ScriptTarget};
+use crate::manifest::{Manifest, Package, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
+use crate::target::Variant;
 use crate::version::Version;
 
 /// What is known of the set before the selector is described.
@@ -78,33 +79,46 @@ fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDis
     let mut packages = Map::new();
     for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
         let Some(declared) = package.distribution() else { continue };
-        let Some(built) = all.iter().find(|i| {
+        let for_selector = |i: &&ResolvedDist<'_>| {
             i.package.name.value == *package.name
                 && (selector.relies_on(i) || selector.variant.as_str().is_none())
-        }) else {
-            continue;
         };
+        let extra = selector.package.extras.iter().find(|e| *e.package == *package.name);
+        let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
+        if declared.per.is_by_axis() {
+            // No machine tells which of them it needs: each is a package of its own.
+            for built in all.iter().filter(for_selector) {
+                let value = built.variant.as_str().unwrap_or_default();
+                let (name, module) = (built.name.to_string(), built.module.to_string());
+                let facts = package_facts(built, &name, &module, extra(&built.variant).as_deref());
+                packages.insert(format!("{}-{value}", *package.name), facts);
+            }
+            continue;
+        }
+        let Some(built) = all.iter().find(for_selector) else { continue };
         let per_target = built.variant.as_str().is_some() && selector.variant.as_str().is_none();
-        let extra = selector
-            .package
-            .extras
-            .iter()
-            .find(|e| *e.package == *package.name)
-            .map(|e| e.name.as_str().to_owned());
-        let kind = if package.kind == PackageKind::Devel { "devel" } else { "runtime" };
         let (name, module) = if per_target {
             (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
         } else {
             (built.name.to_string(), built.module.to_string())
         };
-        let facts = json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra});
+        let facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
         packages.insert(package.name.to_string(), facts);
     }
     packages.into()
 }
 
+/// What the runtime knows of a package.
+fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Option<&str>) -> Value {
+    let kind = if built.package.kind == PackageKind::Devel { "devel" } else { "runtime" };
+    json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
+}
+
+/// Libraries by short name; a package that is split by an axis has several of one name.
 fn libraries(manifest: &Manifest) -> Value {
-    let each = manifest.packages.values().flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
+    let is_one = |p: &&Package| p.distribution().is_none_or(|d| !d.per.is_by_axis());
+    let packages = manifest.packages.values().filter(is_one);
+    let each = packages.flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
     let facts = each.map(|(package, library)| {
         let optional = library.optional.is_some();
         (library.name.value.clone(), json!({"package": *package.name, "linux": library.so, "windows": library.dll, "optional": optional}))

@@ -5,7 +5,7 @@ use crate::catalog::Catalog;
 use crate::manifest::{ArtifactRule, Families, Manifest, Package};
 use crate::names::Component;
 use crate::source::{Code, Problem, Problems};
-use crate::target::Variant;
+use crate::target::Per;
 
 /// A warning for each line of a package with a distribution for each ISA whose artifact is there for
 /// some of them alone, unless families.kdl says that the line's subproject is not built for the others.
@@ -15,8 +15,7 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
         let dists: Vec<&ResolvedDist<'_>> = all
             .iter()
             .filter(|dist| {
-                dist.package.name.value == package.name.value
-                    && matches!(dist.variant, Variant::Isa(_))
+                dist.package.name.value == package.name.value && *dist.variant.per() == Per::Isa
             })
             .collect();
         for rule in package.artifacts.iter().filter(|rule| is_told(rule)) {

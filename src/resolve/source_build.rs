@@ -7,7 +7,7 @@ use crate::manifest::{Filling, Manifest, PackageKind, PythonProject, ReadyWheel,
 use crate::names::PackageName;
 use crate::plan::{DevelTree, ProjectBuild, Request, Sources, TakenWheel};
 use crate::source::{Code, Problem, Problems};
-use crate::target::Variant;
+use crate::target::Per;
 use crate::version::Version;
 
 /// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.
@@ -231,9 +231,8 @@ fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    let wanted = |i: &&ResolvedDist<'_>| {
-        !matches!(i.variant, Variant::Isa(_)) && devel.relies_on(i) && beside(i)
-    };
+    let wanted =
+        |i: &&ResolvedDist<'_>| *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i);
     let mut install: Vec<String> =
         all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
     install.dedup();

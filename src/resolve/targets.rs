@@ -7,7 +7,7 @@ use crate::manifest::Manifest;
 use crate::names::{Mode, PlatformTags, System};
 use crate::plan::Request;
 use crate::source::{Code, Problem, Problems, nearest};
-use crate::target::{Per, Target};
+use crate::target::{Target, Values};
 use crate::version::{Version, VersionError};
 
 /// What everything else in a plan depends on.
@@ -24,12 +24,51 @@ pub(super) struct Targets {
     pub marked: bool,
     /// The ISAs that the build says it is for, without features.
     pub said: Vec<String>,
+    /// The values of each axis that artifacts are there for.
+    pub axes: BTreeMap<String, Vec<String>>,
+}
+
+/// What is built here.
+impl Values for Targets {
+    fn isas(&self) -> Vec<String> {
+        self.built.clone()
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.built.clone()
+    }
+
+    fn axis(&self, name: &str) -> Vec<String> {
+        self.axes.get(name).cloned().unwrap_or_default()
+    }
+}
+
+/// What is published: targets of GPUs that other builds make too.
+pub(super) struct Published<'t>(pub &'t Targets);
+
+impl Values for Published<'_> {
+    fn isas(&self) -> Vec<String> {
+        self.0.all_published()
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.0.all_published()
+    }
+
+    fn axis(&self, name: &str) -> Vec<String> {
+        self.0.axis(name)
+    }
 }
 
 impl Targets {
     /// What the manifest's conditions are about.
     pub fn target(&self) -> Target {
         Target { mode: self.mode, system: self.system }
+    }
+
+    /// Whether it is a value of an axis.
+    pub fn is_on_axis(&self, value: &str) -> bool {
+        self.axes.values().flatten().any(|other| other == value)
     }
 
     /// Every published target, in order.
@@ -84,7 +123,16 @@ pub(super) fn resolve(
     let built = built(mode, published.get(&system), &said, &there, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
-    (Targets { mode, system, version, built, published, marked, said }, problems)
+    let axes = axes(manifest, catalog);
+    (Targets { mode, system, version, built, published, marked, said, axes }, problems)
+}
+
+/// The values of each axis that artifacts are there for, in the order of families.kdl.
+fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
+    let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
+    let values =
+        |all: &[String]| all.iter().filter(|v| there.contains(v.as_str())).cloned().collect();
+    manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
 /// The suffix of platform directories; none where the one asked for is impossible, which is reported by itself.
@@ -148,7 +196,8 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
         catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
     let mut seen = BTreeSet::from(["generic"]);
     for (family, id) in families {
-        if seen.insert(family) && manifest.families.expand(family).is_empty() {
+        let known = || manifest.families.is_on_axis(family);
+        if seen.insert(family) && manifest.families.expand(family).is_empty() && !known() {
             let hint = nearest(family, manifest.families.names())
                 .map(|n| format!(" (is it `{n}`?)"))
                 .unwrap_or_default();
@@ -165,17 +214,16 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
 
 /// The targets that device artifacts are there for: ISAs without features, or families.
 fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
-    let split =
-        |package: &crate::manifest::Package| package.distribution_for(target).map(|d| d.per);
     let takers: Vec<_> = manifest
         .packages
         .values()
-        .filter(|p| matches!(split(p), Some(Per::Isa | Per::Family)))
+        .filter(|p| p.distribution_for(target).is_some_and(|d| d.per.is_by_gpu()))
         .collect();
     let taken =
         |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
     let ids =
         catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
+    let ids = ids.filter(|id| !manifest.families.is_on_axis(id.family.base()));
     let mut there: Vec<String> = ids.map(|id| id.family.base().to_owned()).collect();
     if target.mode == Mode::Kpack {
         there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));

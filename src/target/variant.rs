@@ -1,22 +1,51 @@
 //! One of the distributions that a package is split into.
 
-/// The target that a distribution is made for.
+use super::Per;
+use crate::names::Family;
+
+/// What a distribution is made for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Variant {
     /// One distribution for all.
     None,
-    /// For one family (its name).
-    Family(String),
-    /// For one ISA (its name).
-    Isa(String),
+    /// For one value of a split: a family, an ISA, or a value of an axis.
+    Of(Per, String),
 }
 
 impl Variant {
-    /// The family or ISA as text.
+    /// The value as text.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::None => None,
-            Self::Family(name) | Self::Isa(name) => Some(name),
+            Self::Of(_, value) => Some(value),
+        }
+    }
+
+    /// What it is a value of.
+    pub fn per(&self) -> &Per {
+        match self {
+            Self::None => &Per::None,
+            Self::Of(per, _) => per,
+        }
+    }
+
+    /// Whether a distribution of it can take an artifact that was built for this.
+    pub fn takes(&self, family: &Family) -> bool {
+        match self {
+            Self::None => family.is_generic(),
+            Self::Of(Per::Family, value) => family.is_generic() || family.as_str() == value,
+            // The features of an ISA do not make another one.
+            Self::Of(_, value) => family.base() == value,
+        }
+    }
+
+    /// The text with its placeholder filled.
+    pub fn fill(&self, text: &str) -> String {
+        match self {
+            Self::None => text.to_owned(),
+            Self::Of(per, value) => {
+                text.replace(&format!("{{{}}}", per.placeholder().unwrap_or_default()), value)
+            }
         }
     }
 }

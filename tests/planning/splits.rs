@@ -1,6 +1,8 @@
 //! How artifacts of targets become distributions, in both modes.
 
-use super::support::{Case, distribution, files, names, package, runtime};
+use rockpack::names::Mode;
+
+use super::support::{Case, distribution, files, names, package, rendered, runtime};
 
 fn kpack() -> [String; 3] {
     [
@@ -199,4 +201,51 @@ fn only_some_packages_are_made_though_all_are_planned() {
         broken.problem().contains("both install"),
         "a set that does not fit together is not half built"
     );
+}
+
+/// A split that is neither by family nor by ISA: families.kdl declares it, and nothing else knows it.
+#[test]
+fn an_axis_makes_a_wheel_of_each_values_artifacts() {
+    let packages = [
+        package(
+            "meta",
+            "selector",
+            "\"x\" module=\"x_meta\" per=\"none\"",
+            "requires \"core\"
+            extra \"plugin-{vendor}\" package=\"plugin\" offer=\"each\"
+            extra \"plugin-all\" package=\"plugin\" offer=\"all\"",
+        ),
+        runtime("core", "artifact \"base\" \"lib\""),
+        package(
+            "plugin",
+            "runtime",
+            "\"x-plugin-{vendor}\" module=\"x_plugin_{vendor}\" per=\"vendor\"",
+            "requires \"core\"\nartifact \"plugin\" \"lib\"",
+        ),
+    ];
+    let entries = "base_lib_generic a text a
+                   plugin_lib_acme p_acme text p
+                   plugin_lib_umbrella p_umbrella text p";
+    for mode in [Mode::Kpack, Mode::Legacy] {
+        let case = Case::new(&packages, entries).asking(|request| request.mode = Some(mode));
+        let plan = case.plan();
+        assert_eq!(
+            names(&plan),
+            ["dist/x", "dist/x-core", "dist/x-plugin-acme", "dist/x-plugin-umbrella"]
+        );
+        assert_eq!(files(&plan, "x-plugin-acme"), ["p_acme copy plugin_lib_acme"]);
+        assert_eq!(files(&plan, "x-core"), ["a copy base_lib_generic"]);
+        let plugin = distribution(&plan, "x-plugin-umbrella");
+        assert_eq!(plugin.variant.as_deref(), Some("umbrella"));
+        assert_eq!(plugin.metadata.requires_dist, ["x-core==1.0"]);
+        let told = rendered(&plan, "x", "src/x_meta/_dist_info.py");
+        for line in [
+            "\"plugin-acme\": [\"x-plugin-acme==1.0\"]",
+            "\"plugin-all\": [\"x-plugin-acme==1.0\", \"x-plugin-umbrella==1.0\"]",
+            "\"distribution\": \"x-plugin-umbrella\"",
+        ] {
+            let told: String = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(told.replace("[ ", "[").replace(", ]", "]").contains(line), "{line} in {told}");
+        }
+    }
 }

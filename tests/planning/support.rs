@@ -16,6 +16,7 @@ isa "gfx942" "gfx94X-all" "gfx94X-dcgpu" product="B"
 isa "gfx1100" "gfx110X-all" product="C"
 isa "gfx1101" "gfx110X-all" product="D"
 subproject "sparse" { without "gfx1100"; }
+axis "vendor" "acme" "umbrella"
 subproject "dense" { without "gfx942"; }
 "#;
 

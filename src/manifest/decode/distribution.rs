@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use super::package::Scope;
-use super::text::Choice;
 use super::{Context, Node};
 use crate::manifest::{Distribution, Extra, PackageKind, Pick, Template};
 use crate::names::{DistName, ModuleName, NameError};
@@ -13,7 +12,7 @@ use crate::target::Per;
 pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Distribution> {
     let name = node.argument::<Template>("a name");
     let module = node.required::<Template>("module");
-    let split = node.required::<Per>("per");
+    let split = node.required::<String>("per").and_then(|word| scope.context.split(word));
     let when = node.condition();
     let context = scope.context;
     for template in [&name, &module].into_iter().flatten() {
@@ -46,10 +45,12 @@ fn check_placeholders(
             Code::PlaceholderNotFilled,
             format!("`{}` has `{{{extra}}}`, which per=\"{word}\" does not fill", template.value),
         );
+        let is_split = context.splits().any(|split| split == extra);
         let help = match fills {
-            None => format!("take the placeholder away, or write per=\"{extra}\""),
-            Some(filled) => format!("write `{{{filled}}}`, or per=\"{extra}\""),
+            None => "take the placeholder away".to_owned(),
+            Some(filled) => format!("write `{{{filled}}}`"),
         };
+        let help = if is_split { format!("{help}, or per=\"{extra}\"") } else { help };
         context.faults.report(
             problem
                 .label(&template.place, "this placeholder")
@@ -57,8 +58,7 @@ fn check_placeholders(
                 .help(help),
         );
     }
-    let needed = split.value == Per::Isa
-        || (split.value == Per::Family && kind == Some(PackageKind::Runtime));
+    let needed = split.value != Per::Family || kind == Some(PackageKind::Runtime);
     if let (true, Some(fills), false) = (needed, fills, template.has_placeholder()) {
         let problem = Problem::error(
             Code::PlaceholderMissing,
@@ -82,15 +82,11 @@ fn check_name<T: FromStr<Err = NameError>>(
     template: &Spanned<Template>,
     kind: &str,
 ) {
-    if let Err(error) = filled(template).parse::<T>() {
+    if let Err(error) = template.filled().parse::<T>() {
         let problem =
             Problem::error(Code::InvalidText, format!("`{}` is not {kind}", template.value));
         context.faults.report(problem.label(&template.place, error.reason));
     }
-}
-
-fn filled(template: &Template) -> String {
-    template.as_str().replace("{isa}", "x").replace("{family}", "x")
 }
 
 /// The name as indexes compare it, placeholders kept.
@@ -140,7 +136,7 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
                     name.value
                 ),
             )
-            .label(&name.place, "`{isa}` or `{family}` has to be in here")
+            .label(&name.place, "`{isa}`, or what else the package is split by, has to be in here")
             .label(&each.place, "makes an extra for each distribution"),
         ),
         None if name.has_placeholder() => context.faults.report(
@@ -200,6 +196,9 @@ pub(super) fn check_summary(
 
 /// Reports an extra for each distribution of a package whose distributions its placeholder does not tell apart.
 pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: &[Distribution]) {
+    if extra.pick == Pick::Machine {
+        return check_machine(faults, extra, distributions);
+    }
     if extra.pick != Pick::Each {
         return;
     }
@@ -220,5 +219,18 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
                 .label(&distribution.name.place, format!("per=\"{split}\" here"));
             faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
         }
+    }
+}
+
+/// Reports an extra that is to find what no machine tells.
+fn check_machine(faults: &super::Faults, extra: &Extra, distributions: &[Distribution]) {
+    let asked = |d: &&Distribution| extra.when.meets(d.when).is_some();
+    if let Some(distribution) = distributions.iter().filter(asked).find(|d| d.per.is_by_axis()) {
+        let message = format!("extra `{}` is to find a GPU", extra.name.value);
+        let label = format!("per=\"{}\" is not by GPU", distribution.per.word());
+        let problem = Problem::error(Code::OtherTarget, message)
+            .label(&extra.package.place, "no machine tells which of them it needs")
+            .label(&distribution.name.place, label);
+        faults.report(problem.help("say it with offer=\"each\" or offer=\"all\""));
     }
 }

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::text::AxisName;
 use super::{Block, Faults, Node, Once, vocabulary};
 use crate::kdl;
 use crate::manifest::{Families, IsaFacts};
@@ -25,15 +26,19 @@ pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
     let once = Once::default();
     let lines = nodes.every("isa", |node| isa(node, faults, &once));
+    let axes = nodes.every("axis", |node| axis(node, faults, &once));
     let exceptions = nodes.every("subproject", |node| subproject(node, faults, &once));
     nodes.finish();
-    refuse_taken_names(faults, &lines);
+    refuse_taken_names(faults, &lines, &axes);
     let facts = |line: Line| {
         let families = line.families.iter().map(|f| f.as_str().to_owned()).collect();
         (line.isa.value, IsaFacts { place: line.isa.place, families })
     };
     let isas = lines.into_iter().map(facts).collect();
-    let mut families = Families { isas, subprojects: IndexMap::new() };
+    let mut families = Families { isas, axes: IndexMap::new(), subprojects: IndexMap::new() };
+    let texts =
+        |values: Vec<Spanned<Family>>| values.iter().map(|v| v.as_str().to_owned()).collect();
+    families.axes.extend(axes.into_iter().map(|(name, values)| (name, texts(values))));
     for Exceptions { names, without } in exceptions {
         let without = expanded(faults, &families, &without);
         families.subprojects.extend(names.into_iter().map(|name| (name.value, without.clone())));
@@ -50,6 +55,18 @@ fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
     given_once(faults, "family", &families);
     let _ = node.property::<String>("product");
     Some(Line { isa: isa?, families })
+}
+
+/// One `axis`: its name and its values.
+type Axis = (String, Vec<Spanned<Family>>);
+
+fn axis(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Axis> {
+    let name = node.argument::<AxisName>("a name");
+    let values = node.at_least_one::<Family>("a value");
+    let name = name?;
+    once.give(faults, ("axis", &name.value.0), Condition::default(), &name.place);
+    given_once(faults, "value", &values);
+    Some((name.value.0, values))
 }
 
 fn subproject(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Exceptions> {
@@ -93,10 +110,21 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
 }
 
 /// A name on the command line stands for a family or for an ISA, never for both.
-fn refuse_taken_names(faults: &Faults, lines: &[Line]) {
+fn refuse_taken_names(faults: &Faults, lines: &[Line], axes: &[Axis]) {
     let isas: IndexMap<&str, &Place> =
         lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
-    for family in lines.iter().flat_map(|line| &line.families) {
+    let families = lines.iter().flat_map(|line| &line.families);
+    let values = || axes.iter().flat_map(|(_, values)| values);
+    for value in values() {
+        if let Some(family) = families.clone().find(|family| family.value == value.value) {
+            let message = format!("`{}` is the name of a family and of a value", value.value);
+            let problem = Problem::error(Code::FamilyName, message);
+            faults.report(
+                problem.label(&value.place, "a value here").label(&family.place, "a family here"),
+            );
+        }
+    }
+    for family in families.chain(values()) {
         if family.is_generic() {
             let problem = Problem::error(
                 Code::FamilyName,

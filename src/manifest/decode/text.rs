@@ -81,7 +81,6 @@ macro_rules! choice {
 }
 
 choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel);
-choice!(Per, "a split", "none" => None, "family" => Family, "isa" => Isa);
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
 choice!(Pick, "an offer", "machine" => Machine, "each" => Each, "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
@@ -237,6 +236,24 @@ impl FromStr for WebAddress {
         refuse(
             format!("`{text}` is not a web address"),
             "it has to start with https:// or http://, without spaces",
+        )
+    }
+}
+
+/// The name of an axis: a word that no other split has.
+pub(super) struct AxisName(pub String);
+
+impl FromStr for AxisName {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let taken = Per::WORDS.contains(&text);
+        if !taken && !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase()) {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not the name of an axis"),
+            "use lower-case letters, and not none, family or isa",
         )
     }
 }

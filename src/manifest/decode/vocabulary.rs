@@ -292,6 +292,17 @@ pub(super) const FAMILIES: &[NodeSpec] = &[
     ])
     .example(r#"isa "gpu90" "gpu9-all" "server-all" product="Example 90""#),
     NodeSpec::new(
+        "axis",
+        Arity::Any,
+        r#"axis "NAME" "VALUE" "VALUE""#,
+        "Declares another split than by GPU: `per=` in packages.kdl names it, and artifacts are built for one of its values.",
+    )
+    .with(&[
+        argument("NAME", "What `per` and placeholders call it: lower-case letters."),
+        part(ArgKind::OneOrMore, "VALUE", "A value, as it ends the names of artifacts: `NAME_lib_VALUE`."),
+    ])
+    .example(r#"axis "vendor" "acme" "umbrella""#),
+    NodeSpec::new(
         "subproject",
         Arity::Any,
         r#"subproject "NAME" "NAME" { without "ISA" "FAMILY"; }"#,

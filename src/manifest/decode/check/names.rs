@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use crate::manifest::{Distribution, Families, Package, Python};
 use crate::names::{DistName, PackageName};
 use crate::source::{Code, Problem, Problems, Spanned, nearest};
-use crate::target::{Per, Target, Variant};
+use crate::target::{Target, Variant};
 
 /// What a name belongs to.
 type Owner<'p> = (&'p PackageName, &'p Distribution);
@@ -60,13 +60,10 @@ fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem
 }
 
 fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
-    let isas = families.isas.keys().map(|isa| isa.as_str().to_owned());
-    match declared.per {
-        Per::Isa => isas.map(Variant::Isa).collect(),
-        Per::Family if declared.name.has_placeholder() => {
-            families.names().map(|name| Variant::Family(name.to_owned())).collect()
-        }
-        Per::None | Per::Family => vec![Variant::None],
+    if declared.name.has_placeholder() {
+        declared.per.variants(families)
+    } else {
+        vec![Variant::None]
     }
 }
 

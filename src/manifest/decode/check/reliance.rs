@@ -53,14 +53,14 @@ pub(super) fn check_targets(
         Code::OtherTarget,
         format!(
             "package `{name}` {verb} `{other}`, of which there is one for each {} in {mode}",
-            each(several.per)
+            &several.per
         ),
     );
     let problem =
         problem.label(place, "which of them is meant?").label(&several.name.place, "makes several");
     faults.report(problem.help(format!(
         "make `{name}` for each {} too, or leave `{other}` to an extra of the selector",
-        each(several.per)
+        &several.per
     )));
 }
 
@@ -82,13 +82,6 @@ fn made_for_others<'t>(
 ) -> Option<&'t Distribution> {
     let (own, other) = (outline.built_for(at)?, target.built_for(at)?);
     (other.per != Per::None && other.per != own.per).then_some(other)
-}
-
-fn each(split: Per) -> &'static str {
-    match split {
-        Per::Family => "family",
-        Per::Isa | Per::None => "ISA",
-    }
 }
 
 /// An extra installs something in one mode at least, and what it installs is one thing.

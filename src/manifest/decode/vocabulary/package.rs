@@ -25,12 +25,13 @@ pub const PACKAGE: &[NodeSpec] = &[
     )
     .of(ALL)
     .with(&[
-        argument("NAME", "The distribution's name, with `{isa}` or `{family}` where the split makes several."),
+        argument("NAME", "The distribution's name, with `{isa}`, `{family}` or the axis in braces where the split makes several."),
         required("module", "The import package; `-` and `.` of a target become `_` in it."),
         required(
             "per",
             "none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of its own artifacts alone; \
-             family: one for each family, of those for no particular GPU and its own.",
+             family: one for each family, of those for no particular GPU and its own; the name of an `axis` of families.kdl: one \
+             for each of its values, of the artifacts of that value alone.",
         ),
         MODE,
         ON,

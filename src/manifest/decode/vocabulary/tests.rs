@@ -140,10 +140,12 @@ impl Sample {
         let which = if self.of_packages { Which::Packages } else { Which::Families };
         let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
         let sound = if self.of_packages {
-            packages_file(&faults, &nodes, Some(&beside)).is_some()
+            packages_file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
         } else {
             let families = families::file(&faults, &nodes);
-            !families.isas.is_empty() || !families.subprojects.is_empty()
+            !families.isas.is_empty()
+                || !families.subprojects.is_empty()
+                || !families.axes.is_empty()
         };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
