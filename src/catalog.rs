@@ -1,4 +1,4 @@
-//! What an artifact directory holds: paths, sizes, types and ELF facts, no bytes.
+//! What an artifact directory holds: paths, sizes, types and facts of binaries, no bytes.
 //!
 //! A [`Catalog`] is sorted and knows nothing of the host, so that it can be saved and
 //! planned from elsewhere; [`Tree`] knows where the bytes are.
@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::binary;
+use crate::binary::pe::PeFacts;
 use crate::elf::ElfFacts;
 use crate::names::{ArtifactName, Component, Family, RelPath};
 
@@ -160,6 +162,10 @@ pub enum Content {
     Elf(Box<ElfFacts>),
     /// It starts like an ELF file and cannot be read as one.
     BrokenElf(String),
+    /// A PE file.
+    Pe(Box<PeFacts>),
+    /// It has the signature of a PE file and cannot be read as one.
+    BrokenPe(String),
     /// Starts with `#!`.
     Script,
     /// Anything else.
@@ -185,7 +191,16 @@ impl Entry {
         }
     }
 
-    /// The ELF facts, when it is an ELF file that can be read.
+    /// What it is and what it needs, when it is a binary that can be read.
+    pub fn binary(&self) -> Option<binary::Facts<'_>> {
+        match &self.kind {
+            EntryKind::File { content: Content::Elf(facts), .. } => Some((&**facts).into()),
+            EntryKind::File { content: Content::Pe(facts), .. } => Some((&**facts).into()),
+            EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
+        }
+    }
+
+    /// The ELF facts, when it is an ELF file that can be read: what an edit needs.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),

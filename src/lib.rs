@@ -24,13 +24,14 @@
 //! * [`demo`] makes a small artifact directory to try all of it on.
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
-//! [`elf`] edits ELF files and [`archive`] writes wheels, sdists and tarballs; neither knows
+//! [`binary`] reads facts of ELF and PE files, [`elf`] edits ELF files, and [`archive`] writes wheels, sdists and tarballs; none of them knows
 //! anything of packaging ROCm. [`regular`] opens input files, and [`cleanup`] knows what has to go when
 //! the process is told to end. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
 pub mod assemble;
 pub mod audit;
+pub mod binary;
 pub mod cache;
 pub mod catalog;
 pub mod cleanup;

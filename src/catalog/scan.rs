@@ -16,7 +16,7 @@ use super::{
     Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Ignored, Tree, archive,
     duplicates,
 };
-use crate::elf::{self, ReadAt};
+use crate::binary::{self, Binary, BinaryError, ReadAt};
 use crate::names::RelPath;
 use crate::regular;
 use crate::source::{Code, Problem, Problems, Source};
@@ -261,23 +261,36 @@ fn file(path: &Path) -> std::io::Result<EntryKind> {
     })
 }
 
-/// What the bytes are: read from the bytes, never from the name. Few files are ELF files, and of the
+/// What the bytes are: read from the bytes, never from the name. Few files are binaries, and of the
 /// others the first bytes are enough.
 fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
     file.read_exact_at(0, &mut start[..known])?;
     match &start[..known] {
-        b"\x7fELF" => {}
+        b"\x7fELF" | [b'M', b'Z', ..] => {}
         [b'#', b'!', ..] => return Ok(Content::Script),
         _ => return Ok(Content::Data),
     }
-    match elf::facts(file) {
-        Ok(Some(facts)) => Ok(Content::Elf(Box::new(facts))),
+    match binary::read(file) {
+        Ok(Some(Binary::Elf(facts))) => Ok(Content::Elf(facts)),
+        Ok(Some(Binary::Pe(facts))) => Ok(Content::Pe(facts)),
         Ok(None) => Ok(Content::Data),
-        Err(elf::ElfError::Read { source, .. }) => Err(source),
-        Err(e) => Ok(Content::BrokenElf(e.to_string())),
+        Err(error) => broken(error),
     }
+}
+
+/// A file that starts like a binary and is none; what could not be read is no file at all.
+fn broken(error: BinaryError) -> std::io::Result<Content> {
+    let (format, error) = (error.format(), error.into_io());
+    let reason = match error {
+        Ok(unread) => return Err(unread),
+        Err(error) => error.to_string(),
+    };
+    Ok(match format {
+        binary::Format::Elf => Content::BrokenElf(reason),
+        binary::Format::Pe => Content::BrokenPe(reason),
+    })
 }
 
 /// Facts about the build, from the first artifact that installs each file.

@@ -24,13 +24,14 @@ pub enum ElfCommand {
     Verify(VerifyArgs),
 }
 
-/// Show the kind, names and needs of an ELF file
+/// Show the kind, names and needs of an ELF or PE file
 ///
 /// Prints the kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest glibc
 /// that suffices, the symbol versions needed of each library, and the program headers. Invariants
 /// that the file already breaks come last: an edit keeps these broken, and breaks no other.
+/// Of a PE file (Windows), the kind, machine, name, imports and delay imports are printed.
 ///
-/// Exit status: 0 shown, 1 not ELF, cut short or malformed, 2 the file can't be read.
+/// Exit status: 0 shown, 1 neither ELF nor PE, cut short or malformed, 2 the file can't be read.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// The file to look at

@@ -9,7 +9,7 @@ use super::error::ElfError;
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, Segment, read_bytes};
 use super::info::ElfInfo;
 use super::plan::Overlay;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// Where `e_phoff` stands in the file header.
 const E_PHOFF: u64 = 32;

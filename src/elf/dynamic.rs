@@ -6,7 +6,7 @@ use object::pod;
 
 use super::error::ElfError;
 use super::header::{Segment, read_bytes, records};
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// Bytes of an entry.
 pub(super) const ENTRY_SIZE: u64 = size_of::<Dyn64<LE>>() as u64;

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::plan::EditPlan;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// An old file seen through a plan: reads as the edited file, at any place, from any thread.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,10 @@ use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
 
 use super::error::ElfError;
-use super::info::{ElfInfo, ElfKind, Machine, inspect};
+use super::info::{ElfInfo, ElfKind, inspect};
 use super::policy;
-use super::read_at::ReadAt;
+use crate::binary::Machine;
+use crate::binary::ReadAt;
 
 /// A file's kind, its names, and what it needs to be loaded.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]

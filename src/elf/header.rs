@@ -7,7 +7,7 @@ use object::endian::{LittleEndian as LE, U32, U64};
 use object::pod;
 
 use super::error::ElfError;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// Bytes of a program header.
 pub(super) const SEGMENT_SIZE: u64 = size_of::<ProgramHeader64<LE>>() as u64;

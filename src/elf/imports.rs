@@ -13,7 +13,7 @@ use object::pod;
 
 use super::header::records;
 use super::info::ElfInfo;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// A symbol that the loader has to find in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::dynamic::{Dynamic, Strings};
 use super::error::ElfError;
 use super::header::{Header, Section, Segment, read_bytes};
-use super::read_at::ReadAt;
 use super::versions::{Table, VersionTable};
+use crate::binary::{Machine, ReadAt};
 
 /// What a file is to a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,27 +62,6 @@ impl ElfKind {
             }
         }
     }
-}
-
-/// The processor a file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Machine {
-    /// 64-bit x86, little-endian.
-    #[serde(rename = "x86-64")]
-    X86_64,
-    /// 64-bit ARM, little-endian.
-    Aarch64,
-    /// Anything else.
-    Other {
-        /// `e_machine`.
-        number: u16,
-        /// 32 or 64.
-        bits: u8,
-        /// The byte order.
-        big_endian: bool,
-    },
 }
 
 /// The headers of a file, and of dynamic ones also the dynamic section with its tables.

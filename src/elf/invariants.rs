@@ -7,7 +7,7 @@ use object::elf;
 use super::header::{SEGMENT_SIZE, Segment};
 use super::info::ElfInfo;
 use super::layout::MOST_HEADERS;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// An invariant that a file breaks, or that an edit broke.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -4,8 +4,9 @@ use object::elf;
 
 use super::error::ElfError;
 use super::header::read_bytes;
-use super::info::{ElfInfo, Machine};
-use super::read_at::ReadAt;
+use super::info::ElfInfo;
+use crate::binary::Machine;
+use crate::binary::ReadAt;
 
 /// `GNU_PROPERTY_X86_ISA_1_NEEDED`.
 const ISA_NEEDED: u32 = 0xc000_8002;

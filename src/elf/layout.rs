@@ -8,8 +8,8 @@ use super::error::ElfError;
 use super::header::{SEGMENT_SIZE, Segment};
 use super::info::ElfKind;
 use super::ranges::Claim;
-use super::read_at::ReadAt;
 use super::relocate::Block;
+use crate::binary::ReadAt;
 
 /// Program headers that old kernels accept in an executable: what one page holds.
 pub(super) const MOST_HEADERS: u64 = 73;

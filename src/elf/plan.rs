@@ -8,10 +8,11 @@ use super::edited::Edited;
 use super::edits::{Edits, Wanted};
 use super::error::ElfError;
 use super::facts::ElfFacts;
-use super::info::{ElfInfo, ElfKind, Machine, inspect};
+use super::info::{ElfInfo, ElfKind, inspect};
 use super::layout::{Growth, MOST_HEADERS};
-use super::read_at::ReadAt;
 use super::verify::verify;
+use crate::binary::Machine;
+use crate::binary::ReadAt;
 
 /// Bytes that differ from the old file, or follow it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use object::pod;
 
 use super::header::records;
 use super::info::ElfInfo;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// How much of a table is read at a time, in bytes; a multiple of every record's size.
 const WINDOW: u64 = 24 * 4096;

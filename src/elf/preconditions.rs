@@ -6,7 +6,7 @@ use object::endian::LittleEndian as LE;
 use super::error::ElfError;
 use super::header::{SEGMENT_SIZE, records};
 use super::info::ElfInfo;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// Entries that a dynamic section has at most once, and what an error calls two of them.
 const SINGLE_ENTRIES: [(DynamicTag, &str); 21] = [

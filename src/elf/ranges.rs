@@ -6,7 +6,7 @@ use object::pod;
 
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, read_bytes};
 use super::info::ElfInfo;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// A table that a dynamic entry points to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::builder::{ElfBuilder, Place, round_up};
 use super::error::ElfError;
 use super::header::SEGMENT_SIZE;
 use super::ranges::Claim;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// Bytes that belong together: what several headers show of them overlaps.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::info::{ElfInfo, inspect};
 use super::invariants::{Violation, check, violations};
 use super::layout::MOST_PADDING;
 use super::plan::EditPlan;
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 mod contents;
 mod names;

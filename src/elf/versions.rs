@@ -6,7 +6,7 @@ use object::pod;
 
 use super::error::ElfError;
 use super::header::{Segment, read_bytes};
-use super::read_at::ReadAt;
+use crate::binary::ReadAt;
 
 /// How much of a table is read at first; tables of real libraries are smaller.
 const WINDOW: u64 = 4096;

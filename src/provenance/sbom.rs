@@ -1,6 +1,6 @@
 //! The software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
 //!
-//! It names every ELF file and every file of device code that the wheel installs, the archive in
+//! It names every binary and every file of device code that the wheel installs, the archive in
 //! a devel wheel included: where the file is, the artifact that it is from, its version where a
 //! name tells one, what it is loaded with, and the licence texts of its project. Nothing is
 //! guessed: what is not known is not there. Hashes come when the bytes do ([`Document::fill`]).
@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::binary::{self, Kind};
 use crate::catalog::{ArtifactId, Catalog, Origin};
-use crate::elf::{ElfFacts, ElfKind};
 use crate::manifest::Manifest;
 use crate::names::{ArtifactName, RelPath};
 use crate::plan::{Distribution, Form, Member, Plan, Step};
@@ -41,8 +41,8 @@ pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<
     plan.distributions.iter().map(|d| (d.form == Form::Wheel).then(|| wheel(d))).collect()
 }
 
-/// The ELF files of a catalog by where they are. Looked up alone, never gone through.
-struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), &'a ElfFacts>);
+/// The binaries of a catalog by where they are. Looked up alone, never gone through.
+struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), binary::Facts<'a>>);
 
 impl<'a> Facts<'a> {
     fn new(catalog: &'a Catalog) -> Self {
@@ -50,13 +50,13 @@ impl<'a> Facts<'a> {
             .artifacts
             .iter()
             .flat_map(|artifact| artifact.entries.iter().map(move |entry| (artifact, entry)));
-        let elf = entries.filter_map(|(artifact, entry)| {
-            Some(((&artifact.id, &entry.base, &entry.path), entry.elf()?))
+        let binaries = entries.filter_map(|(artifact, entry)| {
+            Some(((&artifact.id, &entry.base, &entry.path), entry.binary()?))
         });
-        Self(elf.collect())
+        Self(binaries.collect())
     }
 
-    fn of(&self, source: &'a Origin) -> Option<&'a ElfFacts> {
+    fn of(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
         self.0.get(&(&source.artifact, &source.base, &source.path)).copied()
     }
 }
@@ -155,16 +155,16 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// A file from an artifact, when it is an ELF file or device code.
+    /// A file from an artifact, when it is a binary or device code.
     fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
         let facts = self.facts.of(source);
         let kind = kind(facts, &member.path)?;
-        let soname = facts.and_then(|facts| facts.soname.as_deref());
+        let soname = facts.and_then(|facts| facts.name);
         let mut component =
             Component::of_file(kind, &member.path, soname.unwrap_or(member.path.file_name()));
         component.group = Some(source.artifact.name.to_string());
         let version = facts
-            .filter(|facts| facts.kind == ElfKind::SharedLibrary)
+            .filter(|facts| facts.kind == Kind::Library)
             .and_then(|_| library_version(source.path.file_name(), soname));
         component.properties = vec![
             property("artifact", &source.artifact.to_string()),
@@ -247,22 +247,18 @@ fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     }
 }
 
-/// What a file is to the document; nothing when it is neither an ELF file nor device code.
-fn kind(facts: Option<&ElfFacts>, path: &RelPath) -> Option<ComponentType> {
+/// What a file is to the document; nothing when it is neither a binary nor device code.
+fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentType> {
     let Some(facts) = facts else {
         let device_code =
             path.file_name().rsplit_once('.').is_some_and(|(_, ending)| ending == "kpack");
         return device_code.then_some(ComponentType::Data);
     };
     Some(match facts.kind {
-        ElfKind::SharedLibrary => ComponentType::Library,
-        ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie => {
-            ComponentType::Application
-        }
-        ElfKind::CodeObject => ComponentType::Data,
-        ElfKind::Relocatable | ElfKind::Core | ElfKind::DebugOnly | ElfKind::Foreign => {
-            ComponentType::File
-        }
+        Kind::Library => ComponentType::Library,
+        Kind::Program => ComponentType::Application,
+        Kind::DeviceCode => ComponentType::Data,
+        Kind::Other => ComponentType::File,
     })
 }
 

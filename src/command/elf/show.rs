@@ -1,11 +1,13 @@
-//! What an ELF file is, for people and for scripts.
+//! What an ELF file is, for people and for scripts; of a PE file too, as far as it says.
 
 use std::fmt::Write as _;
 
 use object::elf::ProgramType;
-use rockpack::elf::{self, ElfFacts, ElfKind, Machine, Violation};
-use rockpack::source::printable;
-use rockpack::text::counted;
+use rockpack::binary::pe::{self, PeError, PeFacts, PeKind};
+use rockpack::elf::{self, ElfError, ElfFacts, ElfKind, Machine, Violation};
+use rockpack::source::{Code, Problem, Problems, printable};
+use rockpack::text::{counted, with_causes};
+use serde::Serialize;
 
 use super::headers::{self, Headers};
 use super::{environment, open, print, print_exact, refused};
@@ -16,17 +18,56 @@ use crate::command::Failure;
 pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     let file = open(&args.file)?;
     let fault = |error: &_| refused("show", &args.file, error);
-    let info = elf::inspect(&file).map_err(|error| fault(&error))?;
+    let info = match elf::inspect(&file) {
+        Err(ElfError::NotElf) => match pe::facts(&file).map_err(|error| broken(args, &error))? {
+            Some(facts) if args.json => return json(&facts),
+            Some(facts) => return print(&pe_text(&facts)),
+            None => return Err(fault(&ElfError::NotElf)),
+        },
+        inspected => inspected.map_err(|error| fault(&error))?,
+    };
     let facts = info.facts().map_err(|error| fault(&error))?;
     if args.json {
-        let text = serde_json::to_string_pretty(&facts)
-            .map_err(|error| environment(format!("cannot write the facts as JSON: {error}")))?;
-        return print_exact(&(text + "\n"));
+        return json(&facts);
     }
     let inherited = elf::inherited(&file).map_err(|error| fault(&error))?;
     // What `object` takes for malformed was no hindrance so far: there are facts without tables.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))
+}
+
+fn json(facts: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(facts)
+        .map_err(|error| environment(format!("cannot write the facts as JSON: {error}")))?;
+    print_exact(&(text + "\n"))
+}
+
+/// A PE file is at fault (1), unless it couldn't be read (2).
+fn broken(args: &ShowArgs, error: &PeError) -> Failure {
+    let what = format!("cannot show {}: {}", args.file.display(), with_causes(error));
+    let problem = Problem::error(Code::ElfRefused, what);
+    match error {
+        PeError::Read { .. } => Failure::Environment(problem),
+        _ => Failure::Problems(Problems::from(problem)),
+    }
+}
+
+fn pe_text(facts: &PeFacts) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<12} {}", printable(value));
+    };
+    let kind = match facts.kind {
+        PeKind::Library => "PE library",
+        PeKind::Program => "PE program",
+        PeKind::Native => "PE file for the system or the firmware",
+    };
+    line("kind", kind);
+    line("machine", &machine(facts.machine));
+    facts.name.iter().for_each(|name| line("name", name));
+    facts.imports.iter().for_each(|name| line("import", name));
+    facts.delayed.iter().for_each(|name| line("delay import", name));
+    text
 }
 
 fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use object::elf::{self, ProgramType};
 
 use super::Both;
+use crate::binary::ReadAt;
 use crate::elf::header::{Segment, read_bytes};
 use crate::elf::info::ElfInfo;
 use crate::elf::invariants::{Violation, check};
-use crate::elf::read_at::ReadAt;
 
 /// LOADs by the address at which they begin.
 fn by_address(info: &ElfInfo) -> HashMap<u64, &Segment> {

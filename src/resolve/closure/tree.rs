@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use crate::binary::Facts;
 use crate::catalog::Catalog;
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
@@ -105,13 +106,13 @@ impl<'a> Tree<'a> {
     }
 
     fn names_needed(&mut self, catalog: &'a Catalog, distributions: &[&'a Distribution]) {
-        let facts = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(|e| e.elf());
+        let facts = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(|e| e.binary());
         let forwarded =
             distributions.iter().flat_map(|d| &d.members).filter_map(|m| match &m.step {
                 Step::Alias { needed, .. } => Some(needed),
                 _ => None,
             });
-        for name in facts.flat_map(|f| &f.needed).chain(forwarded) {
+        for name in facts.flat_map(|f| f.needs).chain(forwarded) {
             self.numbers.entry(name).or_insert_with(|| {
                 self.names.push(name);
                 self.names.len() - 1
@@ -178,12 +179,13 @@ impl<'a> Tree<'a> {
                 facts.runpath.is_none(),
             ),
         };
+        let facts = Facts::from(facts);
         self.push(File {
             distribution,
             member,
             machine: facts.machine,
-            soname: facts.soname.as_deref(),
-            needed: facts.needed.iter().filter_map(|name| self.name(name)).collect(),
+            soname: facts.name,
+            needed: facts.needs.iter().filter_map(|name| self.name(name)).collect(),
             search: searches.number(distribution, member, text),
             inherited,
         })

@@ -7,6 +7,7 @@ use super::{
     At, Explanation, Found, InDistribution, InMode, Landing, Match, MatchedRule, Needed, Part,
     Reason, Says, Whereabouts,
 };
+use crate::binary::{Facts, Kind};
 use crate::catalog::{Content, EntryKind};
 use crate::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use crate::names::Mode;
@@ -58,6 +59,8 @@ fn have(found: &Found, verbose: bool, text: &mut String) {
     let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, what(found), found.entry.base);
     if let Some(facts) = found.entry.elf() {
         let _ = writeln!(text, "     {}", elf(facts));
+    } else if let Some(facts) = found.entry.binary() {
+        let _ = writeln!(text, "     {}", binary(&facts));
     }
     if let Some(sha256) = &found.entry.sha256 {
         let _ = writeln!(
@@ -76,6 +79,8 @@ fn what(found: &Found) -> String {
             let kind = match content {
                 Content::Elf(_) => "ELF file".to_owned(),
                 Content::BrokenElf(reason) => format!("broken ELF file ({reason})"),
+                Content::Pe(_) => "PE file".to_owned(),
+                Content::BrokenPe(reason) => format!("broken PE file ({reason})"),
                 Content::Script => "script".to_owned(),
                 Content::Data => "file".to_owned(),
             };
@@ -96,6 +101,21 @@ fn elf(facts: &ElfFacts) -> String {
         .map(|(major, minor)| format!(", needs glibc {major}.{minor}"))
         .unwrap_or_default();
     format!("{} for {}{soname}{glibc}", elf_kind(facts.kind), machine(facts.machine))
+}
+
+/// What any other binary is, in a line.
+fn binary(facts: &Facts<'_>) -> String {
+    let kind = match facts.kind {
+        Kind::Library => "library",
+        Kind::Program => "program",
+        Kind::DeviceCode => "GPU code object",
+        Kind::Other => "file",
+    };
+    let name = facts.name.map(|name| format!(", named {name}")).unwrap_or_default();
+    let needs: Vec<&str> = facts.all_needs().collect();
+    let needs =
+        if needs.is_empty() { String::new() } else { format!(", needs {}", needs.join(", ")) };
+    format!("{kind} for {}{name}{needs}", machine(facts.machine))
 }
 
 fn elf_kind(kind: ElfKind) -> &'static str {

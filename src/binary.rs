@@ -1,0 +1,22 @@
+//! Programs and libraries: what a file says of itself, whatever its format.
+//!
+//! ```text
+//! ReadAt ─read─► Binary ─facts─► Facts: kind, machine, names, needs, search directories, versions
+//! ```
+//!
+//! A format is a module here and a line in [`Binary`] and [`Facts`]. ELF files can also be edited ([`elf`]);
+//! of PE files only facts are read ([`pe`]).
+
+mod facts;
+mod machine;
+pub mod pe;
+mod read;
+mod read_at;
+#[cfg(test)]
+mod tests;
+
+pub use crate::elf;
+pub use facts::{Facts, Format, Kind, SearchPath};
+pub use machine::Machine;
+pub use read::{Binary, BinaryError, read};
+pub use read_at::ReadAt;

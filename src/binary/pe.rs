@@ -1,0 +1,11 @@
+//! Reads PE files: programs and DLLs of Windows (Microsoft, "PE Format").
+//!
+//! Only headers, the names of imported DLLs, and the file's own name are read, by position and each
+//! after a check that the file has it, so that a file that lies takes neither memory nor time.
+
+mod error;
+mod facts;
+mod image;
+
+pub use error::PeError;
+pub use facts::{PeFacts, PeKind, facts};

@@ -1,0 +1,289 @@
+//! PE files made here, byte by byte, so that no other program is needed.
+
+use object::pe;
+
+use super::pe::{PeError, PeFacts, PeKind, facts};
+use super::{Binary, Facts, Format, Kind, Machine, ReadAt, read};
+
+/// Where the one section begins, in memory and in the file.
+const ADDRESS: u32 = 0x1000;
+const OFFSET: u32 = 0x400;
+
+/// Bytes of a PE32+ file that grows at its end.
+struct Maker {
+    bytes: Vec<u8>,
+}
+
+impl Maker {
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn word(&mut self, at: usize, value: u32) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    fn half(&mut self, at: usize, value: u16) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    /// Appends to the section, and gives the address.
+    fn append(&mut self, bytes: &[u8]) -> u32 {
+        let address = ADDRESS + u32::try_from(self.bytes.len()).unwrap() - OFFSET;
+        self.bytes.extend(bytes);
+        address
+    }
+
+    /// Appends one descriptor of `size` bytes for each name, and one of zeros; the name's address is
+    /// `field` bytes in it, and the words in `more` are set too.
+    fn table(&mut self, names: &[&str], size: usize, field: usize, more: &[(usize, u32)]) -> u32 {
+        let names: Vec<u32> =
+            names.iter().map(|name| self.append(&[name.as_bytes(), b"\0"].concat())).collect();
+        let mut table = vec![0; size * (names.len() + 1)];
+        for (entry, name) in table.chunks_mut(size).zip(&names) {
+            entry[field..field + 4].copy_from_slice(&name.to_le_bytes());
+            more.iter().for_each(|(at, word)| {
+                entry[*at..at + 4].copy_from_slice(&word.to_le_bytes());
+            });
+        }
+        self.append(&table)
+    }
+}
+
+const SIGNATURE: usize = 0x80;
+const FILE_HEADER: usize = SIGNATURE + 4;
+const OPTIONAL: usize = FILE_HEADER + 20;
+const DIRECTORIES: usize = OPTIONAL + 112;
+const SECTIONS: usize = DIRECTORIES + 16 * 8;
+
+/// A DLL of this name that imports from these DLLs, and from those when it first calls them.
+fn dll(name: &str, imports: &[&str], delayed: &[&str]) -> Vec<u8> {
+    let mut made = Maker { bytes: vec![0; OFFSET as usize] };
+    made.put(0, b"MZ");
+    made.word(0x3c, u32::try_from(SIGNATURE).unwrap());
+    made.put(SIGNATURE, b"PE\0\0");
+    made.half(FILE_HEADER, 0x8664);
+    made.half(FILE_HEADER + 2, 1);
+    made.half(FILE_HEADER + 16, 112 + 16 * 8);
+    made.half(FILE_HEADER + 18, 0x2022);
+    made.half(OPTIONAL, 0x20b);
+    made.word(OPTIONAL + 60, OFFSET);
+    made.half(OPTIONAL + 68, 3);
+    made.word(OPTIONAL + 108, 16);
+    let called = made.append(&[name.as_bytes(), b"\0"].concat());
+    let mut export = vec![0; 40];
+    export[12..16].copy_from_slice(&called.to_le_bytes());
+    let export = made.append(&export);
+    let import = made.table(imports, 20, 12, &[(16, ADDRESS)]);
+    let delay = made.table(delayed, 32, 4, &[(0, 1)]);
+    for (index, address) in [(0, export), (1, import), (13, delay)] {
+        made.word(DIRECTORIES + 8 * index, address);
+        made.word(DIRECTORIES + 8 * index + 4, 40);
+    }
+    let len = u32::try_from(made.bytes.len()).unwrap() - OFFSET;
+    made.put(SECTIONS, b".rdata\0\0");
+    for (at, value) in [(8, len), (12, ADDRESS), (16, len), (20, OFFSET)] {
+        made.word(SECTIONS + at, value);
+    }
+    made.bytes
+}
+
+fn whole() -> Vec<u8> {
+    dll("blas.dll", &["KERNEL32.dll", "amdhip64_7.dll"], &["solver.dll"])
+}
+
+#[test]
+fn a_dll_says_what_it_is_called_and_what_it_needs() {
+    let found = facts(&whole()).unwrap().unwrap();
+    let expected = PeFacts {
+        kind: PeKind::Library,
+        machine: Machine::X86_64,
+        name: Some("blas.dll".to_owned()),
+        imports: vec!["KERNEL32.dll".to_owned(), "amdhip64_7.dll".to_owned()],
+        delayed: vec!["solver.dll".to_owned()],
+    };
+    assert_eq!(found, expected);
+    // A second reader of the same bytes: `object`'s own.
+    let bytes = whole();
+    let file = object::read::pe::PeFile64::parse(&*bytes).unwrap();
+    let mut names = Vec::new();
+    let table = file.import_table().unwrap().unwrap();
+    let mut descriptors = table.descriptors().unwrap();
+    while let Some(descriptor) = descriptors.next().unwrap() {
+        names.push(table.name(descriptor.name.get(object::LittleEndian)).unwrap().to_owned());
+    }
+    assert_eq!(names, [b"KERNEL32.dll".to_vec(), b"amdhip64_7.dll".to_vec()]);
+    assert_eq!(
+        file.nt_headers().file_header.machine.get(object::LittleEndian),
+        pe::IMAGE_FILE_MACHINE_AMD64
+    );
+}
+
+#[test]
+fn every_format_gives_the_same_facts() {
+    let read = |bytes: &[u8]| read(bytes).unwrap();
+    let pe = read(&whole()).unwrap();
+    let Facts { format, kind, name, needs, delayed, search, versions, .. } = pe.facts();
+    assert_eq!((format, kind, name), (Format::Pe, Kind::Library, Some("blas.dll")));
+    assert_eq!((needs.len(), delayed, versions.len()), (2, &["solver.dll".to_owned()][..], 0));
+    assert!(search.before.is_none() && search.after.is_none());
+    assert_eq!(pe.facts().all_needs().count(), 3);
+    let made = crate::elf::forward::forwarding_library(
+        crate::elf::stub::StubMachine::X86_64,
+        "libblas.so",
+        "libblas.so.4",
+        "$ORIGIN/../lib",
+    );
+    let elf = read(&made.unwrap()).unwrap();
+    let facts = elf.facts();
+    assert_eq!((facts.format, facts.kind), (Format::Elf, Kind::Library));
+    assert_eq!((facts.name, facts.needs), (Some("libblas.so"), &["libblas.so.4".to_owned()][..]));
+    let directories = facts.search.before.unwrap().to_strings();
+    assert_eq!((directories, facts.machine), (vec!["$ORIGIN/../lib".to_owned()], Machine::X86_64));
+    assert!(matches!((pe, elf), (Binary::Pe(_), Binary::Elf(_))));
+    for other in [
+        &b""[..],
+        b"M",
+        b"MZ",
+        b"MZ is how this text begins, which goes on for longer than a header does.",
+        b"#!/bin/sh\n",
+    ] {
+        assert_eq!(read(other), None);
+    }
+}
+
+#[test]
+fn programs_drivers_and_other_machines_are_told_apart() {
+    let with = |changes: &[(usize, u16)]| {
+        let mut made = Maker { bytes: whole() };
+        changes.iter().for_each(|(at, value)| made.half(*at, *value));
+        let found = facts(&made.bytes).unwrap().unwrap();
+        (found.kind, found.machine)
+    };
+    let (flags, system) = (FILE_HEADER + 18, OPTIONAL + 68);
+    assert_eq!(with(&[(flags, 0x22)]).0, PeKind::Program);
+    assert_eq!(with(&[(flags, 0x22), (system, 2)]).0, PeKind::Program);
+    assert_eq!(with(&[(flags, 0x22), (system, 1)]).0, PeKind::Native);
+    assert_eq!(with(&[(FILE_HEADER, 0xaa64)]).1, Machine::Aarch64);
+    let other = Machine::Other { number: 0x14c, bits: 64, big_endian: false };
+    assert_eq!(with(&[(FILE_HEADER, 0x14c)]).1, other);
+}
+
+/// What is wrong with the file after this change.
+fn refused(change: impl Fn(&mut Maker)) -> String {
+    let mut made = Maker { bytes: whole() };
+    change(&mut made);
+    facts(&made.bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn what_contradicts_the_format_is_named_with_its_place() {
+    let import = DIRECTORIES + 8;
+    let said = [
+        refused(|made| made.half(OPTIONAL, 0x107)),
+        refused(|made| made.word(OPTIONAL + 108, 17)),
+        refused(|made| made.half(FILE_HEADER + 16, 100)),
+        refused(|made| made.half(FILE_HEADER + 2, 97)),
+        refused(|made| made.word(import, 0x9000)),
+        refused(|made| made.word(SECTIONS + 16, u32::MAX)),
+        refused(|made| made.word(SECTIONS + 12, u32::MAX)),
+        // The import table begins where the terminating entry of the delay-load table lies.
+        refused(|made| {
+            let end = u32::try_from(made.bytes.len()).unwrap() - OFFSET + ADDRESS;
+            made.word(import, end - 4);
+        }),
+        refused(|made| {
+            let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
+            made.put(at, b"KERN\x1b[2J");
+        }),
+        refused(|made| {
+            let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
+            made.put(at, b"\0");
+        }),
+        refused(|made| made.bytes.truncate(OPTIONAL + 50)),
+        refused(|made| made.bytes.truncate(SECTIONS + 20)),
+        refused(|made| made.bytes.truncate(OFFSET as usize + 20)),
+    ];
+    let expected = [
+        "Magic at 0x98 is 0x107",
+        "NumberOfRvaAndSizes at 0x104 is 0x11",
+        "NumberOfRvaAndSizes at 0x104 is 0x10",
+        "NumberOfSections at 0x86 is 0x61",
+        "the import directory at 0x110 leads to address 0x9000, which no section has bytes for",
+    ];
+    assert_eq!(said[..5], expected);
+    assert!(said[5].contains("a section at 0x400 ends at 4294968319"), "{}", said[5]);
+    assert_eq!(said[6], "VirtualAddress at 0x194 is 0xffffffff");
+    assert!(
+        said[7].starts_with("the import directory at ") && said[7].ends_with("does not end"),
+        "{}",
+        said[7]
+    );
+    assert!(said[8].ends_with("is not a name") && said[9].ends_with("is not a name"));
+    assert!(said[10].contains("the optional header at 0x98"), "{}", said[10]);
+    assert!(said[11].contains("a section header at 0x188"), "{}", said[11]);
+    assert!(said[12].contains("a section at 0x400"), "{}", said[12]);
+}
+
+#[test]
+fn a_table_that_leads_to_itself_ends() {
+    let endless = refused(|made| {
+        // As many descriptors as the section holds, each with a name, and none without.
+        let name = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
+        let name = u32::try_from(name).unwrap() - OFFSET + ADDRESS;
+        let start = u32::try_from(made.bytes.len()).unwrap() - OFFSET + ADDRESS;
+        for _ in 0..5000 {
+            let words = [0, 0, 0, name, ADDRESS].map(u32::to_le_bytes);
+            made.append(&words.concat());
+        }
+        let len = u32::try_from(made.bytes.len()).unwrap() - OFFSET;
+        made.word(SECTIONS + 8, len);
+        made.word(SECTIONS + 16, len);
+        made.word(DIRECTORIES + 8, start);
+    });
+    assert!(endless.ends_with("does not end"), "{endless}");
+}
+
+#[test]
+fn no_byte_makes_the_reader_panic() {
+    let bytes = whole();
+    for end in 0..bytes.len() {
+        let _ = facts(&bytes[..end]);
+    }
+    for at in 0..bytes.len() {
+        for value in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] = value;
+            let _ = facts(&changed);
+            let last = bytes.len().min(at + 4);
+            changed[at..last].fill(value);
+            let _ = facts(&changed);
+        }
+    }
+}
+
+#[test]
+fn no_more_is_read_than_the_tables_take() {
+    /// A file whose section is as long as it says, and of which no more than this is read at once.
+    struct Long(Vec<u8>);
+    impl ReadAt for Long {
+        fn len(&self) -> std::io::Result<u64> {
+            Ok(u64::from(OFFSET) + (1 << 31))
+        }
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> std::io::Result<()> {
+            assert!(buf.len() <= 300, "{} bytes at {offset:#x}", buf.len());
+            let start = usize::try_from(offset).unwrap();
+            let have = self.0.get(start..).unwrap_or_default();
+            let count = have.len().min(buf.len());
+            buf[..count].copy_from_slice(&have[..count]);
+            buf[count..].fill(0);
+            Ok(())
+        }
+    }
+    let mut made = Maker { bytes: whole() };
+    made.word(SECTIONS + 8, 1 << 31);
+    made.word(SECTIONS + 16, 1 << 31);
+    assert_eq!(facts(&Long(made.bytes)).unwrap().unwrap().imports.len(), 2);
+    let unread = PeError::Read { what: "x", source: std::io::ErrorKind::Other.into() };
+    assert!(super::BinaryError::from(unread).into_io().is_ok());
+}

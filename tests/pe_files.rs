@@ -1,0 +1,75 @@
+//! Facts of PE files that a compiler made, against what its own `objdump` reads in them.
+
+use std::path::Path;
+use std::process::Command;
+
+use fs_err as fs;
+use rockpack::binary::pe::{PeFacts, PeKind};
+use rockpack::binary::{Binary, Machine, read};
+
+use crate::skips::has;
+
+const COMPILER: &str = "x86_64-w64-mingw32-gcc";
+const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
+const DLLTOOL: &str = "x86_64-w64-mingw32-dlltool";
+
+fn run(dir: &Path, program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(dir).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn facts(file: &Path) -> PeFacts {
+    match read(&fs::File::open(file).unwrap()).unwrap().unwrap() {
+        Binary::Pe(facts) => *facts,
+        Binary::Elf(_) => panic!("{} is no PE file", file.display()),
+    }
+}
+
+/// The DLLs that `objdump` finds in the import table.
+fn imports(dir: &Path, file: &str) -> Vec<String> {
+    let text = run(dir, OBJDUMP, &["-p", file]);
+    text.lines()
+        .filter_map(|line| Some(line.trim().strip_prefix("DLL Name: ")?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn what_a_compiler_makes_reads_as_its_own_tools_read_it() {
+    let what = "facts of DLLs that MinGW makes";
+    if ![COMPILER, OBJDUMP, DLLTOOL].iter().all(|tool| has(tool, what)) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::write(dir.join("a.c"), "__declspec(dllexport) int a(void) { return 1; }").unwrap();
+    fs::write(
+        dir.join("b.c"),
+        "__declspec(dllimport) int a(void);\nint later(void);\n__declspec(dllexport) int b(void) { return a() + later(); }",
+    )
+    .unwrap();
+    fs::write(dir.join("main.c"), "int b(void);\nint main(void) { return b(); }").unwrap();
+    fs::write(dir.join("later.def"), "LIBRARY later.dll\nEXPORTS\nlater\n").unwrap();
+    run(dir, COMPILER, &["-shared", "-o", "liba_7.dll", "a.c", "-Wl,--out-implib,liba.dll.a"]);
+    run(dir, DLLTOOL, &["-d", "later.def", "-y", "liblater.a"]);
+    let link =
+        ["-shared", "-o", "b.dll", "b.c", "-L.", "-la", "-llater", "-Wl,--out-implib,libb.dll.a"];
+    run(dir, COMPILER, &link);
+    run(dir, COMPILER, &["-o", "main.exe", "main.c", "-L.", "-lb"]);
+
+    let (library, needy, program) =
+        (facts(&dir.join("liba_7.dll")), facts(&dir.join("b.dll")), facts(&dir.join("main.exe")));
+    assert_eq!((library.kind, library.machine), (PeKind::Library, Machine::X86_64));
+    assert_eq!(library.name.as_deref(), Some("liba_7.dll"));
+    assert_eq!((needy.kind, needy.name.as_deref()), (PeKind::Library, Some("b.dll")));
+    assert!(needy.imports.contains(&"liba_7.dll".to_owned()), "{needy:?}");
+    assert_eq!(needy.delayed, ["later.dll"], "it is loaded when it is called");
+    assert_eq!((program.kind, program.name), (PeKind::Program, None));
+    assert!(program.imports.contains(&"b.dll".to_owned()), "{:?}", program.imports);
+    for (file, found) in
+        [("liba_7.dll", library.imports), ("b.dll", needy.imports), ("main.exe", program.imports)]
+    {
+        assert_eq!(imports(dir, file), found, "{file}");
+    }
+}
