@@ -1,5 +1,8 @@
 //! Packed members of earlier builds, so that what has not changed need not be packed again.
 //!
+//! A build knows a [`Store`]; [`Cache`] is the one in a directory of this machine, of which the rest here
+//! tells.
+//!
 //! Streams (a member deflated, stored, or compressed by xz) are found by a [`Key`]: the SHA-256
 //! of the content and the settings that packed it. So that an unchanged file need not even be
 //! read, the cache remembers what the files of a [`Fingerprint`] came to.
@@ -14,7 +17,7 @@
 //! its table.
 //!
 //! Nothing in a cache is believed: a table has a checksum, a stream the CRC-32 of its packed
-//! bytes, which [`Cache::check`] compares. What is damaged is not used, and removed when the
+//! bytes, which [`Store::check`] compares. What is damaged is not used, and removed when the
 //! build ends. A cache never fails a build: errors are for telling people.
 
 use std::io;
@@ -23,20 +26,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fs_err::File;
 
-use crate::archive::checksum::Digest;
-use crate::archive::deflate::Method;
 use crate::cleanup::Registration;
 
 mod directory;
+mod entry;
 mod error;
 mod finish;
 mod key;
+mod local;
 mod merge;
 mod offer;
 mod own;
 mod prune;
 mod read;
 mod stats;
+mod store;
+mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -44,51 +49,29 @@ mod writer;
 
 use directory::{Directory, NotLoaded};
 use key::ByHash;
-use offer::Claimed;
 use table::{Broken, Row};
 
+pub use entry::Entry;
 pub use error::CacheError;
-pub use finish::Summary;
 pub use key::{Content, Fingerprint, Fingerprinter, Key};
-pub use offer::{Archive, Offer, Stretch};
+pub use offer::{Archive, Claims, Offer, Stretch};
 pub use prune::Pruned;
 pub use read::{Damage, PackedBytes};
 pub use stats::Stats;
+pub use store::Store;
+pub use summary::Summary;
 
 /// How many bytes a cache may take where nobody says otherwise: 10 GB.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
-
-/// A packed stream that the cache has.
-///
-/// What xz makes is a stored stream: its content is the xz file itself, which an archive holds
-/// as a stored member. Its key is of what was compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// What an archive says of the content.
-    pub digest: Digest,
-    /// How the content is packed.
-    pub method: Method,
-    /// How many bytes the packed stream has.
-    pub packed_len: u64,
-    /// The CRC-32 of the packed stream.
-    pub packed_crc: u32,
-    place: Place,
-}
-
-/// Where a stream is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    segment: usize,
-    offset: u64,
-    /// Which of the cache's streams it is.
-    slot: usize,
-}
 
 /// A stream, and what came of it in this build.
 #[derive(Debug)]
 struct Slot {
     key: Key,
     entry: Entry,
+    /// Where it is.
+    segment: usize,
+    offset: u64,
     /// How often it was found.
     found: AtomicU64,
     damaged: AtomicBool,
@@ -122,7 +105,7 @@ pub struct Cache {
     dir: PathBuf,
     directory: Directory,
     limit: u64,
-    claimed: Claimed,
+    claims: Claims,
     segments: Vec<Segment>,
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
@@ -173,7 +156,7 @@ impl Cache {
             dir: dir.to_owned(),
             directory,
             limit,
-            claimed: Claimed::default(),
+            claims: Claims::default(),
             segments: Vec::new(),
             slots: Vec::new(),
             keys: ByHash::default(),
@@ -228,16 +211,12 @@ impl Cache {
     fn add(&mut self, row: &Row, segment: usize) {
         let Row { key, digest, method, packed_len, packed_crc, offset } = *row;
         let slot = self.slots.len();
-        let entry = Entry {
-            digest,
-            method,
-            packed_len,
-            packed_crc,
-            place: Place { segment, offset, slot },
-        };
+        let entry = Entry { digest, method, packed_len, packed_crc, slot };
         self.slots.push(Slot {
             key,
             entry,
+            segment,
+            offset,
             found: AtomicU64::new(0),
             damaged: AtomicBool::new(false),
         });
@@ -274,20 +253,20 @@ impl Cache {
     }
 
     /// The stream of this key. Its bytes have to be compared with their checksum before they are
-    /// used or while they are copied: see [`Cache::check`] and [`Cache::reject`].
+    /// used or while they are copied: see [`Store::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<&Entry> {
         let slot = self
             .keys
             .get(key)
             .map(|slot| &self.slots[*slot])
             .filter(|slot| !slot.damaged.load(Ordering::Relaxed));
-        let Some(Slot { entry, found, .. }) = slot else {
+        let Some(Slot { entry, segment, found, .. }) = slot else {
             self.counts.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
         self.counts.hits.fetch_add(1, Ordering::Relaxed);
         self.counts.hit_bytes.fetch_add(entry.packed_len, Ordering::Relaxed);
-        let segment = &self.segments[entry.place.segment];
+        let segment = &self.segments[*segment];
         segment.touched.store(true, Ordering::Relaxed);
         if found.fetch_add(1, Ordering::Relaxed) == 0 {
             segment.used.fetch_add(entry.packed_len, Ordering::Relaxed);
@@ -298,8 +277,7 @@ impl Cache {
     /// Says that a stream is not what it should be: it is not found again, counts as a miss, and
     /// goes when the build ends.
     pub fn reject(&self, entry: &Entry) {
-        let Some(slot) = self.slots.get(entry.place.slot).filter(|slot| slot.entry == *entry)
-        else {
+        let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             return;
         };
         if slot.damaged.swap(true, Ordering::Relaxed) {
@@ -314,7 +292,7 @@ impl Cache {
 
     /// What an archive that is written offers to be kept; one for each.
     pub fn offer(&self) -> Offer {
-        Offer::new(self.claimed.clone())
+        self.claims.offer()
     }
 
     /// Every stream with its key, also those of a key that another segment has too, in the order
@@ -325,8 +303,9 @@ impl Cache {
 
     /// The file that a stream is in, for telling people.
     pub fn segment_of(&self, entry: &Entry) -> PathBuf {
-        self.segments
-            .get(entry.place.segment)
+        self.slots
+            .get(entry.slot)
+            .and_then(|slot| self.segments.get(slot.segment))
             .map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::archive::{Stage, StageError};
-use crate::cache::{self, Cache};
+use crate::cache::{self, Store};
 use crate::catalog::{Tree, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
@@ -142,7 +142,7 @@ pub struct Settings {
     /// Whether each stretch of work is taken down, and not only the sums.
     pub spans: bool,
     /// Where packed members of earlier builds are, and these will be.
-    pub cache: Option<Cache>,
+    pub cache: Option<Box<dyn Store>>,
 }
 
 /// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
@@ -167,7 +167,7 @@ pub fn execute(
     let stage = Stage::open(dest)?;
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
-    let lookup = settings.cache.as_ref().map(CacheLookup);
+    let lookup = settings.cache.as_deref().map(|store| CacheLookup(store));
     let making = Build {
         plan,
         attestations,

@@ -5,12 +5,13 @@
 
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
+use std::num::NonZero;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, OFlags, fadvise};
 
 /// Opens a regular file for reading; a link to one is followed.
 ///
@@ -36,6 +37,13 @@ fn open_with(path: &Path, more: OFlags) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     check(path, &file.metadata()?)?;
     Ok(file)
+}
+
+/// Asks the system to read some of a file before it is needed. It does not say how that went.
+pub fn read_ahead(file: &File, offset: u64, len: u64) {
+    if let Some(len) = NonZero::new(len) {
+        let _ = fadvise(file, offset, Some(len), Advice::WillNeed);
+    }
 }
 
 /// Checks that what was found at `path` is a regular file.

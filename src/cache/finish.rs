@@ -12,32 +12,7 @@ use super::directory::Lock;
 use super::offer::{Archive, Offer};
 use super::table::{Row, Table};
 use super::writer::{Sealed, Writer, Written};
-use super::{Cache, CacheError, Content, Fingerprint, cap, merge, prune};
-
-/// What a cache did for a build.
-#[derive(Debug, Default)]
-pub struct Summary {
-    /// How often a stream was found that was asked for.
-    pub hits: u64,
-    /// The packed bytes of those.
-    pub hit_bytes: u64,
-    /// How often none was: by its key, or because there is none of its size.
-    pub misses: u64,
-    /// How many contents were known by their files' fingerprint.
-    pub remembered: u64,
-    /// How many new streams there are.
-    pub added: u64,
-    /// The packed bytes of those.
-    pub added_bytes: u64,
-    /// How many segments and streams were damaged.
-    pub damaged: u64,
-    /// How many segments were removed to keep the limit.
-    pub pruned: usize,
-    /// How many bytes the cache takes now; none when another process is tidying it up.
-    pub bytes: Option<u64>,
-    /// What could not be done. None of it concerns what was built.
-    pub warnings: Vec<CacheError>,
-}
+use super::{Cache, CacheError, Content, Fingerprint, Summary, cap, merge, prune};
 
 impl Cache {
     /// Ends a build: keeps what `archives` offer, marks what was used, removes what is damaged,

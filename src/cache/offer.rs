@@ -9,16 +9,29 @@ use super::table::Row;
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::Method;
 
-/// The keys that some archive of the build offers.
-pub(super) type Claimed = Arc<Mutex<HashSet<Key>>>;
+/// The keys that some archive of a build offers: each is kept once.
+#[derive(Debug, Clone, Default)]
+pub struct Claims(Arc<Mutex<HashSet<Key>>>);
+
+impl Claims {
+    /// What one more archive offers: nothing so far.
+    pub fn offer(&self) -> Offer {
+        Offer { claims: self.clone(), rows: Vec::new(), memos: Vec::new() }
+    }
+
+    /// Whether nobody had offered the stream of this key.
+    fn claim(&self, key: Key) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
+    }
+}
 
 /// The streams of one archive: where they lie in it, and what its files came to. One for each
 /// archive that is written; archives may be written at the same time.
 ///
-/// Nothing is kept before [`super::Cache::finish`], which is told where the finished archive is.
+/// Nothing is kept before [`super::Store::finish`], which is told where the finished archive is.
 #[derive(Debug)]
 pub struct Offer {
-    claimed: Claimed,
+    claims: Claims,
     pub(super) rows: Vec<Row>,
     pub(super) memos: Vec<(Fingerprint, Content)>,
 }
@@ -46,16 +59,12 @@ pub struct Archive {
 }
 
 impl Offer {
-    pub(super) fn new(claimed: Claimed) -> Self {
-        Self { claimed, rows: Vec::new(), memos: Vec::new() }
-    }
-
     /// Offers the stream of `key`, which is `content` packed, unless another archive of this build
     /// does. A stored one that is not as long as its content is none.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;
-        if !torn && self.claimed.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+        if !torn && self.claims.claim(key) {
             self.rows.push(Row {
                 key,
                 digest: *content,
@@ -70,5 +79,17 @@ impl Offer {
     /// Remembers what the files of a fingerprint come to, so that the next build need not read them.
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
+    }
+    /// The streams: key, content, and where the packed bytes lie in the archive.
+    pub fn streams(&self) -> impl Iterator<Item = (&Key, &Digest, Stretch)> {
+        self.rows.iter().map(|row| {
+            let Row { packed_len: len, packed_crc: crc, method, offset, .. } = *row;
+            (&row.key, &row.digest, Stretch { offset, len, crc, method })
+        })
+    }
+
+    /// What the files of fingerprints come to.
+    pub fn memos(&self) -> &[(Fingerprint, Content)] {
+        &self.memos
     }
 }

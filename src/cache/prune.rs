@@ -83,7 +83,7 @@ impl Cache {
     fn damaged(&self) -> BTreeMap<usize, BTreeSet<Key>> {
         let mut damaged: BTreeMap<usize, BTreeSet<Key>> = BTreeMap::new();
         for slot in self.slots.iter().filter(|slot| slot.damaged.load(Ordering::Relaxed)) {
-            damaged.entry(slot.entry.place.segment).or_default().insert(slot.key);
+            damaged.entry(slot.segment).or_default().insert(slot.key);
         }
         damaged
     }

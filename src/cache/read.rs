@@ -1,23 +1,15 @@
 //! Reading packed streams, and telling whether they are whole.
 
-use std::cell::RefCell;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
 use flate2::bufread::DeflateDecoder;
 use fs_err::File;
 
+use super::store::PIECE;
 use super::{Cache, Entry};
 use crate::archive::checksum::{Checksum, Digest, Hasher};
 use crate::archive::deflate::Method;
-
-/// How much is read at a time.
-pub(super) const PIECE: usize = 1 << 20;
-
-thread_local! {
-    /// What packed bytes are read into, by each thread.
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
 
 /// What is wrong with a stream.
 #[derive(Debug, thiserror::Error)]
@@ -37,21 +29,6 @@ pub enum Damage {
 }
 
 impl Cache {
-    /// Reads a stream and compares its CRC-32. When it is not what was written, it is as if
-    /// [`Cache::reject`] had been called. Any number of threads may.
-    pub fn check(&self, entry: &Entry) -> bool {
-        let mut crc = Checksum::default();
-        let read = BUFFER.with_borrow_mut(|buffer| {
-            buffer.resize(PIECE, 0);
-            each_piece(self.packed(entry), buffer, |piece| crc.update(piece))
-        });
-        let whole = read.is_ok() && crc.value() == entry.packed_crc;
-        if !whole {
-            self.reject(entry);
-        }
-        whole
-    }
-
     /// Fills `buffer` with the packed bytes from `offset` on, counted from the stream's start.
     ///
     /// # Errors
@@ -69,7 +46,8 @@ impl Cache {
     /// The file that has the packed bytes, and where they begin in it: for copying them without
     /// seeing them. The file stays readable when it is removed.
     pub fn file_of(&self, entry: &Entry) -> (&File, u64) {
-        (&self.segments[entry.place.segment].file, entry.place.offset)
+        let slot = &self.slots[entry.slot];
+        (&self.segments[slot.segment].file, slot.offset)
     }
 
     /// The packed bytes from the first to the last.

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::archive::checksum::{Checksum, Sha256};
-use crate::archive::deflate::{Level, Packed};
+use crate::archive::checksum::{Checksum, Digest, Sha256};
+use crate::archive::deflate::{Level, Method, Packed};
 
 const SETTINGS: &str = "deflate of a test";
 

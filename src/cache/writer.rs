@@ -6,7 +6,8 @@ use fs_err::File;
 use tempfile::NamedTempFile;
 
 use super::directory::Directory;
-use super::read::{PIECE, PackedBytes};
+use super::read::PackedBytes;
+use super::store::PIECE;
 use super::table::{Row, Table};
 use crate::archive::checksum::Checksum;
 

@@ -4,7 +4,6 @@ use rockpack::provenance;
 use rockpack::review;
 use std::path::Path;
 
-use rockpack::cache::Cache;
 use rockpack::catalog::Catalog;
 use rockpack::execute::{self, Attestations, Outcome, Settings};
 use rockpack::manifest::Manifest;
@@ -16,7 +15,7 @@ use rockpack::text::human_size;
 use rockpack::text::with_causes;
 
 use super::{Failure, environment, not_executed, print};
-use crate::cli::{BuildArgs, CacheArgs};
+use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
 
@@ -83,7 +82,7 @@ fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
 
 /// How the packages are built.
 fn settings(args: &BuildArgs, memory: u64) -> Settings {
-    Settings { memory, spans: args.timings.is_some(), cache: cache(&args.cache) }
+    Settings { memory, spans: args.timings.is_some(), cache: inputs::cache::store(&args.cache) }
 }
 
 /// Says what was made of artifacts, and where the time went.
@@ -92,7 +91,7 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure>
         .cache
         .iter()
         .flat_map(|summary| &summary.warnings)
-        .for_each(|e| warn_of_cache(&with_causes(e)));
+        .for_each(|e| inputs::cache::warn(&with_causes(e)));
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings)
             .map_err(|e| environment(format!("cannot write the timings: {e}")))?;
@@ -116,31 +115,6 @@ fn attestations(
     inputs.builder = args.builder_id.clone();
     inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs }
-}
-
-/// The cache that was asked for. A build does without one that cannot be used, and says so.
-fn cache(args: &CacheArgs) -> Option<Cache> {
-    if !args.wanted(inputs::cache::forbidden()) {
-        return None;
-    }
-    let dir =
-        inputs::cache::directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
-    match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
-        Ok(cache) => Some(cache),
-        Err(why) => {
-            warn_of_cache(&why);
-            None
-        }
-    }
-}
-
-/// What the cache could not do concerns no package.
-fn warn_of_cache(why: &str) {
-    ui::show_problems(
-        &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
-            .help("--no-cache builds without one, --cache DIR with another")
-            .into(),
-    );
 }
 
 /// The artifact directory; a saved catalog has no bytes to make packages of.

@@ -2,11 +2,8 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::num::NonZero;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{Advice, fadvise};
 
 use sha2::Digest as _;
 
@@ -80,7 +77,7 @@ impl Bytes {
             // An edit moves what it adds to the end, and the rest stays where it is.
             Self::File { path, .. } | Self::Edited { path, .. } => {
                 if let Ok(file) = open(path) {
-                    read_ahead(&file, offset, len);
+                    regular::read_ahead(&file, offset, len);
                 }
             }
             Self::Tar(image) => image.read_ahead(offset, len),
@@ -103,13 +100,6 @@ impl Bytes {
             }
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
-    }
-}
-
-/// Asks the system to read some of a file before it is needed. It does not say how that went.
-pub(super) fn read_ahead(file: &fs_err::File, offset: u64, len: u64) {
-    if let Some(len) = NonZero::new(len) {
-        let _ = fadvise(file, offset, Some(len), Advice::WillNeed);
     }
 }
 

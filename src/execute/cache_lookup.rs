@@ -7,7 +7,7 @@ use super::pack::Packing;
 use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::XZ_ENCODER;
-use crate::cache::{self, Cache, Content, Fingerprint, Fingerprinter, Key};
+use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Store};
 
 /// What a packed stream may have beside its content: headers, and what deflate adds to bytes that do not shrink.
 const SLACK: u64 = 64 << 10;
@@ -25,7 +25,7 @@ pub(super) struct Known {
 
 /// Looks for packed bytes in a cache.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CacheLookup<'c>(pub &'c Cache);
+pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
 
 impl CacheLookup<'_> {
     /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
@@ -82,7 +82,7 @@ impl CacheLookup<'_> {
 
     /// The stream of a member as a whole, if it tells of this content and no other.
     fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::Entry> {
-        let entry = *self.0.find(&key(content, packing))?;
+        let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
             self.0.reject(&entry);
             return None;
@@ -92,7 +92,7 @@ impl CacheLookup<'_> {
 
     /// The stream of a block, which can be of `len` bytes.
     fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::Entry> {
-        self.checked(*self.0.find(&key(content, packing))?, len as u64)
+        self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
     /// The stream, if it is whole, and not longer than packing can make it.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::archive::checksum::{Checksum, Digest};
     use crate::archive::deflate::{Level, Method};
-    use crate::cache::{Archive, Stretch};
+    use crate::cache::{Archive, Cache, Stretch};
 
     /// What is in the cache for `content`: a stream whose own checksums are right.
     fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {

@@ -5,7 +5,7 @@ use std::io;
 use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
-use super::bytes::{Bytes, read_ahead};
+use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, Known};
 use super::timings::{Kind, Recorder, Subject};
 use crate::archive::checksum::Checksum;
@@ -255,8 +255,7 @@ impl<'a> Packer<'a> {
         let (entry, len) = (block.entry, block.len as u64);
         match (entry.packing, self.lookup) {
             (Packing::Cached(stream), Some(CacheLookup(cache))) => {
-                let (file, start) = cache.file_of(&stream);
-                read_ahead(file, start + block.offset, len);
+                cache.read_ahead(&stream, block.offset, len);
             }
             (Packing::Repeat(_), _) => {}
             _ => entry.bytes.read_ahead(block.offset, len),

@@ -3,7 +3,37 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use rockpack::cache::{Cache, Store};
 use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
+
+use crate::cli::CacheArgs;
+use crate::ui;
+
+/// The cache that was asked for: here it is said which kinds there are. A build does without one that
+/// cannot be used, and says so.
+pub fn store(args: &CacheArgs) -> Option<Box<dyn Store>> {
+    if !args.wanted(forbidden()) {
+        return None;
+    }
+    let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
+    match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
+        Ok(cache) => Some(Box::new(cache)),
+        Err(why) => {
+            warn(&why);
+            None
+        }
+    }
+}
+
+/// What the cache could not do concerns no package.
+pub fn warn(why: &str) {
+    ui::show_problems(
+        &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
+            .help("--no-cache builds without one, --cache DIR with another")
+            .into(),
+    );
+}
 
 /// The cache's directory: the one that was named, else the one that the environment says.
 ///
@@ -17,7 +47,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
 }
 
 /// Whether the environment says that nothing is kept: `ROCKPACK_NO_CACHE` is set, and not to nothing.
-pub fn forbidden() -> bool {
+fn forbidden() -> bool {
     std::env::var_os("ROCKPACK_NO_CACHE").is_some_and(|value| !value.is_empty())
 }
 
