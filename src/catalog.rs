@@ -1,7 +1,7 @@
 //! What an artifact directory holds: paths, sizes, types and facts of binaries, no bytes.
 //!
 //! A [`Catalog`] is sorted and knows nothing of the host, so that it can be saved and
-//! planned from elsewhere; [`Tree`] knows where the bytes are.
+//! planned from elsewhere; a [`Source`] knows where the bytes are: [`Directory`] on this machine.
 
 use std::borrow::Cow;
 
@@ -14,17 +14,20 @@ use crate::names::{ArtifactName, Component, Family, RelPath};
 
 mod archive;
 mod digest;
+mod directory;
 mod duplicates;
 mod layout;
+mod results;
 mod saved;
 mod scan;
-mod tree;
+mod source;
 mod unpacked;
 
 pub use digest::sha256_of_file;
+pub use directory::Directory;
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
-pub use scan::scan;
-pub use tree::Tree;
+pub use scan::{read, scan};
+pub use source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
 
 /// Everything an artifact directory holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::archive::{Stage, StageError};
 use crate::cache::{self, Store};
-use crate::catalog::{Tree, sha256_of_file};
+use crate::catalog::{Source, sha256_of_file};
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
 use crate::plan::{Distribution, Form, Plan};
@@ -156,14 +156,14 @@ pub struct Settings {
 pub fn execute(
     plan: &Plan,
     attestations: &Attestations,
-    tree: &Tree,
+    artifacts: &dyn Source,
     dest: &Path,
     goes: impl Fn(&RelPath) -> bool,
     settings: Settings,
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
     let recorder = Recorder::new(settings.spans);
-    let outputs = prepare::all(plan, tree, &recorder)?;
+    let outputs = prepare::all(plan, artifacts, &recorder)?;
     let stage = Stage::open(dest)?;
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });

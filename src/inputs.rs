@@ -3,7 +3,7 @@
 use rockpack::resolve;
 use std::path::Path;
 
-use rockpack::catalog::{self, Catalog, Tree};
+use rockpack::catalog::{self, Catalog, Directory, Source};
 use rockpack::manifest::Manifest;
 use rockpack::names::{PlatformTagError, PlatformTags};
 use rockpack::plan::{Plan, Request, Sources};
@@ -104,7 +104,7 @@ pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
 }
 
 /// Scans an artifact directory; `verbose` tells what is absent in it.
-pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Tree), Failure> {
+pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Box<dyn Source>), Failure> {
     if !dir.is_dir() {
         let what = if dir.exists() { "is not a directory" } else { "does not exist" };
         return Err(Problem::error(
@@ -117,9 +117,11 @@ pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Tree), Failure> {
         ))
         .into());
     }
-    let (catalog, tree) = catalog::scan(dir)?;
+    // Which kinds of sources there are, is said here.
+    let source: Box<dyn Source> = Box::new(Directory::open(dir)?);
+    let catalog = catalog::read(&*source)?;
     if verbose {
         ui::show_absent_bases(&catalog);
     }
-    Ok((catalog, tree))
+    Ok((catalog, source))
 }

@@ -25,7 +25,7 @@
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
 //! [`binary`] reads facts of ELF and PE files, [`elf`] edits ELF files, and [`archive`] writes wheels, sdists and tarballs; none of them knows
-//! anything of packaging ROCm. [`regular`] opens input files, and [`cleanup`] knows what has to go when
+//! anything of packaging ROCm. [`regular`] opens input files, [`identity`] tells whether bytes are those seen before, and [`cleanup`] knows what has to go when
 //! the process is told to end. What happens on the way is reported as [`event::Event`]s.
 
 pub mod archive;
@@ -39,6 +39,7 @@ pub mod demo;
 pub mod elf;
 pub mod event;
 pub mod execute;
+pub mod identity;
 pub mod index;
 pub mod inspect;
 pub mod kdl;

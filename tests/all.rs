@@ -40,5 +40,6 @@ mod read_errors;
 mod runtime;
 mod saved_catalog;
 mod schema;
+mod seams;
 mod skips;
 mod verify;

@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use fs_err as fs;
 use rockpack::archive::checksum::{Digest, Sha256};
 use rockpack::archive::deflate::Method;
-use rockpack::cache::{Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Stretch, Summary};
+use rockpack::cache::{
+    Archive, Cache, CacheError, Content, DEFAULT_LIMIT, Key, Store, Stretch, Summary,
+};
 use tempfile::TempDir;
 
 use crate::skips::skip;

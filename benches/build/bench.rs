@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use rockpack::catalog::{self, Tree};
+use rockpack::catalog::{self, Directory};
 use rockpack::names::RelPath;
 use rockpack::plan::{Plan, Step};
 
@@ -319,7 +319,7 @@ fn deflate(contents: &[Vec<u8>], compression: Compression) -> Outcome {
     Outcome { measured: bounds::deflate(contents, compression), size, ..Outcome::default() }
 }
 
-fn scanned(tree: &Path) -> Result<Tree, String> {
+fn scanned(tree: &Path) -> Result<Directory, String> {
     let said = |problems: rockpack::source::Problems| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };

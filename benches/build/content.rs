@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use rockpack::archive::OpenWheel;
-use rockpack::catalog::Tree;
+use rockpack::catalog::Directory;
 use rockpack::plan::{Distribution, Plan, Step};
 
 /// A file that goes into a package.
@@ -17,12 +17,12 @@ pub struct Source {
 
 /// For each distribution the files of the artifacts that go into it, again wherever they go into
 /// several. What the plan itself makes (texts, stubs) is left out: it comes to a few kilobytes.
-pub fn sources(plan: &Plan, tree: &Tree) -> Vec<Vec<Source>> {
+pub fn sources(plan: &Plan, tree: &Directory) -> Vec<Vec<Source>> {
     plan.distributions.iter().map(|d| distribution_sources(d, tree)).collect()
 }
 
 /// The same of one distribution.
-pub fn distribution_sources(distribution: &Distribution, tree: &Tree) -> Vec<Source> {
+pub fn distribution_sources(distribution: &Distribution, tree: &Directory) -> Vec<Source> {
     let made = distribution.all_members().filter_map(|member| match &member.step {
         Step::Copy { source } | Step::Relink { source, .. } => {
             Some(Source { path: tree.path(source)?, size: member.size })

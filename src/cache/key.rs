@@ -1,14 +1,13 @@
 //! What packed streams are found by: content and settings, never a path or a time alone.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::Digest as _;
 
 use crate::archive::checksum::Sha256;
+use crate::identity::{FileState, Identity};
 
 /// What a member's final bytes are, after every edit: their SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,19 +107,29 @@ impl Fingerprinter {
         Self::default()
     }
 
-    /// Goes on with a file: its device, inode, size, and the times of its last changes in nanoseconds.
-    pub fn file(&mut self, file: &Metadata) {
-        let numbers = [file.dev(), file.ino(), file.size()];
-        let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()];
+    /// Goes on with a file, by what stands for its bytes.
+    pub fn identity(&mut self, identity: &Identity) {
+        match identity {
+            Identity::File(file) => self.file(file),
+            Identity::Tag(tag) => {
+                self.hasher.update(b"tag");
+                self.bytes(tag.as_bytes());
+            }
+        }
+    }
+
+    /// Its device, inode, size, and the times of its last changes in nanoseconds.
+    fn file(&mut self, file: &FileState) {
+        let (modified, changed) = (file.modified, file.changed);
         self.hasher.update(b"file");
-        for number in numbers {
+        for number in [file.device, file.inode, file.size] {
             self.hasher.update(number.to_le_bytes());
         }
-        for time in times {
+        for time in [modified.0, modified.1, changed.0, changed.1] {
             self.hasher.update(time.to_le_bytes());
         }
-        self.see(file.mtime(), file.mtime_nsec());
-        self.see(file.ctime(), file.ctime_nsec());
+        self.see(modified);
+        self.see(changed);
     }
 
     /// Goes on with anything else that decides about the member's bytes, as the overlays of an edit.
@@ -144,7 +153,7 @@ impl Fingerprinter {
     }
 
     /// Remembers the newest of all times; one before 1970 is no time to go by.
-    fn see(&mut self, seconds: i64, nanoseconds: i64) {
+    fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
         else {
             self.timeless = true;
@@ -165,7 +174,8 @@ mod tests {
 
     fn at(path: &Path, now: SystemTime) -> Option<Fingerprint> {
         let mut fingerprinter = Fingerprinter::new();
-        fingerprinter.file(&fs_err::metadata(path).unwrap());
+        let state = FileState::of(&fs_err::metadata(path).unwrap());
+        fingerprinter.identity(&Identity::File(state));
         fingerprinter.finish_at(now)
     }
 

@@ -54,13 +54,22 @@ pub(super) enum UnpackError {
     Write { archive: String, member: RelPath, source: io::Error },
 }
 
-/// Unpacks `archive` into the directory `to`, which has to exist and be empty.
-pub(super) fn unpack(archive: &Path, storage: Storage, to: &Path) -> Result<(), UnpackError> {
+/// Unpacks the file `archive` into the directory `to`, which has to exist and be empty.
+pub(super) fn unpack_file(archive: &Path, storage: Storage, to: &Path) -> Result<(), UnpackError> {
     let name = archive.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    match regular::open(archive) {
+        Ok(file) => unpack(name, file, storage, to),
+        Err(source) => Err(UnpackError::Read { archive: name, source }),
+    }
+}
+
+/// Unpacks the archive of this name, whose bytes come in order, into `to`: one that has its artifacts
+/// elsewhere needs no file of them here.
+fn unpack(name: String, packed: impl Read, storage: Storage, to: &Path) -> Result<(), UnpackError> {
     let read_error = |source| UnpackError::Read { archive: name.clone(), source };
     let left = Rc::new(Cell::new(HEADERS));
     let bytes =
-        Limited { bytes: decoder(archive, storage).map_err(read_error)?, left: left.clone() };
+        Limited { bytes: decoder(packed, storage).map_err(read_error)?, left: left.clone() };
     let mut tar = tar::Archive::new(bytes);
     tar.set_preserve_mtime(false);
     let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
@@ -103,15 +112,14 @@ fn checked<R: Read>(
 }
 
 /// What is in the archive's compressed stream.
-fn decoder(archive: &Path, storage: Storage) -> io::Result<Box<dyn Read>> {
-    let file = regular::open(archive)?;
+fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn Read + 'r>> {
     Ok(match storage {
-        Storage::Zstd => Box::new(zstd::Decoder::new(file)?),
+        Storage::Zstd => Box::new(zstd::Decoder::new(packed)?),
         Storage::Xz => {
             let stream = Stream::new_stream_decoder(MEMORY, CONCATENATED)?;
-            Box::new(liblzma::read::XzDecoder::new_stream(file, stream))
+            Box::new(liblzma::read::XzDecoder::new_stream(packed, stream))
         }
-        Storage::Directory => Box::new(file),
+        Storage::Directory => Box::new(packed),
     })
 }
 

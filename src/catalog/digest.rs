@@ -22,14 +22,22 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
 
 /// The SHA-256 of what `write` writes, in hexadecimal.
 pub(super) fn sha256_of_writing(write: impl FnOnce(&mut Hashing) -> io::Result<()>) -> String {
-    let mut hashing = Hashing(Sha256::new());
+    let mut hashing = Hashing::default();
     // Nothing here can fail but the writer, which takes everything.
     let _ = write(&mut hashing);
-    hexadecimal(hashing.0)
+    hashing.hexadecimal()
 }
 
 /// Takes everything, and keeps its hash.
+#[derive(Default)]
 pub(super) struct Hashing(Sha256);
+
+impl Hashing {
+    /// The hash of what it took.
+    pub fn hexadecimal(self) -> String {
+        hexadecimal(self.0)
+    }
+}
 
 impl Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -1,22 +1,27 @@
 //! Files that several artifacts install at one path: the same bytes or not?
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-use super::scan::collect;
-use super::{Catalog, EntryKind, Origin, Tree, sha256_of_file};
+use super::digest::Hashing;
+use super::results::{collect, unreadable};
+use super::source::Source;
+use super::{Catalog, EntryKind, Origin};
 use crate::names::Family;
-use crate::source::{Code, Problem, Problems};
+use crate::source::Problems;
+
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
 
 /// Hashes the files that another artifact installs too, so that planning can tell whether
 /// both mean the same file without reading one.
-pub(super) fn hash(catalog: &mut Catalog, tree: &Tree) -> Result<(), Problems> {
+pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
     let hashed = wanted
         .par_iter()
-        .map(|&(artifact, entry)| sha256(catalog, tree, artifact, entry))
+        .map(|&(artifact, entry)| sha256(catalog, source, artifact, entry))
         .collect();
     for (&(artifact, entry), digest) in wanted.iter().zip(collect(hashed)?) {
         catalog.artifacts[artifact].entries[entry].sha256 = Some(digest);
@@ -49,7 +54,7 @@ fn installed_together(one: &Family, other: &Family) -> bool {
 
 fn sha256(
     catalog: &Catalog,
-    tree: &Tree,
+    source: &dyn Source,
     artifact: usize,
     entry: usize,
 ) -> Result<String, Problems> {
@@ -60,14 +65,18 @@ fn sha256(
         base: entry.base.clone(),
         path: entry.path.clone(),
     };
-    let digest = tree
-        .path(&origin)
-        .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| sha256_of_file(&path));
-    digest.map_err(|e| {
-        Problem::error(
-            Code::UnreadableArtifact,
-            format!("cannot read `{}` of artifact `{}`: {e}", entry.path, artifact.id),
-        )
-        .into()
-    })
+    digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
+}
+
+/// The SHA-256 of a file in hexadecimal; reads it in pieces.
+fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
+    let file = source.open(origin)?;
+    let (mut hashing, mut piece, mut offset) = (Hashing::default(), vec![0; PIECE], 0);
+    while offset < file.len()? {
+        let len = usize::try_from(file.len()? - offset).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(offset, &mut piece[..len])?;
+        hashing.write_all(&piece[..len])?;
+        offset += len as u64;
+    }
+    Ok(hashing.hexadecimal())
 }

@@ -1,147 +1,54 @@
-//! Reading an artifact directory.
+//! Reading what artifacts hold.
 
-use std::collections::BTreeMap;
-use std::fs::Metadata;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
-use fs_err as fs;
 use rayon::prelude::*;
 use serde_json::Value;
-use walkdir::WalkDir;
 
-use super::layout::{self, Storage};
-use super::tree::below;
-use super::unpacked::Unpacked;
+use super::directory::Directory;
+use super::results::{collect, unreadable};
+use super::source::{Listed, ListedKind, OpenFile, Source};
 use super::{
-    Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Ignored, Tree, archive,
-    duplicates,
+    Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Origin, duplicates,
+    layout,
 };
-use crate::binary::{self, Binary, BinaryError, ReadAt};
+use crate::binary::{self, Binary, BinaryError};
 use crate::names::RelPath;
-use crate::regular;
-use crate::source::{Code, Problem, Problems, Source};
-use crate::text::with_causes;
+use crate::source::{Code, Problem, Problems, Source as Text};
 
 /// How large an artifact's text about itself may be.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Reads what the artifact directory `dir` holds: names, sizes and types of everything in
-/// it, and the headers of ELF files. Archives are unpacked below the system's temporary
-/// directory (`TMPDIR`) for as long as the returned [`Tree`] lives.
+/// Reads what the artifact directory `dir` holds, as [`read`] does, and gives the directory for as long as
+/// its files are wanted.
 ///
 /// # Errors
-/// All that is wrong with the directory at once: not there, without artifacts, artifacts
-/// without a manifest or with one that leads outside, what cannot be read or packaged.
-pub fn scan(dir: &Path) -> Result<(Catalog, Tree), Problems> {
-    let (children, ignored) = children(dir)?;
-    let (roots, unpacked) = roots(&children)?;
-    let artifacts = collect(roots.par_iter().map(|(id, root)| artifact(id, root)).collect())?;
-    let tree = Tree::new(roots, unpacked);
-    let mut catalog = Catalog { build: build_facts(&artifacts, &tree)?, artifacts, ignored };
-    duplicates::hash(&mut catalog, &tree)?;
-    Ok((catalog, tree))
+/// As [`Directory::open`] and [`read`].
+pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
+    let directory = Directory::open(dir)?;
+    let catalog = read(&directory)?;
+    Ok((catalog, directory))
 }
 
-/// All results, or all problems, in order: which comes first must not depend on threads.
-pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Problems> {
-    let (mut values, mut problems) = (Vec::with_capacity(results.len()), Problems::new());
-    for result in results {
-        match result {
-            Ok(value) => values.push(value),
-            Err(more) => problems.extend(more),
-        }
-    }
-    if problems.is_empty() { Ok(values) } else { Err(problems) }
+/// Reads what artifacts hold: names, sizes and types of everything in them, and the headers of binaries.
+///
+/// # Errors
+/// All that is wrong with them at once: artifacts without a manifest or with one that leads outside, what
+/// cannot be read or packaged.
+pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
+    let ids = source.artifacts();
+    let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
+    let (build, ignored) = (build_facts(&artifacts, source)?, source.ignored().to_vec());
+    let mut catalog = Catalog { artifacts, ignored, build };
+    duplicates::hash(&mut catalog, source)?;
+    Ok(catalog)
 }
 
-struct Child {
-    id: ArtifactId,
-    storage: Storage,
-    path: PathBuf,
-}
-
-fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
-    let cannot = |e: std::io::Error| {
-        Problem::error(Code::UnreadableArtifact, format!("cannot read the artifact directory: {e}"))
-    };
-    let (mut children, mut ignored) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(dir).map_err(cannot)? {
-        let entry = entry.map_err(cannot)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let parsed = match fs::metadata(entry.path()) {
-            Ok(metadata) => layout::parse_child(&name, metadata.is_dir()),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                Err("a link to nothing".to_owned())
-            }
-            Err(e) => return Err(cannot(e).into()),
-        };
-        match parsed {
-            Ok((id, storage)) => children.push(Child { id, storage, path: entry.path() }),
-            Err(reason) => ignored.push(Ignored { name, reason }),
-        }
-    }
-    children.sort_by(|a, b| a.id.cmp(&b.id));
-    ignored.sort_by(|a, b| a.name.cmp(&b.name));
-    if children.is_empty() {
-        let found = if ignored.is_empty() {
-            "it is empty".to_owned()
-        } else {
-            format!("none of its {} children is one", ignored.len())
-        };
-        return Err(Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
-            .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
-            .into());
-    }
-    Ok((children, ignored))
-}
-
-/// The directory of each artifact; archives are unpacked first.
-fn roots(
-    children: &[Child],
-) -> Result<(BTreeMap<ArtifactId, PathBuf>, Option<Unpacked>), Problems> {
-    for pair in children.windows(2) {
-        if pair[0].id == pair[1].id {
-            let what = format!(
-                "artifact `{}` is there twice: {} and {}",
-                pair[0].id,
-                pair[0].path.display(),
-                pair[1].path.display()
-            );
-            return Err(Problem::error(Code::ArtifactTwice, what)
-                .help("keep the directory or the archive, and remove the other")
-                .into());
-        }
-    }
-    let temporary = if children.iter().any(|c| c.storage != Storage::Directory) {
-        Some(Unpacked::new().map_err(|e| {
-            Problem::error(Code::Environment, format!("cannot make a temporary directory: {e}"))
-        })?)
-    } else {
-        None
-    };
-    let unpacked = children
-        .par_iter()
-        .map(|child| root(child, temporary.as_ref()).map_err(Problems::from))
-        .collect();
-    Ok((collect(unpacked)?.into_iter().collect(), temporary))
-}
-
-fn root(child: &Child, temporary: Option<&Unpacked>) -> Result<(ArtifactId, PathBuf), Problem> {
-    let Some(temporary) = temporary.filter(|_| child.storage != Storage::Directory) else {
-        return Ok((child.id.clone(), child.path.clone()));
-    };
-    let to = temporary.path().join(child.id.to_string());
-    fs::create_dir(&to)
-        .map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
-    archive::unpack(&child.path, child.storage, &to)
-        .map_err(|e| Problem::error(Code::BrokenArchive, with_causes(&e)))?;
-    Ok((child.id.clone(), to))
-}
-
-fn artifact(id: &ArtifactId, root: &Path) -> Result<Artifact, Problems> {
-    let manifest = root.join(layout::MANIFEST);
-    let text = regular::read_to_string(&manifest, LARGEST_TEXT).map_err(|e| {
-        let missing = e.kind() == std::io::ErrorKind::NotFound;
+fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> {
+    let text = source.text(id, layout::MANIFEST, LARGEST_TEXT);
+    let text = text.map_err(|e| {
+        let missing = e.kind() == io::ErrorKind::NotFound;
         let what = if missing {
             format!("artifact `{id}` has no {}", layout::MANIFEST)
         } else {
@@ -152,118 +59,50 @@ fn artifact(id: &ArtifactId, root: &Path) -> Result<Artifact, Problems> {
             layout::MANIFEST
         ))
     })?;
-    let bases = layout::parse_bases(&Source::new(format!("{id}/{}", layout::MANIFEST), text))?;
+    let bases = layout::parse_bases(&Text::new(format!("{id}/{}", layout::MANIFEST), text))?;
     let (mut entries, mut absent_bases) = (Vec::new(), Vec::new());
     for base in bases {
-        not_behind_a_link(id, root, &base)?;
-        let dir = below(root, base.as_str());
-        if dir.is_dir() { walk(id, &base, &dir, &mut entries)? } else { absent_bases.push(base) }
+        match source.list(id, &base)? {
+            Some(found) => {
+                let read = found.into_par_iter().with_min_len(32).map(|found| {
+                    found.and_then(|found| entry(source, id, &base, found)).map_err(Problems::from)
+                });
+                entries.extend(collect(read.collect())?);
+            }
+            None => absent_bases.push(base),
+        }
     }
     entries.sort_by(|a, b| a.order().cmp(&b.order()));
     Ok(Artifact { id: id.clone(), absent_bases, entries })
 }
 
-/// A base directory behind a link could be anywhere: the link is refused, wherever it leads.
-fn not_behind_a_link(id: &ArtifactId, root: &Path, base: &RelPath) -> Result<(), Problem> {
-    let above = std::iter::successors(Some(base.clone()), RelPath::parent);
-    let link = above.filter(|dir| below(root, dir.as_str()).is_symlink()).last();
-    link.map_or(Ok(()), |link| {
-        let what =
-            format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");
-        Err(Problem::error(Code::BaseDirectory, what)
-            .help(format!("list the directory itself in {}", layout::MANIFEST)))
-    })
-}
-
-fn walk(
-    id: &ArtifactId,
-    base: &RelPath,
-    dir: &Path,
-    entries: &mut Vec<Entry>,
-) -> Result<(), Problems> {
-    let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
-    // One artifact can have more files than all the others together.
-    let read = found.into_par_iter().with_min_len(32).map(|found| {
-        let found = found.map_err(|e| {
-            Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))
-        });
-        found.and_then(|found| entry(id, base, dir, &found)).map_err(Problems::from)
-    });
-    entries.extend(collect(read.collect())?);
-    Ok(())
-}
-
 fn entry(
+    source: &dyn Source,
     id: &ArtifactId,
     base: &RelPath,
-    dir: &Path,
-    found: &walkdir::DirEntry,
+    listed: Listed,
 ) -> Result<Entry, Problem> {
-    let path = relative(id, dir, found.path())?;
-    let cannot = |e: &dyn std::fmt::Display| {
-        Problem::error(
-            Code::UnreadableArtifact,
-            format!("cannot read `{path}` of artifact `{id}`: {e}"),
-        )
-    };
-    let kind = if found.file_type().is_dir() {
-        EntryKind::Directory
-    } else if found.file_type().is_symlink() {
-        let target = fs::read_link(found.path()).map_err(|e| cannot(&e))?;
-        let target = target.to_str().ok_or_else(|| cannot(&"its link text is not UTF-8"))?;
-        EntryKind::Symlink { target: target.to_owned() }
-    } else if found.file_type().is_file() {
-        file(found.path()).map_err(|e| cannot(&e))?
-    } else {
-        return Err(cannot(&"it is a device, socket or pipe, which packages cannot hold"));
+    let Listed { path, kind } = listed;
+    let kind = match kind {
+        ListedKind::Directory => EntryKind::Directory,
+        ListedKind::Symlink(target) => EntryKind::Symlink { target },
+        ListedKind::File => {
+            let origin = Origin { artifact: id.clone(), base: base.clone(), path: path.clone() };
+            file(source, &origin).map_err(|e| unreadable(id, &path, &e))?
+        }
     };
     Ok(Entry { path, base: base.clone(), kind, sha256: None })
 }
 
-fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem> {
-    let below = path.strip_prefix(dir).unwrap_or(path);
-    let Some(text) = below.to_str() else {
-        let shown = below.to_string_lossy();
-        return Err(Problem::error(
-            Code::UnpackableFile,
-            format!(
-                "artifact `{id}` has a file whose name is not UTF-8: `{}`",
-                shown.escape_debug()
-            ),
-        )
-        .help("installers reject such names; rename the file in the build that installs it"));
-    };
-    let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
-    text.parse().map_err(|e| {
-        Problem::error(Code::UnpackableFile, format!("artifact `{id}` has a file whose path {e}"))
-            .help("rename the file in the build that installs it")
-    })
-}
-
-#[cfg(unix)]
-fn executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn executable(_: &Metadata) -> bool {
-    false
-}
-
-fn file(path: &Path) -> std::io::Result<EntryKind> {
-    let file = regular::open_unlinked(path)?;
-    let metadata = file.metadata()?;
-    Ok(EntryKind::File {
-        size: metadata.len(),
-        executable: executable(&metadata),
-        content: content(&file, metadata.len())?,
-    })
+fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
+    let file = source.open(origin)?;
+    let size = file.len()?;
+    Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
 /// What the bytes are: read from the bytes, never from the name. Few files are binaries, and of the
 /// others the first bytes are enough.
-fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
+fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
     file.read_exact_at(0, &mut start[..known])?;
@@ -281,7 +120,7 @@ fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
 }
 
 /// A file that starts like a binary and is none; what could not be read is no file at all.
-fn broken(error: BinaryError) -> std::io::Result<Content> {
+fn broken(error: BinaryError) -> io::Result<Content> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {
         Ok(unread) => return Err(unread),
@@ -294,15 +133,14 @@ fn broken(error: BinaryError) -> std::io::Result<Content> {
 }
 
 /// Facts about the build, from the first artifact that installs each file.
-fn build_facts(artifacts: &[Artifact], tree: &Tree) -> Result<BuildFacts, Problems> {
+fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts
             .iter()
             .find_map(|a| a.entries.iter().find(|e| e.path.as_str() == path).map(|e| (a, e)));
         let Some((artifact, entry)) = found else { return Ok(None) };
-        let Some(root) = tree.roots().get(&artifact.id) else { return Ok(None) };
-        let file = below(&below(root, entry.base.as_str()), path);
-        regular::read_to_string(&file, LARGEST_TEXT).map(Some).map_err(|e| {
+        let path = entry.base.join(&entry.path);
+        source.text(&artifact.id, path.as_str(), LARGEST_TEXT).map(Some).map_err(|e| {
             Problem::error(
                 Code::BuildFacts,
                 format!("cannot read the files that describe the build: {e}"),

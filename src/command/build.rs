@@ -31,7 +31,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let request = inputs::request(&manifest, &args.set)?;
-    let (catalog, tree) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
+    let (catalog, source) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     destination::check(artifacts, &catalog, &args.dest_dir)?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
     let projects = projects::settings(args, pool.current_num_threads())?;
@@ -39,7 +39,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     // What would stop projects is better known before artifacts are packed.
     projects::check(&plan, &projects)?;
     if args.no_build_packages {
-        pool.install(|| execute::check(&plan, &tree)).map_err(|e| not_executed(&e))?;
+        pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
@@ -51,7 +51,15 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
             let settings = settings(args, memory);
-            execute::execute(&plan, &attestations, &tree, &args.dest_dir, goes, settings, &reporter)
+            execute::execute(
+                &plan,
+                &attestations,
+                &*source,
+                &args.dest_dir,
+                goes,
+                settings,
+                &reporter,
+            )
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;

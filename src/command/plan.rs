@@ -32,9 +32,9 @@ fn made(args: &PlanArgs) -> Result<Plan, Failure> {
         let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
         return inputs::plan(&manifest, &catalog, &args.set);
     };
-    let (catalog, tree) = inputs::scan(dir, args.set.verbose)?;
+    let (catalog, source) = inputs::scan(dir, args.set.verbose)?;
     let mut plan = inputs::plan(&manifest, &catalog, &args.set)?;
-    let sizes = execute::estimate(&plan, &tree).map_err(|e| not_executed(&e))?;
+    let sizes = execute::estimate(&plan, &*source).map_err(|e| not_executed(&e))?;
     for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
         distribution.estimate = Some(size);
     }

@@ -1,17 +1,15 @@
 //! The final bytes of a member, readable in any order.
 
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 use sha2::Digest as _;
 
 use super::tar_image::TarImage;
 use crate::archive::checksum::Sha256;
+use crate::binary::ReadAt;
 use crate::cache::Fingerprinter;
-use crate::elf::{EditPlan, Edited, ReadAt};
-use crate::regular;
+use crate::catalog::SourceFile;
+use crate::elf::{EditPlan, Edited};
 
 /// How much is read at once to take a hash.
 const PIECE: usize = 1 << 20;
@@ -22,9 +20,9 @@ pub(super) enum Bytes {
     /// They are here.
     Memory(Vec<u8>),
     /// A file's.
-    File { path: PathBuf, seen: Box<Metadata> },
+    File(Box<dyn SourceFile>),
     /// A file's with an ELF edit.
-    Edited { path: PathBuf, seen: Box<Metadata>, plan: EditPlan },
+    Edited { file: Box<dyn SourceFile>, plan: EditPlan },
     /// A tar archive, laid out and not written.
     Tar(TarImage),
 }
@@ -34,7 +32,7 @@ impl Bytes {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
-            Self::File { seen, .. } => seen.len(),
+            Self::File(file) => file.len(),
             Self::Edited { plan, .. } => plan.new_len(),
             Self::Tar(image) => image.len(),
         }
@@ -57,9 +55,9 @@ impl Bytes {
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         match self {
             Self::Memory(bytes) => fingerprint.bytes(bytes),
-            Self::File { seen, .. } => fingerprint.file(seen),
-            Self::Edited { seen, plan, .. } => {
-                fingerprint.file(seen);
+            Self::File(file) => fingerprint.identity(file.identity()),
+            Self::Edited { file, plan } => {
+                fingerprint.identity(file.identity());
                 fingerprint.bytes(&plan.new_len().to_le_bytes());
                 for overlay in plan.overlay() {
                     fingerprint.bytes(&overlay.offset.to_le_bytes());
@@ -75,11 +73,7 @@ impl Bytes {
         match self {
             Self::Memory(_) => {}
             // An edit moves what it adds to the end, and the rest stays where it is.
-            Self::File { path, .. } | Self::Edited { path, .. } => {
-                if let Ok(file) = open(path) {
-                    regular::read_ahead(&file, offset, len);
-                }
-            }
+            Self::File(file) | Self::Edited { file, .. } => file.read_ahead(offset, len),
             Self::Tar(image) => image.read_ahead(offset, len),
         }
     }
@@ -88,45 +82,17 @@ impl Bytes {
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         match self {
             Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
-            Self::File { path, seen } => {
-                let file = open(path)?;
-                let read = file.read_exact_at(offset, buffer);
-                read.map_err(|e| changed(path, e)).and_then(|()| unchanged(&file, seen))
+            Self::File(file) => {
+                let file = file.open()?;
+                file.read_exact_at(offset, buffer)?;
+                file.check_unchanged()
             }
-            Self::Edited { path, plan, seen } => {
-                let file = open(path)?;
-                let read = Edited::new(&file, plan).read_exact_at(offset, buffer);
-                read.map_err(|e| changed(path, e)).and_then(|()| unchanged(&file, seen))
+            Self::Edited { file, plan } => {
+                let file = file.open()?;
+                Edited::new(&*file, plan).read_exact_at(offset, buffer)?;
+                file.check_unchanged()
             }
             Self::Tar(image) => image.read_exact_at(offset, buffer),
         }
     }
-}
-
-fn open(path: &Path) -> io::Result<fs_err::File> {
-    regular::open_unlinked(path)
-}
-
-/// Compares a file with what it was when the plan was prepared. It was read by then: bytes that were
-/// written meanwhile show.
-fn unchanged(file: &fs_err::File, seen: &Metadata) -> io::Result<()> {
-    let of = |found: &Metadata| {
-        (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec())
-    };
-    if of(&file.metadata()?) == of(seen) {
-        return Ok(());
-    }
-    let what = format!("{} was changed while packages were made of it", file.path().display());
-    Err(io::Error::other(what))
-}
-
-/// A file that ends too early was changed after it was scanned.
-fn changed(path: &Path, error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        return io::Error::new(
-            error.kind(),
-            format!("{} became shorter since it was scanned", path.display()),
-        );
-    }
-    error
 }

@@ -10,7 +10,7 @@ use super::timings::Recorder;
 use super::wheel::{WriteError, entries, layout, packing, preset};
 use crate::archive::deflate::{Encoder, Level};
 use crate::archive::tarball::{Preset, xz_block};
-use crate::catalog::Tree;
+use crate::catalog::Source;
 use crate::names::RelPath;
 use crate::plan::{Distribution, Form, Plan};
 use crate::text::with_causes;
@@ -22,8 +22,8 @@ use crate::text::with_causes;
 ///
 /// # Errors
 /// When files cannot be read, or an ELF file cannot be edited as the plan says.
-pub fn estimate(plan: &Plan, tree: &Tree) -> Result<Vec<u64>, ExecuteError> {
-    let outputs = prepare::all(plan, tree, &Recorder::new(false))?;
+pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
+    let outputs = prepare::all(plan, artifacts, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output)

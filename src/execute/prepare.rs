@@ -3,8 +3,6 @@
 //! All of it happens before the first byte is written, so that what cannot be packed is
 //! known at once, every file of it.
 
-use std::path::PathBuf;
-
 use rayon::prelude::*;
 
 use super::ExecuteError;
@@ -12,13 +10,12 @@ use super::bytes::Bytes;
 use super::timings::{Kind, Recorder, Subject};
 use crate::archive::metadata::{self, Dynamic};
 use crate::archive::{sdist, wheel};
-use crate::catalog::{Origin, Tree};
+use crate::catalog::{Origin, Source};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::exec_stub;
 use crate::elf::{self, Edits, Rpath, RpathEdit};
 use crate::names::RelPath;
 use crate::plan::{Archive, Distribution, Form, Member, Plan, Step};
-use crate::regular;
 use crate::text::with_causes;
 
 /// A member with its bytes.
@@ -70,7 +67,7 @@ impl Ready {
 /// Prepares all outputs of a plan.
 pub(super) fn all(
     plan: &Plan,
-    tree: &Tree,
+    artifacts: &dyn Source,
     recorder: &Recorder,
 ) -> Result<Vec<Output>, ExecuteError> {
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
@@ -78,7 +75,7 @@ pub(super) fn all(
         let path = output_path(plan, distribution);
         let one = |member: &Member| {
             let subject = Subject { package: path.as_str(), file: member.path.as_str() };
-            recorder.time(Kind::Edit, member.size, subject, || member_ready(member, tree))
+            recorder.time(Kind::Edit, member.size, subject, || member_ready(member, artifacts))
         };
         let mut ready = |members: &[Member]| {
             let results: Vec<_> = members.par_iter().map(one).collect();
@@ -103,8 +100,8 @@ pub(super) fn all(
 ///
 /// # Errors
 /// Every file that cannot be packed, with its reason.
-pub fn check(plan: &Plan, tree: &Tree) -> Result<(), ExecuteError> {
-    all(plan, tree, &Recorder::new(false)).map(drop)
+pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
+    all(plan, artifacts, &Recorder::new(false)).map(drop)
 }
 
 /// Where a distribution is written, below the destination.
@@ -121,12 +118,12 @@ fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     )
 }
 
-fn member_ready(member: &Member, tree: &Tree) -> Result<Ready, String> {
+fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {
     let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
     let content = match &member.step {
-        Step::Copy { source } => Content::File(copy(source, tree).map_err(fault)?),
+        Step::Copy { source } => Content::File(copy(source, artifacts).map_err(fault)?),
         Step::Relink { source, rpath } => {
-            Content::File(relink(source, rpath, tree).map_err(fault)?)
+            Content::File(relink(source, rpath, artifacts).map_err(fault)?)
         }
         Step::Stub { target, machine } => Content::File(Bytes::Memory(
             exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
@@ -143,27 +140,19 @@ fn member_ready(member: &Member, tree: &Tree) -> Result<Ready, String> {
     Ok(Ready { path: member.path.clone(), executable: member.executable, content })
 }
 
-fn find(source: &Origin, tree: &Tree) -> Result<PathBuf, String> {
-    tree.path(source).ok_or_else(|| format!("artifact `{}` is not here", source.artifact))
-}
-
-fn copy(source: &Origin, tree: &Tree) -> Result<Bytes, String> {
-    let path = find(source, tree)?;
-    let seen = Box::new(fs_err::symlink_metadata(&path).map_err(|e| e.to_string())?);
-    regular::check(&path, &seen).map_err(|e| e.to_string())?;
-    Ok(Bytes::File { path, seen })
+fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
+    artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
 }
 
 /// The file with its rpath set; the edit has been verified when this returns.
-fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
-    let path = find(source, tree)?;
-    let file = regular::open_unlinked(&path).map_err(|e| e.to_string())?;
-    // Before it is read: what changes from here on is seen to have changed by the next build.
-    let seen = Box::new(file.metadata().map_err(|e| e.to_string())?);
+fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
+    // Found before it is read: what changes from here on is seen to have changed by the next build.
+    let file = artifacts.find(source).map_err(|e| e.to_string())?;
+    let open = file.open().map_err(|e| e.to_string())?;
     let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));
-    let plan = elf::edit(&file, &edits)
+    let plan = elf::edit(&*open, &edits)
         .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
-    Ok(Bytes::Edited { path, seen, plan })
+    Ok(Bytes::Edited { file, plan })
 }
 
 /// The core metadata of a distribution.

@@ -1,0 +1,134 @@
+//! What a build gets through its seams: artifacts and packed streams need no directory.
+//!
+//! The demo artifacts are read into memory, planned and built from there, through a cache in memory. What
+//! comes out is what the program makes of the same artifacts on a disk without a cache.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use fs_err as fs;
+use rockpack::cache::Summary;
+use rockpack::catalog::{self, Catalog, Directory, Source};
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::event::{Event, Reporter};
+use rockpack::execute::{self, Attestations, Settings};
+use rockpack::manifest::Manifest;
+use rockpack::plan::{Plan, Request, Templates};
+use rockpack::provenance::{self, Inputs};
+use rockpack::{resolve, source};
+
+mod memory_source;
+mod memory_store;
+
+use memory_source::MemorySource;
+use memory_store::{MemoryStore, Shelf};
+
+struct Silent;
+
+impl Reporter for Silent {
+    fn report(&self, _: Event) {}
+}
+
+/// The repository's own manifest.
+fn manifest() -> Manifest {
+    let text = |name: &str| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        source::Source::new(name, fs::read_to_string(file).unwrap())
+    };
+    Manifest::decode(&text("packages.kdl"), &text("families.kdl")).unwrap()
+}
+
+/// Both ways of packing: deflate, and xz for the archive in the devel wheel.
+fn request() -> Request {
+    let platform_tag = Some("linux_x86_64".parse().unwrap());
+    Request { platform_tag, xz_preset: Some(0), ..Request::default() }
+}
+
+fn planned(manifest: &Manifest, catalog: &Catalog) -> Plan {
+    let file = |path: &str| (path.parse().unwrap(), format!("# {path}\n"));
+    let templates = Templates::from([
+        ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
+        ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
+    ]);
+    resolve::plan(manifest, catalog, &templates, &request()).unwrap().0
+}
+
+/// What a build of these artifacts leaves in `dest`, by path, and what its cache did.
+fn built(
+    artifacts: &dyn Source,
+    dest: &Path,
+    cache: Option<MemoryStore>,
+) -> (BTreeMap<String, Vec<u8>>, Option<Summary>) {
+    let (manifest, catalog) = (manifest(), catalog::read(artifacts).unwrap());
+    let plan = planned(&manifest, &catalog);
+    let sboms = provenance::sboms(&manifest, &catalog, &plan);
+    let attestations = Attestations { sboms, inputs: Inputs::new(request(), &[], &catalog) };
+    let settings = Settings {
+        memory: execute::least_memory(&plan),
+        spans: false,
+        cache: cache.map(|store| Box::new(store) as _),
+    };
+    let outcome =
+        execute::execute(&plan, &attestations, artifacts, dest, |_| false, settings, &Silent);
+    let outcome = outcome.unwrap();
+    let read = |built: &execute::Built| {
+        (built.path.to_string(), fs::read(dest.join(built.path.as_str())).unwrap())
+    };
+    (outcome.built.iter().map(read).collect(), outcome.cache)
+}
+
+#[test]
+fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("artifacts");
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    rockpack::demo::make(&place, true, &program).unwrap();
+    let directory = Directory::open(&place).unwrap();
+    let memory = MemorySource::of(&place);
+    // Nothing but memory has them from here on.
+    let (expected, none) = built(&directory, &dir.path().join("a"), None);
+    fs::remove_dir_all(&place).unwrap();
+    assert!(none.is_none() && expected.len() > 4, "{:?}", expected.keys());
+
+    let shelf = Arc::new(Shelf::default());
+    let build = |dest: &str| {
+        let (packages, cache) =
+            built(&memory, &dir.path().join(dest), Some(MemoryStore::new(shelf.clone())));
+        (packages, cache.unwrap())
+    };
+    let (first, filled) = build("b");
+    assert!(first == expected, "from memory, into an empty cache");
+    assert_eq!((filled.hits, filled.remembered), (0, 0));
+    assert!(filled.added > 50 && filled.misses >= filled.added, "{filled:?}");
+    let (second, found) = build("c");
+    assert!(second == expected, "from memory, out of a full cache");
+    assert_eq!((found.misses, found.added, found.damaged), (0, 0, 0), "{found:?}");
+    assert!(found.hits >= filled.added && found.remembered >= found.hits, "{found:?}");
+
+    // A store whose bytes are others than it says costs time, and no byte of what is made.
+    shelf.damage();
+    let (third, healed) = build("d");
+    assert!(third == expected, "out of a damaged cache");
+    assert!(healed.damaged > 50 && healed.hits == 0, "{healed:?}");
+}
+
+#[test]
+fn a_source_that_changes_under_a_build_stops_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("artifacts");
+    rockpack::demo::make(&place, true, b"#!/bin/sh\n").unwrap();
+    let mut memory = MemorySource::of(&place);
+    let catalog = catalog::read(&memory).unwrap();
+    let plan = planned(&manifest(), &catalog);
+    memory.change();
+    let attestations =
+        Attestations { sboms: Vec::new(), inputs: Inputs::new(request(), &[], &catalog) };
+    let settings = Settings { memory: execute::least_memory(&plan), spans: false, cache: None };
+    let dest = dir.path().join("out");
+    let failed =
+        execute::execute(&plan, &attestations, &memory, &dest, |_| false, settings, &Silent)
+            .unwrap_err();
+    assert!(failed.to_string().contains("was changed while packages were made of it"), "{failed}");
+    assert!(!dest.join("dist").exists());
+}
