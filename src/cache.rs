@@ -132,7 +132,7 @@ impl Cache {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
         created.map_err(CacheError::at("open", dir))?;
-        let registration = own::registered(&directory);
+        let registration = directory.registered();
         let cache =
             Self { _registration: Some(registration), ..Self::load(dir, directory, limit)? };
         // What cannot be removed is ignored all the same.

@@ -9,6 +9,7 @@ use rockpack::source::{Code, Problem, Problems};
 use rockpack::text::with_causes;
 
 use crate::cli::Command;
+use crate::failure::{Failure, environment};
 use crate::ui;
 
 mod assemble;
@@ -36,28 +37,6 @@ mod serve;
 mod serve;
 mod verify;
 mod wheels;
-
-/// Why a command did not do what it was asked: the exit status tells scripts which.
-pub enum Failure {
-    /// The manifest or the artifacts are at fault (1).
-    Problems(Problems),
-    /// The command line or the environment is (2).
-    Environment(Problem),
-    /// What was printed says so already (1).
-    Reported,
-}
-
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
-        Self::Problems(problems)
-    }
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self::Environment(problem)
-    }
-}
 
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
@@ -111,11 +90,6 @@ fn print_exact(text: &str) -> Result<(), Failure> {
 
 fn not_printed(error: &io::Error) -> Failure {
     environment(format!("cannot print the result: {error}"))
-}
-
-/// The command line or the machine is at fault (2).
-fn environment(message: impl Into<String>) -> Failure {
-    Problem::error(Code::Environment, message).into()
 }
 
 /// The artifacts are at fault, or else the machine.

@@ -12,6 +12,8 @@
 
 mod builder;
 mod dynamic;
+mod edit;
+mod edit_plan;
 mod edited;
 mod edits;
 mod error;
@@ -33,16 +35,19 @@ mod rpath;
 pub mod stub;
 mod verify;
 mod versions;
+mod violation;
 mod write;
 
 pub use crate::binary::{Machine, ReadAt};
+pub use edit::edit;
+pub use edit_plan::{EditPlan, Overlay};
 pub use edited::{Edited, Reader};
 pub use edits::{Edits, Rename, RpathEdit};
 pub use error::ElfError;
 pub use facts::{ElfFacts, VersionNeed, facts};
 pub use imports::Import;
 pub use info::{ElfInfo, ElfKind, inspect};
-pub use invariants::Violation;
-pub use plan::{EditPlan, Overlay, edit, plan_edit};
+pub use plan::plan_edit;
 pub use rpath::{Leads, Rpath, RpathEntry, rpath_text, walked};
 pub use verify::{compare, inherited, verify};
+pub use violation::Violation;

@@ -12,7 +12,7 @@ use rockpack::source_build;
 use rockpack::text::with_causes;
 
 use crate::cli::{CatalogArgs, SetArgs};
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::{builtin, ui};
 
 pub mod cache;
@@ -34,11 +34,15 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
 }
 
 /// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
-pub fn plan(manifest: &Manifest, catalog: &Catalog, set: &SetArgs) -> Result<Plan, Failure> {
-    let (plan, warnings) =
-        resolve::plan(manifest, catalog, &builtin::templates(), &request(manifest, set)?)?;
+pub fn plan(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    request: &Request,
+    verbose: bool,
+) -> Result<Plan, Failure> {
+    let (plan, warnings) = resolve::plan(manifest, catalog, &builtin::templates(), request)?;
     ui::show_problems(&warnings);
-    if set.verbose {
+    if verbose {
         ui::show_expected(&warnings);
         ui::show_without_license_text(&plan);
     }

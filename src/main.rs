@@ -7,12 +7,13 @@ use rockpack::source::Problems;
 mod builtin;
 mod cli;
 mod command;
+mod failure;
 mod inputs;
 mod signals;
 mod ui;
 
 use cli::{Cli, Command};
-use command::Failure;
+use failure::Failure;
 
 /// A plan is hundreds of thousands of small pieces, and edits of large libraries come and go in megabytes: a plan takes
 /// a fifth less time than with glibc's, which gives those back to the system each time and asks for them again.

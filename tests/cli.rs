@@ -9,6 +9,8 @@ use rockpack::catalog::sha256_of_file;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
+use crate::skips::{has, skip};
+
 /// A scratch directory with the demo artifacts in `artifacts`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
@@ -146,6 +148,69 @@ fn a_version_that_is_none() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--version") && said.contains("`7.x`"), "{said}");
     assert!(!dir.path().join("out").exists());
+}
+
+#[test]
+fn a_version_is_read_with_the_command_line_and_before_the_artifacts() {
+    let dir = scratch(true);
+    // Whoever reads the artifacts comes upon this.
+    fs::write(dir.path().join("artifacts/broken_lib_generic.tar.zst"), "no archive").unwrap();
+    let version = ["--version", "7.2.0 and some"];
+    for command in ["plan", "build", "explain"] {
+        let more: &[&str] = match command {
+            "build" => &["--dest-dir", "out"],
+            "explain" => &["lib/x"],
+            _ => &[],
+        };
+        let args = [&[command, "--artifact-dir", "artifacts"], &version[..], more].concat();
+        let output = rockpack(dir.path(), &args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("--version") && !said.contains("broken"), "{command}: {said}");
+        assert!(!dir.path().join("out").exists());
+    }
+}
+
+#[test]
+fn sources_are_surveyed_once() {
+    let what = "that a build surveys its sources once";
+    if !has("strace", what) {
+        return;
+    }
+    let dir = scratch(true);
+    fs::create_dir(dir.path().join("sources")).unwrap();
+    let build = [
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--dest-dir",
+        "out",
+        "--sources",
+        "sources",
+        "--only",
+        "core",
+        "--platform-tag",
+        "linux_x86_64",
+        "--no-cache",
+    ];
+    let traced = |program: &str, args: &[&str]| {
+        Command::new("strace")
+            .args(["-f", "-e", "trace=%file", "-o", "trace", program])
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+            .unwrap()
+    };
+    if !traced("true", &[]).status.success() {
+        return skip(what, "strace isn't permitted");
+    }
+    let output = traced(env!("CARGO_BIN_EXE_rockpack"), &build);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let trace = fs::read_to_string(dir.path().join("trace")).unwrap();
+    let looks =
+        trace.lines().filter(|line| line.contains("sources/hip-python/hip-python/pyproject"));
+    let looks: Vec<&str> = looks.collect();
+    assert_eq!(looks.len(), 1, "{looks:?}");
 }
 
 #[test]

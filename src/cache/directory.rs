@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::own::{is_trusted, process, refused};
 use super::table::{Broken, Table};
+use crate::cleanup::{self, Registration};
 use crate::regular;
 
 /// The directory below the cache's own; its number is that of the format.
@@ -74,6 +75,17 @@ pub(super) struct Lock {
 }
 
 impl Directory {
+    /// Has the temporary files of this process removed when it is told to end.
+    pub fn registered(&self) -> Registration {
+        let temporaries = self.temporaries();
+        cleanup::removal(move || {
+            let entries = fs::read_dir(&temporaries).into_iter().flatten().flatten();
+            entries
+                .filter(|entry| entry.file_name().to_string_lossy().starts_with(process()))
+                .for_each(|entry| drop(fs::remove_file(entry.path())));
+        })
+    }
+
     pub fn below(dir: &Path) -> Self {
         Self { root: dir.join(NAME) }
     }

@@ -7,22 +7,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use fs_err as fs;
-
-use super::directory::Directory;
-use crate::cleanup::{self, Registration};
-
-/// Has the temporary files of this process removed when it is told to end.
-pub(super) fn registered(directory: &Directory) -> Registration {
-    let temporaries = directory.temporaries();
-    cleanup::removal(move || {
-        let entries = fs::read_dir(&temporaries).into_iter().flatten().flatten();
-        entries
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with(process()))
-            .for_each(|entry| drop(fs::remove_file(entry.path())));
-    })
-}
-
 /// What the names of this process's temporary files begin with; no other process has the same.
 pub(super) fn process() -> &'static str {
     static NAME: LazyLock<String> = LazyLock::new(|| {

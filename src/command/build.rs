@@ -33,7 +33,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let request = inputs::request(&manifest, &args.set)?;
     let (catalog, source) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     destination::check(artifacts, &catalog, &args.dest_dir)?;
-    let plan = pool.install(|| inputs::plan(&manifest, &catalog, &args.set))?;
+    let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.

@@ -14,9 +14,9 @@ use crate::{builtin, inputs};
 /// Explains the path, or lists the paths that a glob matches.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
+    let request = inputs::request(&manifest, &args.set)?;
     // What is absent in artifacts is of no matter to one path.
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
-    let request = inputs::request(&manifest, &args.set)?;
     let manifest = ManifestByMode::new(&manifest, &request);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
     match explainer

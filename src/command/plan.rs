@@ -28,12 +28,14 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 fn made(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
+    let request = inputs::request(&manifest, &args.set)?;
+    let verbose = args.set.verbose;
     let Some(dir) = args.catalog.artifact_dir.as_deref().filter(|_| args.estimate) else {
-        let catalog = inputs::catalog(&args.catalog, args.set.verbose)?;
-        return inputs::plan(&manifest, &catalog, &args.set);
+        let catalog = inputs::catalog(&args.catalog, verbose)?;
+        return inputs::plan(&manifest, &catalog, &request, verbose);
     };
-    let (catalog, source) = inputs::scan(dir, args.set.verbose)?;
-    let mut plan = inputs::plan(&manifest, &catalog, &args.set)?;
+    let (catalog, source) = inputs::scan(dir, verbose)?;
+    let mut plan = inputs::plan(&manifest, &catalog, &request, verbose)?;
     let sizes = execute::estimate(&plan, &*source).map_err(|e| not_executed(&e))?;
     for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {
         distribution.estimate = Some(size);

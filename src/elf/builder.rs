@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use object::elf::{self, DynamicTag};
 
 use super::dynamic::{ENTRY_SIZE, Entry};
+use super::edit_plan::Overlay;
 use super::error::ElfError;
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, Segment, read_bytes};
 use super::info::ElfInfo;
-use super::plan::Overlay;
 use crate::binary::ReadAt;
 
 /// Where `e_phoff` stands in the file header.

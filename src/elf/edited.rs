@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::plan::EditPlan;
+use super::edit_plan::EditPlan;
 use crate::binary::ReadAt;
 
 /// An old file seen through a plan: reads as the edited file, at any place, from any thread.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::invariants::Violation;
+use super::violation::Violation;
 
 /// What is wrong with a file, with the field at fault and its value. Callers add the path.
 #[derive(Debug, thiserror::Error)]

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::edit_plan::EditPlan;
 use super::error::ElfError;
 use super::header::read_bytes;
 use super::info::{ElfInfo, inspect};
-use super::invariants::{Violation, check, violations};
+use super::invariants::violations;
 use super::layout::MOST_PADDING;
-use super::plan::EditPlan;
+use super::violation::{Violation, check};
 use crate::binary::ReadAt;
 
 mod contents;

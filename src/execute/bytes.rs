@@ -4,12 +4,15 @@ use std::io;
 
 use sha2::Digest as _;
 
-use super::tar_image::TarImage;
 use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::cache::Fingerprinter;
 use crate::catalog::SourceFile;
 use crate::elf::{EditPlan, Edited};
+
+mod tar_image;
+
+pub(super) use tar_image::TarImage;
 
 /// How much is read at once to take a hash.
 const PIECE: usize = 1 << 20;

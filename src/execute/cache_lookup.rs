@@ -3,7 +3,7 @@
 use std::io;
 
 use super::bytes::Bytes;
-use super::pack::Packing;
+use super::packing::Packing;
 use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::XZ_ENCODER;

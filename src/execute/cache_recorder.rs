@@ -1,7 +1,8 @@
 //! Telling the cache what was packed, and where it lies.
 
 use super::cache_lookup::{Known, key};
-use super::pack::{Entry, Packing};
+use super::pack::Entry;
+use super::packing::Packing;
 use crate::archive::checksum::{Checksum, Digest};
 use crate::archive::deflate::Method;
 use crate::archive::tarball::XzBlock;

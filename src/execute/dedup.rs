@@ -5,8 +5,9 @@ use std::io;
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::pack::{Entry, Packing};
-use super::wheel::WriteError;
+use super::pack::Entry;
+use super::packing::Packing;
+use super::write_error::WriteError;
 use crate::archive::deflate::BLOCK;
 use crate::names::RelPath;
 

@@ -4,10 +4,12 @@ use rayon::prelude::*;
 
 use super::ExecuteError;
 use super::bytes::Bytes;
-use super::pack::{Entry, Packing};
+use super::pack::Entry;
+use super::packing::Packing;
 use super::prepare::{self, Output, Ready};
 use super::timings::Recorder;
-use super::wheel::{WriteError, entries, layout, packing, preset};
+use super::wheel::{entries, layout, packing, preset};
+use super::write_error::WriteError;
 use crate::archive::deflate::{Encoder, Level};
 use crate::archive::tarball::{Preset, xz_block};
 use crate::catalog::Source;

@@ -8,8 +8,8 @@ use std::io;
 use sha2::{Digest as _, Sha256};
 
 use super::timings::{Kind, Recorder, Subject};
-use super::wheel::WriteError;
 use super::work::Follower;
+use super::write_error::WriteError;
 use crate::archive::checksum;
 use crate::archive::stage::StagedFile;
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::bytes::Bytes;
 use super::prepare::{Content, Ready};
-use super::wheel::WriteError;
+use super::write_error::WriteError;
 use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::wheel::{WheelWriter, dist_info_dir};

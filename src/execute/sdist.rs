@@ -3,7 +3,8 @@
 use std::io::{Seek, Write};
 
 use super::prepare::{Content, Output, Ready, core_metadata};
-use super::wheel::{WriteError, console_scripts};
+use super::wheel::console_scripts;
+use super::write_error::WriteError;
 use crate::archive::Timestamp;
 use crate::archive::sdist::{SdistMember, write_sdist};
 use crate::event::{Event, Reporter};

@@ -1,63 +1,28 @@
 //! Writing one wheel.
 
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{BufWriter, Seek, Write};
 
 use rayon::prelude::*;
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, TarImage};
 use super::cache_lookup::CacheLookup;
 use super::dedup;
-use super::pack::{Entry, PackError, Packing};
+use super::pack::Entry;
+use super::packing::Packing;
 use super::prepare::{Content, Output, Ready, core_metadata};
 use super::sample::shrinks;
 use super::sbom::Bill;
-use super::tar_image::TarImage;
 use super::wheel_assembler::Sink;
+use super::write_error::WriteError;
+use crate::archive::Timestamp;
 use crate::archive::deflate::Level;
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
-use crate::archive::sdist::SdistError;
 use crate::archive::stage::StagedFile;
-use crate::archive::tarball::{self, Preset, TarError, XzError};
-use crate::archive::wheel::{WheelError, WheelWriter, dist_info_dir, wheel_file};
-use crate::archive::{Timestamp, metadata};
+use crate::archive::tarball::{self, Preset};
+use crate::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
 use crate::names::{Compression, PathError, RelPath};
 use crate::plan::{Distribution, Plan};
 use crate::provenance::Document;
-
-/// Why a wheel could not be written.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum WriteError {
-    #[error(transparent)]
-    Wheel(#[from] WheelError),
-    #[error("cannot read `{name}`")]
-    Read { name: RelPath, source: io::Error },
-    #[error("cannot lay out the archive in the wheel")]
-    Tar(#[from] TarError),
-    #[error("cannot compress `{name}`")]
-    Compress { name: RelPath, source: XzError },
-    #[error("cannot read what the cache has of `{name}`")]
-    Cache { name: RelPath, source: io::Error },
-    #[error("cannot write the metadata")]
-    Metadata(#[from] metadata::MetadataError),
-    #[error("cannot write the console scripts")]
-    EntryPoints(#[from] EntryPointError),
-    #[error(transparent)]
-    Sdist(#[from] SdistError),
-    #[error("cannot name the metadata directory")]
-    Path(#[from] PathError),
-    #[error("cannot write to the disk")]
-    Io(#[from] io::Error),
-}
-
-impl From<PackError> for WriteError {
-    fn from(error: PackError) -> Self {
-        match error {
-            PackError::Read { name, source } => Self::Read { name, source },
-            PackError::Compress { name, source } => Self::Compress { name, source },
-            PackError::Cache { name, source } => Self::Cache { name, source },
-        }
-    }
-}
 
 /// How much of a wheel is buffered before it goes to the disk.
 const BUFFER: usize = 1 << 20;

@@ -6,9 +6,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
 use super::cache_recorder::CacheRecorder;
-use super::pack::{Block, Body, Entry, Packed, Packing};
+use super::pack::{Block, Body, Entry, Packed};
+use super::packing::Packing;
 use super::timings::{Kind, Recorder};
-use super::wheel::WriteError;
+use super::write_error::WriteError;
 use crate::archive::checksum::{Checksum, Digest, Hasher};
 use crate::archive::deflate;
 use crate::archive::stage::StagedFile;

@@ -144,7 +144,7 @@ impl<'a> WheelQueue<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::bytes::Bytes;
-    use super::super::pack::Packing;
+    use super::super::packing::Packing;
     use super::*;
     use crate::archive::deflate::Level;
     use crate::names::RelPath;

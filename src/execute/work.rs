@@ -326,7 +326,8 @@ mod tests {
 
     use super::super::buffers::Buffers;
     use super::super::bytes::Bytes;
-    use super::super::pack::{Body, Entry, Packing};
+    use super::super::pack::{Body, Entry};
+    use super::super::packing::Packing;
     use super::super::timings::Recorder;
     use super::*;
     use crate::archive::deflate::BLOCK;

@@ -12,7 +12,7 @@ use rockpack::source::{Code, Problem, Source};
 
 use super::near;
 use crate::cli::BUILT_IN;
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::{builtin, ui};
 
 /// What to write, where a manifest is not found.

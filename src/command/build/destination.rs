@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rockpack::catalog::Catalog;
 use rockpack::source::{Code, Problem};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Refuses a destination inside of an artifact, of which the next build would make packages.
 pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use rockpack::text::human_size;
 
 use super::{failed, look, print};
 use crate::cli::StatsArgs;
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Prints it.
 pub fn run(args: &StatsArgs) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use rockpack::text::with_causes;
 
 use super::{failed, look, print};
 use crate::cli::VerifyCacheArgs;
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::inputs;
 
 /// Says what is damaged, and removes it.

@@ -9,7 +9,7 @@ use rockpack::manifest::MOST_OF_README;
 use rockpack::names::RelPath;
 use rockpack::source::{Code, Problem, Source};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// The file `name` in `directory` as it was at `revision`; pictures call it as git does.
 pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Failure> {

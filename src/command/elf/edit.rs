@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::{environment, open, print, refused};
 use crate::cli::EditArgs;
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Plans the edit, checks it, prints its steps and, unless that is all that is wanted, writes it.
 pub fn run(args: &EditArgs) -> Result<(), Failure> {

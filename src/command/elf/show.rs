@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::headers::{self, Headers};
 use super::{environment, open, print, print_exact, refused};
 use crate::cli::ShowArgs;
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Prints the facts of a file.
 pub fn run(args: &ShowArgs) -> Result<(), Failure> {

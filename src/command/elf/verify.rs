@@ -7,7 +7,7 @@ use rockpack::source::{Code, Problem, Problems};
 
 use super::{open, print, refused};
 use crate::cli::VerifyArgs;
-use crate::command::Failure;
+use crate::failure::Failure;
 use crate::ui;
 
 /// Prints what was edited and that all invariants hold, or fails with those that don't.

@@ -12,7 +12,7 @@ use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Packages, and the directories that were named whole.
 pub struct Given {

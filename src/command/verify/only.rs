@@ -3,7 +3,7 @@
 use rockpack::plan::{OnlyName, Plan};
 use rockpack::source::{Code, Problem};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// The plan with these packages alone, by their names in the manifest or as distributions; with no
 /// names the whole plan.

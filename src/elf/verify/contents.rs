@@ -7,7 +7,7 @@ use object::elf;
 use super::Both;
 use crate::elf::header::Section;
 use crate::elf::info::ElfInfo;
-use crate::elf::invariants::Violation;
+use crate::elf::violation::Violation;
 
 /// How much is compared at a time, in bytes.
 const CHUNK: u64 = 1 << 20;

@@ -5,8 +5,8 @@ use object::elf::{self, DynamicTag};
 use super::Both;
 use crate::elf::edits::{Edits, RpathEdit};
 use crate::elf::info::ElfInfo;
-use crate::elf::invariants::{Violation, check};
 use crate::elf::plan::plan_edit;
+use crate::elf::violation::{Violation, check};
 
 /// The string that the last entry of `tag` points to.
 fn name_of(info: &ElfInfo, tag: DynamicTag) -> Option<&[u8]> {

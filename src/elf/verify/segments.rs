@@ -8,7 +8,7 @@ use super::Both;
 use crate::binary::ReadAt;
 use crate::elf::header::{Segment, read_bytes};
 use crate::elf::info::ElfInfo;
-use crate::elf::invariants::{Violation, check};
+use crate::elf::violation::{Violation, check};
 
 /// LOADs by the address at which they begin.
 fn by_address(info: &ElfInfo) -> HashMap<u64, &Segment> {

@@ -5,8 +5,8 @@ use object::elf::{self, DynamicTag};
 use super::Both;
 use crate::binary::ReadAt;
 use crate::elf::info::ElfInfo;
-use crate::elf::invariants::{Violation, check};
 use crate::elf::ranges::Range;
+use crate::elf::violation::{Violation, check};
 
 /// Where `vn_file` stands in a version need, and its size (gABI supplement of Solaris and GNU).
 const VN_FILE: (usize, usize) = (4, 4);

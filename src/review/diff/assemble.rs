@@ -9,7 +9,7 @@ use super::compare::Comparison;
 use super::contents::{Content, Contents, File, Package};
 use super::moves::{At, Left, Move};
 use super::pair::{self, Pairs};
-use super::places::FileChange;
+use super::places::{FileChange, change};
 use super::translate::Translation;
 use super::what::What;
 use super::{Diff, Extent, FORMAT, FieldChange, PackageChange, Renamed, Side};
@@ -262,24 +262,6 @@ fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));
     Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
-}
-
-/// What a difference says of a file.
-pub(super) fn change(
-    package: &Package<'_>,
-    old: Option<&File<'_>>,
-    new: Option<&File<'_>>,
-) -> FileChange {
-    let path = new.or(old).map(|file| package.shown(file).into_owned()).unwrap_or_default();
-    let rule = new.and_then(|file| file.rule).filter(|rule| rule.contains(':'));
-    FileChange {
-        path,
-        was: None,
-        old_size: old.map(|f| f.size),
-        new_size: new.map(|f| f.size),
-        rule: rule.map(str::to_owned),
-        also: Vec::new(),
-    }
 }
 
 /// What two data files of a package say differently.

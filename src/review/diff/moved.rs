@@ -9,7 +9,7 @@ use super::compare::{Comparison, apart};
 use super::contents::{Contents, Package};
 use super::group::of_package;
 use super::moves::Move;
-use super::places::{FileChange, Place, Universe, places};
+use super::places::{FileChange, Place, Universe, change, places};
 use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
@@ -56,7 +56,7 @@ pub(super) fn grouped<'a>(
         groups.entry(key).or_default().push(FileChange {
             was,
             also,
-            ..super::assemble::change(to, Some(then), Some(now))
+            ..change(to, Some(then), Some(now))
         });
     }
     let mut universes: HashMap<usize, Universe<'a>> = HashMap::new();

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::contents::{File, Package};
+
 /// One file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
@@ -55,6 +57,24 @@ pub struct Also {
     pub what: String,
     /// How many of the files.
     pub files: usize,
+}
+
+/// What a difference says of a file.
+pub(super) fn change(
+    package: &Package<'_>,
+    old: Option<&File<'_>>,
+    new: Option<&File<'_>>,
+) -> FileChange {
+    let path = new.or(old).map(|file| package.shown(file).into_owned()).unwrap_or_default();
+    let rule = new.and_then(|file| file.rule).filter(|rule| rule.contains(':'));
+    FileChange {
+        path,
+        was: None,
+        old_size: old.map(|f| f.size),
+        new_size: new.map(|f| f.size),
+        rule: rule.map(str::to_owned),
+        also: Vec::new(),
+    }
 }
 
 /// The places of `files`, which are sorted by path, among all files of their kind: at most `limit`.

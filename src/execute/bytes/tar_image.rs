@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::bytes::Bytes;
+use super::Bytes;
 use crate::cache::Fingerprinter;
 
 /// Tar's unit; every member and the archive itself is a multiple of it (POSIX pax).
@@ -13,7 +13,7 @@ const UNIT: u64 = 512;
 
 /// Segments in a row.
 #[derive(Debug, Default)]
-pub(super) struct TarImage {
+pub struct TarImage {
     /// Where each segment starts, and its bytes.
     segments: Vec<(u64, Bytes)>,
     len: u64,
