@@ -7,6 +7,7 @@
 //! A format is a module here and a line in [`Binary`] and [`Facts`]. ELF files can also be edited ([`elf`]);
 //! of PE files only facts are read ([`pe`]).
 
+pub mod elf;
 mod facts;
 mod machine;
 pub mod pe;
@@ -15,7 +16,6 @@ mod read_at;
 #[cfg(test)]
 mod tests;
 
-pub use crate::elf;
 pub use facts::{Facts, Format, Kind, SearchPath};
 pub use machine::Machine;
 pub use read::{Binary, BinaryError, read};

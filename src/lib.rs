@@ -36,7 +36,6 @@ pub mod cache;
 pub mod catalog;
 pub mod cleanup;
 pub mod demo;
-pub mod elf;
 pub mod event;
 pub mod execute;
 pub mod identity;
@@ -64,3 +63,5 @@ pub mod target;
 pub mod text;
 pub mod verify;
 pub mod version;
+
+pub use binary::elf;

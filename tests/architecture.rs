@@ -25,26 +25,29 @@ const GROUND: &[&str] =
 /// library is found where, hence the closure of `resolve` in `provenance`.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("event", &[]),
-    ("elf", &[]),
+    ("binary", &[]),
     ("kdl", &[]),
-    ("demo", &["elf"]),
+    ("demo", &["binary"]),
     ("target", &[]),
     ("manifest", &["kdl", "target"]),
-    ("catalog", &["elf"]),
+    ("catalog", &["binary"]),
     ("archive", &[]),
     ("cache", &["archive"]),
-    ("plan", &["catalog", "elf", "manifest"]),
-    ("resolve", &["catalog", "elf", "manifest", "plan", "target"]),
-    ("review", &["catalog", "elf", "plan"]),
-    ("provenance", &["archive", "catalog", "elf", "manifest", "plan", "resolve"]),
+    ("plan", &["binary", "catalog", "manifest"]),
+    ("resolve", &["binary", "catalog", "manifest", "plan", "target"]),
+    ("review", &["binary", "catalog", "plan"]),
+    ("provenance", &["archive", "binary", "catalog", "manifest", "plan", "resolve"]),
     ("recorded", &["archive", "catalog", "provenance"]),
     ("assemble", &["archive", "catalog", "provenance", "recorded"]),
-    ("execute", &["archive", "cache", "catalog", "elf", "event", "plan", "provenance", "recorded"]),
-    ("inspect", &["archive", "elf", "plan", "review"]),
-    ("audit", &["archive", "elf"]),
+    (
+        "execute",
+        &["archive", "binary", "cache", "catalog", "event", "plan", "provenance", "recorded"],
+    ),
+    ("inspect", &["archive", "binary", "plan", "review"]),
+    ("audit", &["archive", "binary"]),
     ("index", &["archive", "recorded"]),
     ("serve", &[]),
-    ("verify", &["archive", "elf", "inspect", "plan", "review"]),
+    ("verify", &["archive", "binary", "inspect", "plan", "review"]),
     ("source_build", &["archive", "audit", "manifest", "plan"]),
 ];
 
@@ -94,7 +97,8 @@ fn sources() -> Vec<SourceFile> {
     files
 }
 
-/// The modules of this crate that code names: `crate::x`, also of `crate::{x, y}`.
+/// The modules of this crate that code names: `crate::x`, also of `crate::{x, y}`. The crate hands `elf` on,
+/// which is of `binary`.
 fn imports(code: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
@@ -108,7 +112,7 @@ fn imports(code: &str) -> BTreeSet<&str> {
             None => names.extend(identifiers(rest).next()),
         }
     }
-    names
+    names.into_iter().map(|name| if name == "elf" { "binary" } else { name }).collect()
 }
 
 /// Of `a::b, c::{d, e}, f}` the names `a`, `c` and `f`.
@@ -306,7 +310,7 @@ fn this_test_sees_what_it_looks_for() {
     let code = RustText::new(
         "use crate::{names::RelPath, plan::{self, Plan}, version};\n// crate::comment\nlet a = \"crate::string\"; crate::elf::x();\n#[cfg(test)]\nmod tests { use crate::tested; }\nuse rocm;\n",
     );
-    assert_eq!(imports(&code.code), BTreeSet::from(["elf", "names", "plan", "version"]));
+    assert_eq!(imports(&code.code), BTreeSet::from(["binary", "names", "plan", "version"]));
     assert!(
         code.text.contains("crate::string")
             && !code.text.contains("comment")

@@ -1,5 +1,5 @@
 // The exec stub for aarch64 Linux: starts the program whose path, relative to the stub's own
-// directory, follows this code (at `target`, ended by a NUL). src/elf/stub.rs puts both into
+// directory, follows this code (at `target`, ended by a NUL). src/binary/elf/stub.rs puts both into
 // an executable; nothing else is in it, no libc and no loader. It is x86_64.s step by step.
 //
 // Everything is addressed relative to the program counter, so the bytes are complete without
