@@ -168,7 +168,7 @@ pub fn execute(
     let stage = Stage::open(dest)?;
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
     reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
-    let lookup = settings.cache.as_deref().map(|store| CacheLookup(store));
+    let lookup = settings.cache.as_deref().map(CacheLookup);
     let making = Build {
         plan,
         attestations,

@@ -42,9 +42,9 @@ impl Maker {
         let mut table = vec![0; size * (names.len() + 1)];
         for (entry, name) in table.chunks_mut(size).zip(&names) {
             entry[field..field + 4].copy_from_slice(&name.to_le_bytes());
-            more.iter().for_each(|(at, word)| {
+            for (at, word) in more {
                 entry[*at..at + 4].copy_from_slice(&word.to_le_bytes());
-            });
+            }
         }
         self.append(&table)
     }
@@ -156,7 +156,9 @@ fn every_format_gives_the_same_facts() {
 fn programs_drivers_and_other_machines_are_told_apart() {
     let with = |changes: &[(usize, u16)]| {
         let mut made = Maker { bytes: whole() };
-        changes.iter().for_each(|(at, value)| made.half(*at, *value));
+        for (at, value) in changes {
+            made.half(*at, *value);
+        }
         let found = facts(&made.bytes).unwrap().unwrap();
         (found.kind, found.machine)
     };
