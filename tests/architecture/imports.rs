@@ -222,17 +222,16 @@ fn tree_of(tree: &str, above: &mut Vec<String>, handed_on: bool, found: &mut Vec
     };
     let (path, alias) = path.split_once(" as ").map_or((path, None), |(p, a)| (p, Some(a.trim())));
     above.extend(path.split("::").map(str::trim).filter(|p| !p.is_empty()).map(str::to_owned));
-    match group {
-        Some(group) => parts(group).for_each(|part| tree_of(part, above, handed_on, found)),
-        None => {
-            let mut path = above.clone();
-            if path.last().is_some_and(|last| last == "self") {
-                path.pop();
-            }
-            let name = alias.or(path.last().map(String::as_str)).unwrap_or_default().to_owned();
-            if !path.is_empty() {
-                found.push((path, name, handed_on));
-            }
+    if let Some(group) = group {
+        parts(group).for_each(|part| tree_of(part, above, handed_on, found));
+    } else {
+        let mut path = above.clone();
+        if path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        let name = alias.or(path.last().map(String::as_str)).unwrap_or_default().to_owned();
+        if !path.is_empty() {
+            found.push((path, name, handed_on));
         }
     }
     above.truncate(depth);

@@ -1,6 +1,6 @@
 //! A cache in memory.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,8 +16,8 @@ pub struct Shelf(Mutex<Kept>);
 
 #[derive(Debug, Clone, Default)]
 struct Kept {
-    streams: HashMap<Key, (Entry, Vec<u8>)>,
-    memos: HashMap<[u8; 32], Content>,
+    streams: BTreeMap<Key, (Entry, Vec<u8>)>,
+    memos: BTreeMap<[u8; 32], Content>,
 }
 
 impl Shelf {
@@ -47,8 +47,7 @@ impl MemoryStore {
     /// With what is on the shelf now.
     pub fn new(shelf: Arc<Shelf>) -> Self {
         let mut kept = shelf.0.lock().unwrap().clone();
-        let mut keys: Vec<Key> = kept.streams.keys().copied().collect();
-        keys.sort();
+        let keys: Vec<Key> = kept.streams.keys().copied().collect();
         for (slot, key) in keys.iter().enumerate() {
             kept.streams.get_mut(key).unwrap().0.slot = slot;
         }
@@ -79,16 +78,12 @@ impl Store for MemoryStore {
 
     fn find(&self, key: &Key) -> Option<Entry> {
         let found = self.kept.streams.get(key);
-        match found.filter(|_| !self.rejected.lock().unwrap().contains(key)) {
-            Some((entry, _)) => {
-                self.hits.fetch_add(1, Ordering::Relaxed);
-                Some(*entry)
-            }
-            None => {
-                self.missed();
-                None
-            }
+        let found = found.filter(|_| !self.rejected.lock().unwrap().contains(key));
+        match found {
+            Some(_) => _ = self.hits.fetch_add(1, Ordering::Relaxed),
+            None => self.missed(),
         }
+        found.map(|(entry, _)| *entry)
     }
 
     fn reject(&self, entry: &Entry) {
@@ -110,7 +105,7 @@ impl Store for MemoryStore {
     }
 
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary {
-        let mut shelf = self.shelf.0.lock().unwrap();
+        let mut kept = self.shelf.0.lock().unwrap();
         let mut summary = Summary {
             hits: self.hits.into_inner(),
             misses: self.misses.into_inner(),
@@ -125,11 +120,11 @@ impl Store for MemoryStore {
                 let bytes = archive[start..start + usize::try_from(len).unwrap()].to_vec();
                 let entry =
                     Entry { digest: *digest, method, packed_len: len, packed_crc: crc, slot: 0 };
-                shelf.streams.insert(*key, (entry, bytes));
+                kept.streams.insert(*key, (entry, bytes));
                 summary.added += 1;
                 summary.added_bytes += len;
             }
-            shelf.memos.extend(offer.memos().iter().map(|(print, content)| (print.0, *content)));
+            kept.memos.extend(offer.memos().iter().map(|(print, content)| (print.0, *content)));
         }
         summary
     }
