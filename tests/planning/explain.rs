@@ -64,6 +64,19 @@ fn compare(name: &str, found: &str) {
     assert_eq!(fs_err::read_to_string(&file).unwrap_or_default(), found, "{}", file.display());
 }
 
+#[test]
+fn what_a_windows_library_needs_is_told() {
+    let entries =
+        "base_run_generic bin/blas.dll dll rocblas.dll needs=KERNEL32.dll delayed=solver.dll
+                   base_run_generic bin/odd.dll broken-dll";
+    let case = Case::new(&[runtime("core", "artifact \"base\" \"run\"")], entries);
+    let (blas, odd) = (told(&case, "bin/blas.dll"), told(&case, "bin/odd.dll"));
+    assert!(blas.contains("in base_run_generic: PE file, "), "{blas}");
+    let needs = "library for x86-64, named rocblas.dll, needs KERNEL32.dll, solver.dll";
+    assert!(blas.contains(needs), "{blas}");
+    assert!(odd.contains("broken PE file (Magic at 0x98 is 0x107)"), "{odd}");
+}
+
 fn told(case: &Case, path: &str) -> String {
     explain(case, path, false)
 }

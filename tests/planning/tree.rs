@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use rockpack::binary::pe::{PeFacts, PeKind};
 use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 
@@ -69,6 +70,8 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         "code" => (elf(ElfKind::CodeObject), false),
         "foreign" => (elf(ElfKind::Foreign), true),
         "broken" => (Content::BrokenElf("the file ends before its headers".to_owned()), false),
+        "dll" => (Content::Pe(Box::new(dll(argument, options))), false),
+        "broken-dll" => (Content::BrokenPe("Magic at 0x98 is 0x107".to_owned()), false),
         "script" => (Content::Script, true),
         "text" | "data" => (Content::Data, false),
         other => panic!("there is no kind `{other}`"),
@@ -78,6 +81,18 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         size,
         executable: options.get("x").map_or(executable, |x| *x == "yes"),
         content,
+    }
+}
+
+fn dll(name: Option<&str>, options: &BTreeMap<&str, &str>) -> PeFacts {
+    let list =
+        |key: &str| options.get(key).iter().flat_map(|n| n.split(',')).map(str::to_owned).collect();
+    PeFacts {
+        kind: PeKind::Library,
+        machine: Machine::X86_64,
+        name: name.map(str::to_owned),
+        imports: list("needs"),
+        delayed: list("delayed"),
     }
 }
 
