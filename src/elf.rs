@@ -25,7 +25,6 @@ mod isa;
 mod layout;
 mod plan;
 mod pointers;
-pub mod policy;
 mod preconditions;
 mod ranges;
 mod read_at;

@@ -44,6 +44,7 @@ pub mod kdl;
 pub mod manifest;
 pub mod names;
 pub mod plan;
+pub mod policy;
 pub mod provenance;
 mod python_literal;
 pub mod recorded;

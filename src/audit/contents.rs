@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::Ignored;
 use crate::archive::{OpenError, OpenWheel, TarStream, WheelName, xz_stream};
-use crate::elf::policy::Subject;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine, ReadAt};
+use crate::policy::{self, Subject};
 
 /// Files up to this size are looked at in memory, larger ones in a file that has no name.
 const IN_MEMORY: u64 = 16 << 20;
@@ -111,7 +111,8 @@ impl Contents {
     }
 
     fn add_elf(&mut self, path: &str, file: &(impl ReadAt + ?Sized)) {
-        let read = elf::inspect(file).and_then(|info| Ok((info.facts()?, info)));
+        let read =
+            elf::inspect(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
         let (facts, info) = match read {
             Ok(read) => read,
             Err(error) => {

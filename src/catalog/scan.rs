@@ -18,6 +18,7 @@ use super::{
 };
 use crate::elf::{self, ReadAt};
 use crate::names::RelPath;
+use crate::policy;
 use crate::regular;
 use crate::source::{Code, Problem, Problems, Source};
 use crate::text::with_causes;
@@ -272,7 +273,7 @@ fn content(file: &fs::File, len: u64) -> std::io::Result<Content> {
         [b'#', b'!', ..] => return Ok(Content::Script),
         _ => return Ok(Content::Data),
     }
-    match elf::facts(file) {
+    match policy::facts(file) {
         Ok(Some(facts)) => Ok(Content::Elf(Box::new(facts))),
         Ok(None) => Ok(Content::Data),
         Err(elf::ElfError::Read { source, .. }) => Err(source),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rockpack::archive::OpenError;
 use rockpack::audit::{self, Audit, AuditError, Ignored};
-use rockpack::elf::policy::{Obstacle, ObstacleKind};
+use rockpack::policy::{Obstacle, ObstacleKind};
 use rockpack::source::{Code, Problem, printable, printable_lines};
 use rockpack::text::{counted, with_causes};
 use serde::Serialize;

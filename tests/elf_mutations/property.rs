@@ -8,6 +8,7 @@ mod differential;
 pub mod loader;
 
 use rockpack::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
+use rockpack::policy;
 
 /// How far an edit may make a file grow that has little to grow, in bytes: padding that old
 /// kernels need, and some pages.
@@ -38,6 +39,9 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     let file = Watched(bytes);
     let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
     assert_eq!(elf::facts(&file).ok().flatten(), facts);
+    let judged = policy::facts(&file).ok().flatten();
+    let unjudged = judged.map(|facts| ElfFacts { forbidden: Vec::new(), ..facts });
+    assert_eq!(unjudged, facts);
     let inherited = elf::inherited(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts

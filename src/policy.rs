@@ -9,19 +9,22 @@
 //! built. A policy (PEP 600 and its forerunners; PEP 656) lists the symbol versions and the
 //! libraries that every system of its tag has; `policy/table.tsv` has all of them.
 
+mod facts;
 mod level;
 mod needs;
 mod obstacle;
 mod table;
 mod verdict;
 
+pub use facts::{facts, facts_of};
 pub use level::{Level, LevelError};
 pub use needs::{Mixed, Needs, Shipped, Subject};
 pub use obstacle::{Obstacle, ObstacleKind};
-pub use table::{Policy, is_forbidden_somewhere, policies};
+pub use table::{Policy, policies};
 pub use verdict::{Older, Verdict};
 
-use super::stub::StubMachine;
+use crate::elf::stub::StubMachine;
+use table::is_forbidden_somewhere;
 
 /// The C library that files are linked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

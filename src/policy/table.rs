@@ -46,7 +46,7 @@ pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
 }
 
 /// Whether a policy forbids this symbol of a library that it allows.
-pub fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
+pub(super) fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
     static FORBIDDEN: OnceLock<BTreeSet<(&str, &str)>> = OnceLock::new();
     let all = FORBIDDEN.get_or_init(|| {
         let symbols =
