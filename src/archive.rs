@@ -1,4 +1,5 @@
-//! Writers of wheels, sdists and tarballs, and the stage on which they appear whole or not at all.
+//! Containers: zip, tar, gzip and xz are read here; wheels, sdists and tarballs are written, on a stage
+//! on which they appear whole or not at all.
 //!
 //! Everything here gives the same bytes for the same input: no clock, no umask, no order of a
 //! hash table, no number of threads gets into an archive. Nothing here starts a thread of its
@@ -9,24 +10,18 @@ pub mod checksum;
 pub mod deflate;
 pub mod directory;
 pub mod entry_points;
-pub mod header;
 pub mod metadata;
-pub mod opened;
-pub mod retag;
 pub mod sdist;
 pub mod stage;
 pub mod tar_stream;
 pub mod tarball;
 pub mod timestamp;
 pub mod wheel;
-pub mod wheel_name;
 pub mod xz_stream;
 pub mod zip;
 pub mod zip_file;
 
-pub use opened::{OpenError, OpenWheel};
 pub use stage::{Stage, StageError};
 pub use tar_stream::TarStream;
 pub use timestamp::Timestamp;
-pub use wheel_name::{WheelName, distribution_of};
 pub use zip_file::ZipFile;

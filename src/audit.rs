@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::archive::{OpenError, WheelName};
+use crate::package::{OpenError, WheelName};
 use crate::policy::{Libc, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 
 mod contents;

@@ -19,7 +19,6 @@ mod scan;
 mod tree;
 mod unpacked;
 
-pub use digest::sha256_of_file;
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::scan;
 pub use tree::Tree;

@@ -20,7 +20,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::archive::opened::OpenError;
 use crate::archive::{StageError, Timestamp};
 use crate::names::{PathError, RelPath};
 

@@ -20,7 +20,8 @@ mod request;
 mod source_build;
 mod title;
 
-pub use distribution::{Absent, Description, Distribution, Form, Metadata};
+pub use crate::names::Form;
+pub use distribution::{Absent, Description, Distribution, Metadata};
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};

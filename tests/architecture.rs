@@ -18,8 +18,8 @@ const GROUND: &[&str] =
     &["cleanup", "names", "python_literal", "regular", "source", "text", "version"];
 
 /// Room by room, what it may import beside the ground floor. `catalog` reads ELF facts while it scans;
-/// built packages are read (`inspect`) into what `review` compares; a bill of materials says which
-/// library is found where, hence the closure of `resolve` in `provenance`.
+/// packages that exist are read (`package`) into what `review` compares with types of `plan`; a bill of
+/// materials says which library is found where, hence the closure of `resolve` in `provenance`.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("event", &[]),
     ("elf", &[]),
@@ -33,17 +33,18 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cache", &["archive"]),
     ("plan", &["catalog", "elf", "manifest"]),
     ("resolve", &["catalog", "elf", "manifest", "plan", "policy", "target"]),
-    ("review", &["catalog", "elf", "plan"]),
-    ("provenance", &["archive", "catalog", "elf", "manifest", "plan", "resolve"]),
-    ("recorded", &["archive", "catalog", "provenance"]),
-    ("assemble", &["archive", "catalog", "provenance", "recorded"]),
+    ("package", &["archive", "elf", "plan"]),
+    ("review", &["catalog", "elf", "package", "plan"]),
+    ("provenance", &["archive", "catalog", "elf", "manifest", "package", "plan", "resolve"]),
+    ("recorded", &["archive", "package", "provenance"]),
+    ("assemble", &["archive", "provenance", "recorded"]),
     ("execute", &["archive", "cache", "catalog", "elf", "event", "plan", "provenance", "recorded"]),
-    ("inspect", &["archive", "elf", "plan", "review"]),
-    ("audit", &["archive", "elf", "policy"]),
-    ("index", &["archive", "recorded"]),
+    ("audit", &["elf", "package", "policy"]),
+    ("retag", &["archive", "package"]),
+    ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
-    ("verify", &["archive", "elf", "inspect", "plan", "review"]),
-    ("source_build", &["archive", "audit", "manifest", "plan"]),
+    ("verify", &["archive", "elf", "package", "plan", "review"]),
+    ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

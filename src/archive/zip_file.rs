@@ -76,20 +76,29 @@ impl ZipFile {
     /// # Errors
     /// When the member is encrypted, or packed by a method that installers do not know.
     pub fn member(&self, entry: &Entry) -> io::Result<Unpacked<'_>> {
+        match entry.method {
+            _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
+            0 | 8 => Ok(self.unpacked(entry)),
+            method => Err(broken(format!("it is packed by the unknown method {method}"))),
+        }
+    }
+
+    /// The same whatever the archive tells of how it is packed: what is not stored is taken for deflated.
+    pub fn unpacked(&self, entry: &Entry) -> Unpacked<'_> {
         let packed = BufReader::with_capacity(BLOCK, self.packed(entry));
-        let source = match entry.method {
-            _ if entry.is_encrypted() => return Err(broken("it is encrypted".to_owned())),
-            0 => Source::Stored(packed),
-            8 => Source::Deflated(DeflateDecoder::new(packed)),
-            method => return Err(broken(format!("it is packed by the unknown method {method}"))),
+        let source = if entry.is_stored() {
+            Source::Stored(packed)
+        } else {
+            Source::Deflated(DeflateDecoder::new(packed))
         };
-        Ok(Unpacked {
+        Unpacked {
             source,
             size: entry.size,
+            compressed: entry.compressed,
             crc32: entry.crc32,
             read: 0,
             hasher: crc32fast::Hasher::new(),
-        })
+        }
     }
 
     /// The bytes of a member that has at most `most` of them, whatever the archive tells.
@@ -109,6 +118,18 @@ impl ZipFile {
 
 fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
+}
+
+/// Whether the bytes of a member are at fault, and not the disk.
+pub fn is_broken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+    )
+}
+
+fn not_unpacked(error: io::Error) -> io::Error {
+    if is_broken(&error) { broken("its bytes cannot be unpacked".to_owned()) } else { error }
 }
 
 /// Some bytes of a file, read from their front on.
@@ -137,6 +158,7 @@ impl Read for Section<'_> {
 pub struct Unpacked<'f> {
     source: Source<'f>,
     size: u64,
+    compressed: u64,
     crc32: u32,
     read: u64,
     hasher: crc32fast::Hasher,
@@ -151,13 +173,17 @@ enum Source<'f> {
 impl Read for Unpacked<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = match &mut self.source {
-            Source::Stored(source) => source.read(out)?,
-            Source::Deflated(source) => source.read(out)?,
+            Source::Stored(source) => source.read(out),
+            Source::Deflated(source) => source.read(out),
         };
+        let count = count.map_err(not_unpacked)?;
         self.hasher.update(&out[..count]);
         self.read += count as u64;
         if self.read > self.size {
-            return Err(broken(format!("it has more than the {} bytes that it tells", self.size)));
+            let told = self.size;
+            return Err(broken(format!(
+                "it has more than the {told} bytes that the archive tells"
+            )));
         }
         if count == 0 && !out.is_empty() {
             self.check()?;
@@ -170,7 +196,12 @@ impl Unpacked<'_> {
     /// Compares what was read with what the archive tells.
     fn check(&self) -> io::Result<()> {
         if self.read < self.size {
-            return Err(broken(format!("it has {} bytes, and tells {}", self.read, self.size)));
+            let (read, told) = (self.read, self.size);
+            return Err(broken(format!("it has {read} bytes, and the archive tells {told}")));
+        }
+        if matches!(&self.source, Source::Deflated(source) if source.total_in() != self.compressed)
+        {
+            return Err(broken("its compressed bytes end before their end".to_owned()));
         }
         let same = self.hasher.clone().finalize() == self.crc32;
         if same { Ok(()) } else { Err(broken("its CRC-32 is another".to_owned())) }

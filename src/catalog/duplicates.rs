@@ -6,8 +6,9 @@ use std::io;
 use rayon::prelude::*;
 
 use super::scan::collect;
-use super::{Catalog, EntryKind, Origin, Tree, sha256_of_file};
+use super::{Catalog, EntryKind, Origin, Tree};
 use crate::names::Family;
+use crate::regular;
 use crate::source::{Code, Problem, Problems};
 
 /// Hashes the files that another artifact installs too, so that planning can tell whether
@@ -62,7 +63,7 @@ fn sha256(
     };
     let digest = tree
         .path(&origin)
-        .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| sha256_of_file(&path));
+        .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |path| regular::sha256(&path));
     digest.map_err(|e| {
         Problem::error(
             Code::UnreadableArtifact,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
-use rockpack::inspect::{self, Found};
+use rockpack::package::{Found, ReadError, built};
 use rockpack::plan::{Form, Plan};
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Severity};
@@ -137,7 +137,7 @@ fn planned(
     found: &[&Found],
     names: Vec<String>,
 ) -> Result<Vec<Finding>, Failure> {
-    let read: Vec<_> = found.par_iter().map(|found| inspect::read(found)).collect();
+    let read: Vec<_> = found.par_iter().map(|found| built::read(found)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {
         // What cannot be read as a package has findings that say why.
@@ -146,7 +146,7 @@ fn planned(
                 built.push(package);
                 files.push(name);
             }
-            Err(inspect::InspectError::Package { .. }) => {}
+            Err(ReadError::Wheel(_) | ReadError::Package { .. }) => {}
             Err(error) => return Err(environment(with_causes(&error))),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Archive, Member, Step};
-use crate::names::{Compression, DistName, ModuleName, PackageName, RelPath};
+use crate::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath};
 
 /// One file that a build writes: a wheel or an sdist.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,17 +49,6 @@ pub struct Distribution {
     /// About how many bytes the file will have, where somebody took a sample; no part of what is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
-}
-
-/// What a distribution comes as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// A wheel (PEP 427).
-    Wheel,
-    /// A source distribution (PEP 625).
-    Sdist,
 }
 
 /// What the core metadata says, without name and version.

@@ -9,8 +9,8 @@ use fs_err as fs;
 
 use super::process::{Log, ProcessError, Run};
 use super::wheel_of;
-use crate::archive::OpenWheel;
-use crate::names::PackageName;
+use crate::names::{Form, PackageName};
+use crate::package::Wheel;
 use crate::regular;
 use crate::text::with_causes;
 
@@ -87,12 +87,12 @@ pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, F
     let mut wheels: Vec<PathBuf> = entries
         .iter()
         .map(fs::DirEntry::path)
-        .filter(|p| p.extension().is_some_and(|e| e == "whl"))
+        .filter(|p| p.to_str().and_then(Form::of_file) == Some(Form::Wheel))
         .collect();
     wheels.sort();
     for wheel in &wheels {
         regular::check(wheel, &fs::symlink_metadata(wheel)?)?;
-        let opened = OpenWheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
+        let opened = Wheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
         let found =
             wheel_of(&wheel.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default();
         if found != name.as_str() {

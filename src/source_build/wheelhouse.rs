@@ -9,8 +9,8 @@ use fs_err as fs;
 
 use super::variables::{address, append};
 use super::{Made, wheel_of};
-use crate::archive::distribution_of;
 use crate::names::{DistName, PackageName};
+use crate::package::distribution_of;
 use crate::plan::Plan;
 
 /// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.

@@ -1,10 +1,10 @@
 //! RECORD as others wrote it, with rows changed.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::archive::checksum::Digest;
 use crate::archive::wheel::record::field;
+use crate::package::record::Rows;
 
 /// What becomes of rows: another digest, or nothing. Others stay as they are.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Changes {
         let (mut new, mut written) = (String::with_capacity(text.len()), BTreeSet::new());
         for line in text.lines().filter(|line| !line.is_empty()) {
             let path = path(line);
-            match self.0.get_key_value(&*path) {
+            match self.0.get_key_value(&path) {
                 _ if path == own => {}
                 None => new.extend([line, "\n"]),
                 Some((name, Some(digest))) => {
@@ -48,21 +48,10 @@ fn row(name: &str, digest: &Digest) -> String {
     format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
 }
 
-/// The first field of a CSV row (RFC 4180).
-fn path(row: &str) -> Cow<'_, str> {
-    let Some(quoted) = row.strip_prefix('"') else {
-        return row.split(',').next().unwrap_or_default().into();
-    };
-    let mut path = String::new();
-    let mut rest = quoted;
-    // A quote within is written twice; one alone ends the field.
-    while let Some((part, after)) = rest.split_once('"') {
-        path.push_str(part);
-        let Some(more) = after.strip_prefix('"') else { return path.into() };
-        path.push('"');
-        rest = more;
-    }
-    (path + rest).into()
+/// The first field of a row; of what is none, nothing.
+fn path(row: &str) -> String {
+    let first = Rows::new(row.as_bytes()).next().and_then(Result::ok);
+    first.map_or_else(String::new, |[path, ..]| path)
 }
 
 #[cfg(test)]

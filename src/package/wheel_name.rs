@@ -73,6 +73,11 @@ impl fmt::Display for WheelName {
 }
 
 impl WheelName {
+    /// Whether it is of this version of a distribution, however both are spelt.
+    pub fn is_of(&self, name: &DistName, version: &Version) -> bool {
+        self.dist.normalized() == name.normalized() && self.version == *version
+    }
+
     /// Every tag that the sets of tags stand for, as `WHEEL` lists them.
     pub fn tags(&self) -> impl Iterator<Item = String> {
         let abis = |python| self.abi.split('.').map(move |abi| (python, abi));

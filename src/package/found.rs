@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{InspectError, form};
+use super::ReadError;
 use crate::names::RelPath;
 use crate::plan::Form;
 
@@ -22,7 +22,7 @@ pub struct Found {
 ///
 /// # Errors
 /// When a directory cannot be listed, or there are no packages.
-pub fn packages(dir: &Path) -> Result<Vec<Found>, InspectError> {
+pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
     let below = dir.join("dist");
     let dir =
         if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
@@ -34,10 +34,10 @@ pub fn packages(dir: &Path) -> Result<Vec<Found>, InspectError> {
             family(&path, &mut found)?;
         }
     }
-    if found.is_empty() { Err(InspectError::Empty(dir.to_owned())) } else { Ok(found) }
+    if found.is_empty() { Err(ReadError::Empty(dir.to_owned())) } else { Ok(found) }
 }
 
-fn family(dir: &Path, found: &mut Vec<Found>) -> Result<(), InspectError> {
+fn family(dir: &Path, found: &mut Vec<Found>) -> Result<(), ReadError> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let Some(directory) = directory(&format!("dist/{name}")) else { return Ok(()) };
     let packages = listed(dir)?.into_iter().filter_map(|path| Some((form(&path)?, path)));
@@ -50,7 +50,7 @@ fn directory(text: &str) -> Option<RelPath> {
 }
 
 /// What is in a directory, sorted; hidden things are nobody's packages.
-fn listed(dir: &Path) -> Result<Vec<PathBuf>, InspectError> {
+fn listed(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let mut paths = Vec::new();
     for entry in fs_err::read_dir(dir)? {
         let path = entry?.path();
@@ -60,4 +60,9 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>, InspectError> {
     }
     paths.sort();
     Ok(paths)
+}
+
+/// Whether a path names a package, by its ending.
+fn form(path: &Path) -> Option<Form> {
+    Form::of_file(&path.file_name()?.to_string_lossy())
 }

@@ -9,14 +9,14 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::checksum::Digest;
-use super::deflate::{Level, Method, Packed};
-use super::directory::Entry;
-use super::opened::{OpenError, OpenWheel};
-use super::zip::{CopiedMember, ZipError, ZipWriter};
-use super::{Timestamp, WheelName};
+use crate::archive::Timestamp;
+use crate::archive::checksum::Digest;
+use crate::archive::deflate::{Level, Method, Packed};
+use crate::archive::directory::Entry;
+use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath};
+use crate::package::{OpenError, Wheel, WheelName};
 use fs_err as fs;
 use tempfile::NamedTempFile;
 
@@ -117,7 +117,7 @@ pub fn retag_unless(
     into: &Path,
     mut contradiction: impl FnMut(&str) -> Option<String>,
 ) -> Result<Retagged, RetagError> {
-    let old = OpenWheel::open(wheel)?;
+    let old = Wheel::open(wheel)?;
     for tag in platform.iter() {
         if let Some(reason) = contradiction(tag) {
             return Err(RetagError::Contradicted {
@@ -146,7 +146,7 @@ fn new_name(wheel: &Path, platform: &str) -> String {
 struct Rewrite<'a> {
     wheel: &'a Path,
     place: &'a Path,
-    old: OpenWheel,
+    old: Wheel,
     /// What the new file's name says.
     name: WheelName,
 }
@@ -246,7 +246,7 @@ impl Rewrite<'_> {
         entry: &Entry,
     ) -> Result<(), RetagError> {
         let (path, described) = (self.path(&entry.name)?, self.described(entry)?);
-        let copied = zip.copy(&path, &described, &mut self.old.packed(entry));
+        let copied = zip.copy(&path, &described, &mut self.old.zip().packed(entry));
         copied.map_err(|source| self.not_written(source))
     }
 
@@ -318,8 +318,7 @@ impl Rewrite<'_> {
 
     /// The text of a file in the metadata directory, which has to be there.
     fn text(&self, file: &str) -> Result<String, RetagError> {
-        let bytes = self.old.info_bytes(file)?.ok_or_else(|| self.old.missing(file))?;
-        String::from_utf8(bytes).map_err(|_| RetagError::Member {
+        String::from_utf8(self.old.info_bytes(file)?).map_err(|_| RetagError::Member {
             wheel: self.wheel.to_owned(),
             name: format!("{}/{file}", self.old.dist_info()),
             reason: "is not UTF-8",

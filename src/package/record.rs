@@ -3,11 +3,8 @@
 use std::io::{BufReader, Bytes, Read};
 use std::iter::Peekable;
 
-use crate::source::Code;
-use crate::verify::Finding;
-
 /// Rows that are read from a text; of each its three fields, if it has just these.
-pub(super) struct Rows<R: Read> {
+pub struct Rows<R: Read> {
     text: Peekable<Bytes<BufReader<R>>>,
     read: u64,
     /// Why it is no text, if it is none.
@@ -37,7 +34,7 @@ impl Row {
 }
 
 /// A row without exactly three fields.
-pub(super) struct NotThree;
+pub struct NotThree;
 
 /// Rows that are not blank.
 impl<R: Read> Iterator for Rows<R> {
@@ -54,6 +51,7 @@ impl<R: Read> Iterator for Rows<R> {
 }
 
 impl<R: Read> Rows<R> {
+    /// The rows of this text.
     pub fn new(text: R) -> Self {
         Self { text: BufReader::new(text).bytes().peekable(), read: 0, unreadable: None }
     }
@@ -63,10 +61,9 @@ impl<R: Read> Rows<R> {
         self.read
     }
 
-    /// That it was no text.
-    pub fn unreadable(&self) -> Option<Finding> {
-        let what = self.unreadable?;
-        Some(Finding::error(Code::RecordForm, what))
+    /// Why it was no text.
+    pub fn unreadable(&self) -> Option<&'static str> {
+        self.unreadable
     }
 
     /// The next byte; none at the end, and where it cannot be read.

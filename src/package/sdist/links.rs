@@ -2,20 +2,20 @@
 
 use tar::EntryType;
 
-use crate::source::Code;
-use crate::verify::Finding;
+use crate::package::{Fault, FaultKind, TarMember};
 
 /// A link that leads out of the top directory, or a kind of entry that no sdist has (PEP 721).
-pub(super) fn check(kind: EntryType, path: &str, target: Option<&str>) -> Option<Finding> {
-    match kind {
+pub(super) fn check(member: &TarMember) -> Option<Fault> {
+    let TarMember { path, kind, target, .. } = member;
+    match *kind {
         EntryType::Regular
         | EntryType::Continuous
         | EntryType::GNUSparse
         | EntryType::Directory => None,
         EntryType::Symlink | EntryType::Link => {
-            let target = target.unwrap_or_default();
+            let target = target.as_deref().unwrap_or_default();
             // A hard link counts from the top, a symbolic one from where it stands.
-            let from = if kind == EntryType::Link {
+            let from = if *kind == EntryType::Link {
                 ""
             } else {
                 path.rsplit_once('/').map_or("", |(directory, _)| directory)
@@ -25,11 +25,11 @@ pub(super) fn check(kind: EntryType, path: &str, target: Option<&str>) -> Option
                 to == top || to.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'))
             });
             (!inside).then(|| {
-                Finding::error(Code::LinkOutside, "a link that leads out of the sdist")
+                Fault::new(FaultKind::Link, "a link that leads out of the sdist")
                     .because(format!("`{target}`"))
             })
         }
-        _ => Some(Finding::error(Code::MemberKind, "neither a file nor a directory nor a link")),
+        _ => Some(Fault::new(FaultKind::Kind, "neither a file nor a directory nor a link")),
     }
 }
 
@@ -55,13 +55,18 @@ mod tests {
 
     #[test]
     fn links_may_stay_inside() {
-        let wrong = |kind, path: &str, target: &str| check(kind, path, Some(target)).is_some();
+        let wrong = |kind, path: &str, target: &str| {
+            let mut header = tar::Header::new_ustar();
+            header.set_entry_type(kind);
+            let member = TarMember::new(path.to_owned(), Some(target.to_owned()), 0, header);
+            check(&member).is_some()
+        };
         assert!(!wrong(EntryType::Symlink, "a-1/b/c", "../d"));
         assert!(!wrong(EntryType::Link, "a-1/b/c", "a-1/d"));
         for outside in ["../../x", "/x", "../../../x", "../../a-10/x"] {
             assert!(wrong(EntryType::Symlink, "a-1/b/c", outside), "{outside}");
         }
         assert!(wrong(EntryType::Link, "a-1/b/c", "../d"));
-        assert!(check(EntryType::Fifo, "a-1/b", None).is_some());
+        assert!(wrong(EntryType::Fifo, "a-1/b", ""));
     }
 }

@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use pep440_rs::VersionSpecifiers;
 
-use crate::names::DistName;
+use crate::names::normalized;
 
 mod marker;
 
 /// A `Requires-Dist`.
 #[derive(Debug, Clone)]
-pub(super) struct Requirement {
+pub struct Requirement {
     /// What is required, as indexes compare it.
     pub name: String,
     /// The extras of it, likewise.
@@ -25,7 +25,7 @@ pub(super) struct Requirement {
 
 /// A text that is no requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NoRequirement;
+pub struct NoRequirement;
 
 impl FromStr for Requirement {
     type Err = NoRequirement;
@@ -82,11 +82,6 @@ fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
 fn specifiers(text: &str) -> Result<VersionSpecifiers, NoRequirement> {
     let bare = text.strip_prefix('(').map_or(Some(text), |rest| rest.strip_suffix(')'));
     bare.ok_or(NoRequirement)?.parse().map_err(|_| NoRequirement)
-}
-
-/// A name as indexes compare it, if it is one.
-pub(super) fn normalized(text: &str) -> Option<String> {
-    text.parse::<DistName>().ok().map(|name| name.normalized())
 }
 
 #[cfg(test)]
