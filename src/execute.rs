@@ -278,7 +278,7 @@ impl Build<'_> {
             sdist::write(self.plan, distribution, output, file, self.reporter)
         });
         let size = size.map_err(|e| failed(&e))?;
-        let sha256 = regular::sha256(&self.stage.path(&path)).map_err(|e| failed(&e))?;
+        let sha256 = regular::sha256(self.stage.path(&path)).map_err(|e| failed(&e))?;
         let took = start.elapsed();
         self.reporter.report(Event::OutputFinished {
             path: path.clone(),

@@ -33,7 +33,7 @@ mod read;
 mod state;
 mod update;
 
-pub use package::PackageError;
+pub use crate::package::PackageError;
 pub use state::STATE;
 
 /// Where the pages lie, and which packages are on one.

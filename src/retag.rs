@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use crate::archive::Timestamp;
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Method, Packed};
-use crate::archive::directory::Entry;
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath};
+use crate::package::directory::Entry;
 use crate::package::{OpenError, Wheel, WheelName};
 use fs_err as fs;
 use tempfile::NamedTempFile;
@@ -195,7 +195,7 @@ impl Rewrite<'_> {
     fn write(&self, sink: impl Write + Seek) -> Result<Vec<String>, RetagError> {
         let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
         let content = self.wheel_file()?;
-        let record = self.text("RECORD")?;
+        let record = self.old.info("RECORD")?;
         let (mut changes, mut dropped) = (Changes::default(), Vec::new());
         for (entry, part) in self.parts() {
             let name = &entry.name;
@@ -304,7 +304,7 @@ impl Rewrite<'_> {
 
     /// `WHEEL` with the tags that the new name stands for, where the old ones stood.
     fn wheel_file(&self) -> Result<String, RetagError> {
-        let old = self.text("WHEEL")?;
+        let old = self.old.info("WHEEL")?;
         let lines: Vec<&str> = old.lines().filter(|line| !line.is_empty()).collect();
         let is_tag = |line: &&str| {
             line.split_once(':').is_some_and(|(field, _)| field.trim().eq_ignore_ascii_case("tag"))
@@ -314,15 +314,6 @@ impl Rewrite<'_> {
         let before = lines[..at].iter().map(line);
         let after = lines[at..].iter().filter(|line| !is_tag(line)).map(line);
         Ok(before.chain(self.name.tags().map(|tag| format!("Tag: {tag}\n"))).chain(after).collect())
-    }
-
-    /// The text of a file in the metadata directory, which has to be there.
-    fn text(&self, file: &str) -> Result<String, RetagError> {
-        String::from_utf8(self.old.info_bytes(file)?).map_err(|_| RetagError::Member {
-            wheel: self.wheel.to_owned(),
-            name: format!("{}/{file}", self.old.dist_info()),
-            reason: "is not UTF-8",
-        })
     }
 
     fn not_written(&self, source: ZipError) -> RetagError {

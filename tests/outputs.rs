@@ -73,7 +73,7 @@ fn listed(dest: &Path) -> Vec<String> {
     let text = fs::read_to_string(dest.join("dist/SHA256SUMS")).unwrap();
     let row = |line: &str| {
         let (hash, name) = line.split_once("  ").unwrap();
-        assert_eq!(sha256(&dest.join("dist").join(name)).unwrap(), hash, "{name}");
+        assert_eq!(sha256(dest.join("dist").join(name)).unwrap(), hash, "{name}");
         name.to_owned()
     };
     text.lines().map(row).collect()

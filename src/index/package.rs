@@ -3,34 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Timestamp;
-use crate::names::{DistName, RelPath};
-use crate::package::{FieldError, OpenError};
+use crate::names::RelPath;
 use crate::version::Version;
-
-/// Why a file is no package.
-#[derive(Debug, thiserror::Error)]
-pub enum PackageError {
-    /// It cannot be read as a wheel.
-    #[error(transparent)]
-    Wheel(#[from] OpenError),
-    /// It cannot be read at all, or is no gzipped tarball.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// An sdist without metadata.
-    #[error("the sdist has no PKG-INFO in its directory at the top")]
-    NoPkgInfo,
-    /// Metadata without a field that has to be there.
-    #[error(transparent)]
-    Field(#[from] FieldError),
-    /// The file name says one thing, the metadata another.
-    #[error("its metadata is that of {name} {version}, which its file name is not")]
-    Mismatch {
-        /// The name in the metadata.
-        name: DistName,
-        /// The version there.
-        version: Version,
-    },
-}
 
 /// Facts of a package, as they stay from one update to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::package::{Package, PackageError};
+use super::package::Package;
 use crate::archive::Timestamp;
 use crate::archive::checksum::Sha256;
 use crate::names::{DistName, Form};
 use crate::package::sdist::is_of;
-use crate::package::{Metadata, Sdist, Wheel};
+use crate::package::{Metadata, PackageError, Sdist, Wheel};
 use crate::regular;
 use crate::version::Version;
 
@@ -24,7 +24,7 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
 
 fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
     let wheel = Wheel::open(path)?;
-    let bytes = wheel.info_bytes("METADATA")?;
+    let bytes = wheel.bytes(&format!("{}/METADATA", wheel.dist_info()))?.unwrap_or_default();
     let metadata = Metadata::parse(&String::from_utf8_lossy(&bytes));
     let times = wheel.entries().iter().filter_map(|entry| {
         let (day, time) = entry.time;

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use super::wheel::OpenError;
-use super::{FieldError, Found};
-use crate::names::{DistName, PathError, RelPath};
+use super::{Found, OpenError, PackageError};
+use crate::names::{DistName, RelPath};
 use crate::plan::{Form, Metadata, Step};
 use crate::version::Version;
 
@@ -126,29 +125,6 @@ pub enum ReadError {
         /// What is wrong with it.
         source: PackageError,
     },
-}
-
-/// What is wrong with a package.
-#[derive(Debug, thiserror::Error)]
-pub enum PackageError {
-    /// The wheel.
-    #[error(transparent)]
-    Wheel(#[from] OpenError),
-    /// The zip that a wheel should be.
-    #[error("{0}")]
-    Zip(String),
-    /// An sdist without metadata.
-    #[error("it has no PKG-INFO in its top directory")]
-    NoPkgInfo,
-    /// A field of the metadata.
-    #[error(transparent)]
-    Field(#[from] FieldError),
-    /// A malformed path.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// The file itself, or the archive.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 /// Reads one package.

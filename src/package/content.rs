@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
-use crate::archive::directory::Entry;
 use crate::elf::ReadAt;
 
 /// ELF files up to this size are kept in memory, larger ones in a file that has no name.
@@ -115,33 +114,6 @@ impl ReadAt for Kept {
             Self::Memory(bytes) => bytes.read_exact_at(offset, buf),
             Self::File(file) => ReadAt::read_exact_at(file, offset, buf),
         }
-    }
-}
-
-/// The bytes of a stored member where they lie in the archive.
-#[derive(Debug)]
-pub struct InPlace<'f> {
-    file: &'f File,
-    start: u64,
-    len: u64,
-}
-
-impl<'f> InPlace<'f> {
-    /// The bytes of `entry` in `file`, which are not compressed.
-    pub fn new(file: &'f File, entry: &Entry) -> Self {
-        Self { file, start: entry.data, len: entry.compressed }
-    }
-}
-
-impl ReadAt for InPlace<'_> {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.len)
-    }
-
-    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.len);
-        end.ok_or(io::ErrorKind::UnexpectedEof)?;
-        ReadAt::read_exact_at(self.file, self.start + offset, buf)
     }
 }
 

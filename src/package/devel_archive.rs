@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::tar_members::{self, TarMember};
-use crate::archive::xz_stream;
+use crate::package::xz_stream;
 
 /// What it is called, plain and compressed.
 const NAMES: [&str; 2] = ["_devel.tar", "_devel.tar.xz"];

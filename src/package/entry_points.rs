@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Fault, FaultKind};
-use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint};
+use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
 
 /// No package has more entry points.
 const MOST: usize = 1000;
@@ -15,15 +15,6 @@ pub struct EntryPoints {
     pub entries: Vec<EntryPoint>,
     /// What is wrong with lines; those of entries have the line as detail too.
     pub faults: Vec<Fault>,
-}
-
-/// What an entry leads to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object<'e> {
-    /// The module's dotted name.
-    pub module: &'e str,
-    /// What in it, dotted too.
-    pub attribute: Option<&'e str>,
 }
 
 impl EntryPoints {
@@ -50,7 +41,7 @@ impl EntryPoints {
 
     /// Those that are sound, with what they lead to.
     pub fn sound(&self) -> impl Iterator<Item = (&EntryPoint, Object<'_>)> {
-        self.entries.iter().filter_map(|entry| Some((entry, object(entry)?)))
+        self.entries.iter().filter_map(|entry| Some((entry, entry.object()?)))
     }
 
     /// Console scripts and what they start; others are named with their group.
@@ -68,38 +59,12 @@ impl EntryPoints {
             name: name.trim().to_owned(),
             object: object.trim().to_owned(),
         });
-        if entry.as_ref().and_then(object).is_none() {
+        if entry.as_ref().and_then(EntryPoint::object).is_none() {
             let fault = Fault::new(FaultKind::EntryPoint, "a line is no entry point");
             self.faults.push(fault.because(format!("`{line}`")));
         }
         self.entries.extend(entry);
     }
-}
-
-/// Whether installers write a script for what is in this group.
-pub fn is_script(group: &str) -> bool {
-    matches!(group, CONSOLE_SCRIPTS | "gui_scripts")
-}
-
-/// `module:attribute [extra]`; `None` when the entry is none that installers take.
-fn object(entry: &EntryPoint) -> Option<Object<'_>> {
-    // What follows in brackets are extras that the entry needs.
-    let object = entry.object.split('[').next().unwrap_or_default().trim();
-    let (module, attribute) = object
-        .split_once(':')
-        .map_or((object, None), |(module, attribute)| (module.trim(), Some(attribute.trim())));
-    let identifier = |text: &str| {
-        text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    let dotted = |text: &str| text.split('.').all(identifier);
-    let sound = !entry.group.is_empty()
-        && !entry.name.is_empty()
-        && dotted(module)
-        && attribute.is_none_or(dotted);
-    // A script calls something.
-    (sound && (attribute.is_some() || !is_script(&entry.group)))
-        .then_some(Object { module, attribute })
 }
 
 #[cfg(test)]

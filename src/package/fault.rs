@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::archive::directory;
-
 /// Something that is wrong with a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -22,8 +20,12 @@ pub struct Fault {
 pub enum FaultKind {
     /// An archive that cannot be read.
     Broken,
-    /// A zip that readers would take differently, or installers refuse.
-    Zip(directory::FaultKind),
+    /// A feature of zip that installers do not know.
+    Feature,
+    /// Two headers that say different things of one member.
+    Disagree,
+    /// A comment, which nobody reads.
+    Comment,
     /// No metadata directory, or several.
     MetadataDirectory,
     /// A text of the metadata that is none, or too long.
@@ -60,12 +62,5 @@ impl Fault {
     #[must_use]
     pub fn because(self, detail: impl Into<String>) -> Self {
         Self { detail: Some(detail.into()), ..self }
-    }
-}
-
-impl From<directory::Fault> for Fault {
-    fn from(fault: directory::Fault) -> Self {
-        let directory::Fault { kind, member, what, detail } = fault;
-        Self { kind: FaultKind::Zip(kind), member, what: what.into(), detail }
     }
 }

@@ -36,11 +36,6 @@ impl Header {
             .collect()
     }
 
-    /// Every field as it stands there, in order.
-    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
     /// The first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.fields

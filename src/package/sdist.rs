@@ -9,9 +9,9 @@ use flate2::bufread::GzDecoder;
 
 use super::tar_members::{self, TarMember};
 use super::{Fault, FaultKind, text};
-use crate::archive::directory::MOST_MEMBERS;
-use crate::archive::zip_file::LONGEST_TEXT;
 use crate::names::{DistName, RelPath};
+use crate::package::directory::MOST_MEMBERS;
+use crate::package::zip_file::LONGEST_TEXT;
 use crate::version::Version;
 use crate::{python_literal, regular};
 

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use tar::{EntryType, Header};
 
-use crate::archive::TarStream;
+use crate::package::tar_stream::TarStream;
 
 /// A member of a tar archive.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Texts of packages: bytes that are not text.
 
 use super::{Fault, FaultKind};
-use crate::archive::zip_file::LONGEST_TEXT;
+use crate::package::zip_file::LONGEST_TEXT;
 
 /// The text that these bytes are, and why they are none: too long, not UTF-8, or with a NUL, of which
 /// readers take the one or the other side.

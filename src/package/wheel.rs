@@ -3,11 +3,10 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::wheel_name::WheelNameError;
-use super::{Fault, FaultKind, Header, WheelName, text};
-use crate::archive::ZipFile;
-use crate::archive::directory::{self, Directory, DirectoryError, Entry};
-use crate::archive::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
+use super::{Fault, FaultKind, OpenError, WheelName, text};
+use crate::package::ZipFile;
+use crate::package::directory::{Directory, DirectoryError, Entry};
+use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::regular;
 
 /// A wheel's file, whoever made it: its directory was read, and what is wrong with that is known.
@@ -26,14 +25,16 @@ impl WheelFile {
     /// When the file cannot be opened or read. An archive that cannot be read is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
         let file = regular::open(path)?.into_parts().0;
-        let (directory, mut faults) = match Directory::read(&file) {
-            Ok(directory) => (directory, Vec::new()),
+        let mut faults = Vec::new();
+        let mut directory = match Directory::read(&file) {
+            Ok(directory) => directory,
             Err(DirectoryError::Io(error)) => return Err(regular::of(path, error)),
             Err(DirectoryError::Broken(why)) => {
-                (Directory::default(), vec![Fault::new(FaultKind::Broken, why)])
+                faults.push(Fault::new(FaultKind::Broken, why));
+                Directory::default()
             }
         };
-        faults.extend(directory.faults.iter().cloned().map(Fault::from));
+        faults.append(&mut directory.faults);
         if directory.entries.is_empty() && faults.is_empty() {
             faults.push(Fault::new(FaultKind::Broken, "it is a zip archive without members"));
         }
@@ -108,43 +109,6 @@ pub struct Wheel {
     dist_info: String,
 }
 
-/// Why a wheel cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Its file name.
-    #[error(transparent)]
-    Name(#[from] WheelNameError),
-    /// The file itself.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The zip that it should be.
-    #[error("{} is no zip archive that can be read: {reason}", .path.display())]
-    Zip {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A member that has to be there.
-    #[error("{} has no `{name}`", .path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-        /// The member's name.
-        name: String,
-    },
-    /// A member could not be read.
-    #[error("`{name}` of {} cannot be read", .path.display())]
-    Member {
-        /// The file.
-        path: PathBuf,
-        /// The member's name.
-        name: String,
-        /// What is wrong with it.
-        source: io::Error,
-    },
-}
-
 impl Wheel {
     /// Opens a wheel: its directory is read, none of its members.
     ///
@@ -162,11 +126,6 @@ impl Wheel {
             Some(dist_info) => Ok(Self { path, zip, name, dist_info }),
             None => Err(OpenError::Missing { path, name: name_of_info.to_owned() }),
         }
-    }
-
-    /// Where it lies.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// What its file name says.
@@ -209,46 +168,24 @@ impl Wheel {
         bytes.map(Some).map_err(|source| self.unread(name, source))
     }
 
-    /// The member `name` as text, if it is there.
+    /// The same as text.
     ///
     /// # Errors
     /// As [`Wheel::bytes`], and when it is not UTF-8.
     pub fn text(&self, name: &str) -> Result<Option<String>, OpenError> {
-        let text = |bytes| {
-            let not_text = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-            String::from_utf8(bytes).map_err(|error| self.unread(name, not_text(error)))
-        };
+        let not_text = || io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+        let text = |bytes| String::from_utf8(bytes).map_err(|_| self.unread(name, not_text()));
         self.bytes(name)?.map(text).transpose()
     }
 
-    /// The bytes of a file in the metadata directory (`METADATA`, `WHEEL`, `RECORD`), which has to be there.
+    /// The text of `METADATA`, `WHEEL` or `RECORD`, which have to be there.
     ///
     /// # Errors
-    /// As [`Wheel::bytes`], and when it is not there.
-    pub fn info_bytes(&self, file: &str) -> Result<Vec<u8>, OpenError> {
+    /// As [`Wheel::text`], and when it is not there.
+    pub fn info(&self, file: &str) -> Result<String, OpenError> {
         let name = format!("{}/{file}", self.dist_info);
-        self.bytes(&name)?.ok_or_else(|| self.missing(name))
-    }
-
-    /// The same as text.
-    ///
-    /// # Errors
-    /// As [`Wheel::info_bytes`], and when it is not UTF-8.
-    pub fn info_text(&self, file: &str) -> Result<String, OpenError> {
-        let name = format!("{}/{file}", self.dist_info);
-        self.text(&name)?.ok_or_else(|| self.missing(name))
-    }
-
-    /// The fields of `METADATA`, `WHEEL` or another header in the metadata directory.
-    ///
-    /// # Errors
-    /// As [`Wheel::info_bytes`].
-    pub fn header(&self, file: &str) -> Result<Header, OpenError> {
-        Ok(Header::parse(&String::from_utf8_lossy(&self.info_bytes(file)?)))
-    }
-
-    fn missing(&self, name: String) -> OpenError {
-        OpenError::Missing { path: self.path.clone(), name }
+        let missing = || OpenError::Missing { path: self.path.clone(), name: name.clone() };
+        self.text(&name)?.ok_or_else(missing)
     }
 
     /// The error that a member cannot be read.
@@ -261,7 +198,7 @@ impl Wheel {
 fn refusal(fault: &Fault) -> Option<String> {
     match fault.kind {
         FaultKind::Broken => Some(fault.what.clone().into_owned()),
-        FaultKind::Zip(directory::FaultKind::Twice) => {
+        FaultKind::Twice => {
             Some(format!("it has two members `{}`", fault.member.as_deref().unwrap_or_default()))
         }
         FaultKind::MetadataDirectory => {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use crate::package::{OpenError, Wheel, WheelName};
+use crate::package::{Header, OpenError, Wheel, WheelName};
 use crate::regular;
 
 /// Whether both paths lead to one file.
@@ -18,7 +18,8 @@ pub(super) fn is_one_file(a: &Path, b: &Path) -> bool {
 
 /// Whether `WHEEL` has the tags that `name` stands for, and no others.
 pub(super) fn has_tags(wheel: &Wheel, name: &WheelName) -> Result<bool, OpenError> {
-    let tags: BTreeSet<String> = wheel.header("WHEEL")?.all("Tag").into_iter().collect();
+    let tags: BTreeSet<String> =
+        Header::parse(&wheel.info("WHEEL")?).all("Tag").into_iter().collect();
     Ok(tags == name.tags().collect())
 }
 

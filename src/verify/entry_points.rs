@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::layout::SCRIPTS;
-use crate::archive::entry_points::EntryPoint;
-use crate::package::entry_points::{Object, is_script};
+use crate::archive::entry_points::{EntryPoint, Object};
 use crate::source::Code;
 
 mod source;
@@ -15,7 +14,7 @@ const FEW: usize = 64;
 
 /// Where installers write a script for an entry.
 pub(super) fn script(entry: &EntryPoint) -> Option<String> {
-    is_script(&entry.group).then(|| format!("{SCRIPTS}{}", entry.name))
+    entry.is_script().then(|| format!("{SCRIPTS}{}", entry.name))
 }
 
 /// Whether the module is in the wheel and, where it is Python source, has the attribute. `text` reads a member.

@@ -1,7 +1,6 @@
 //! What reading found, as findings.
 
 use super::Finding;
-use crate::archive::directory;
 use crate::package::{Fault, FaultKind};
 use crate::source::Code;
 
@@ -10,7 +9,8 @@ impl From<Fault> for Finding {
     fn from(fault: Fault) -> Self {
         let code = match fault.kind {
             FaultKind::Broken => Code::BrokenPackage,
-            FaultKind::Zip(kind) => zip(kind),
+            FaultKind::Feature => Code::ZipFeature,
+            FaultKind::Disagree => Code::HeadersDisagree,
             FaultKind::MetadataDirectory => Code::MissingMetadata,
             FaultKind::Text => Code::MetadataField,
             FaultKind::EntryPoint => Code::EntryPoint,
@@ -19,20 +19,12 @@ impl From<Fault> for Finding {
             FaultKind::Kind => Code::MemberKind,
             FaultKind::Mode => Code::MemberMode,
             FaultKind::Twice => Code::MemberTwice,
-            FaultKind::Stray => Code::StrayBytes,
+            FaultKind::Stray | FaultKind::Comment => Code::StrayBytes,
         };
-        // Nobody reads a comment.
-        let comment = fault.kind == FaultKind::Zip(directory::FaultKind::Comment);
-        let finding = if comment { Self::warning } else { Self::error }(code, fault.what);
+        let finding = match fault.kind {
+            FaultKind::Comment => Self::warning(code, fault.what),
+            _ => Self::error(code, fault.what),
+        };
         Self { member: fault.member, detail: fault.detail, ..finding }
-    }
-}
-
-fn zip(kind: directory::FaultKind) -> Code {
-    match kind {
-        directory::FaultKind::Feature => Code::ZipFeature,
-        directory::FaultKind::Twice => Code::MemberTwice,
-        directory::FaultKind::Stray | directory::FaultKind::Comment => Code::StrayBytes,
-        directory::FaultKind::Disagree => Code::HeadersDisagree,
     }
 }

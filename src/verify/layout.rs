@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::Finding;
 use super::member::{Kind, Member};
-use crate::archive::directory::Entry;
 use crate::names::{Lookalikes, RelPath, folded};
+use crate::package::directory::Entry;
 use crate::package::sdist::oversize;
 use crate::source::Code;
 

@@ -4,10 +4,10 @@ use std::io::{self, Read};
 
 use super::elf::{Binary, binary};
 use super::record::Algorithm;
-use crate::archive::ZipFile;
-use crate::archive::directory::Entry;
-use crate::archive::zip_file::is_broken;
-use crate::package::content::{InPlace, Shown};
+use crate::package::ZipFile;
+use crate::package::content::Shown;
+use crate::package::directory::Entry;
+use crate::package::zip_file::is_broken;
 use crate::package::{self, Content, Kept};
 
 /// What is known of a member's bytes.
@@ -61,7 +61,7 @@ fn content(zip: &ZipFile, entry: &Entry, bytes: impl Read) -> io::Result<(Option
     }
     let fault = fault(content.copy_to(&mut io::sink()))?;
     let kind = match kind {
-        package::Kind::Elf => binary(&InPlace::new(zip.file(), entry)),
+        package::Kind::Elf => binary(&zip.packed(entry)),
         package::Kind::Script => Kind::Script,
         package::Kind::Data => Kind::Data,
     };

@@ -2,8 +2,8 @@
 
 use super::Finding;
 use super::member::{Kind, Member};
-use crate::archive::directory::Entry;
 use crate::names::{DistName, normalized};
+use crate::package::directory::Entry;
 use crate::package::{Header, Metadata, WheelName};
 use crate::source::Code;
 use crate::version::Version;

@@ -7,9 +7,9 @@ use sha2::digest::DynDigest;
 use super::Finding;
 use super::member::Member;
 use crate::archive::checksum::base64_url;
-use crate::archive::directory::Directory;
-use crate::archive::zip_file::LONGEST_RECORD;
+use crate::package::directory::Directory;
 use crate::package::record::{NotThree, Rows};
+use crate::package::zip_file::LONGEST_RECORD;
 use crate::source::Code;
 
 /// A hash that RECORD may have: the weakest is SHA-256.

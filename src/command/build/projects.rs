@@ -47,7 +47,7 @@ pub fn build(
     });
     cleanup::end_orphans();
     let (outcome, stage) = built.map_err(|e| not_built(&e))?;
-    let hash = |made: &MadeWheel| regular::sha256(&stage.path(&made.path));
+    let hash = |made: &MadeWheel| regular::sha256(stage.path(&made.path));
     let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
     let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);

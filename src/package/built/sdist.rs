@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::member::{self, Texts};
-use super::{Built, BuiltContent, BuiltFile, PackageError};
+use super::{Built, BuiltContent, BuiltFile};
 use crate::names::RelPath;
 use crate::package::entry_points::EntryPoints;
-use crate::package::{Metadata, Sdist};
+use crate::package::{Metadata, PackageError, Sdist};
 use crate::plan::Form;
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::member::{self, Texts};
-use super::{Built, BuiltContent, BuiltFile, PackageError};
-use crate::archive::directory::Entry;
+use super::{Built, BuiltContent, BuiltFile};
 use crate::names::RelPath;
 use crate::package::devel_archive::{self, is_devel_archive};
+use crate::package::directory::Entry;
 use crate::package::entry_points::EntryPoints;
-use crate::package::{Metadata, OpenError, Wheel};
+use crate::package::{Header, Metadata, OpenError, PackageError, Wheel};
 use crate::plan::Form;
 use crate::python_literal;
 
@@ -17,7 +17,7 @@ const METADATA: [&str; 4] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt"];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
     let wheel = Wheel::open(path)?;
-    let metadata = Metadata::parse(&wheel.info_text("METADATA")?);
+    let metadata = Metadata::parse(&wheel.info("METADATA")?);
     let entry_points = wheel.text(&format!("{}/entry_points.txt", wheel.dist_info()))?;
     let facts = own_facts(&wheel)?;
     let fact = |key: &str| facts.as_ref()?.get(key)?.as_str().map(str::to_owned);
@@ -97,7 +97,7 @@ fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
 }
 
 fn platform_tag(wheel: &Wheel) -> Result<String, OpenError> {
-    let tags = wheel.header("WHEEL")?.all("Tag");
+    let tags = Header::parse(&wheel.info("WHEEL")?).all("Tag");
     let platforms: Vec<&str> = tags.iter().filter_map(|tag| tag.rsplit('-').next()).collect();
     Ok(platforms.join("."))
 }

@@ -21,6 +21,8 @@ pub use entry::Entry;
 use entry::{DESCRIPTOR, ENCRYPTED};
 use field::Fields;
 
+use super::{Fault, FaultKind};
+
 /// No package has more members.
 pub const MOST_MEMBERS: usize = 1 << 17;
 /// No directory is longer: it has to be held in memory.
@@ -39,50 +41,8 @@ pub struct Directory {
     by_name: Vec<usize>,
 }
 
-/// Something that readers would take differently, or installers refuse.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// What kind of thing it is.
-    pub kind: FaultKind,
-    /// The member at fault, where one is.
-    pub member: Option<String>,
-    /// What is wrong.
-    pub what: &'static str,
-    /// What is particular to this place.
-    pub detail: Option<String>,
-}
-
-/// What a [`Fault`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// A feature of zip that installers do not know.
-    Feature,
-    /// A name that two members have.
-    Twice,
-    /// Bytes that belong to nothing.
-    Stray,
-    /// A comment, which nobody reads.
-    Comment,
-    /// Two headers that say different things of one member.
-    Disagree,
-}
-
-impl Fault {
-    fn new(kind: FaultKind, what: &'static str) -> Self {
-        Self { kind, member: None, what, detail: None }
-    }
-
-    fn of(self, entry: &Entry) -> Self {
-        Self { member: Some(entry.name.clone()), ..self }
-    }
-
-    fn because(self, detail: impl Into<String>) -> Self {
-        Self { detail: Some(detail.into()), ..self }
-    }
-
-    fn bytes(self, count: u64) -> Self {
-        self.because(format!("{count} bytes"))
-    }
+fn bytes(fault: Fault, count: u64) -> Fault {
+    fault.because(format!("{count} bytes"))
 }
 
 /// Why there is no directory to read.
@@ -136,7 +96,7 @@ impl Directory {
             // Of three equal ones, once.
             let seen = at > 0 && same(self.by_name[at - 1], pair[0]);
             if same(pair[0], pair[1]) && !seen {
-                let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]]);
+                let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]].name);
                 self.faults.push(fault);
             }
         }
@@ -178,7 +138,7 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<Entry>, DirectoryError> {
 /// What installers do not take: they unpack while they download, and know two methods.
 fn features(entry: &Entry) -> Vec<Fault> {
     let mut found = Vec::new();
-    let fault = |what| Fault::new(FaultKind::Feature, what).of(entry);
+    let fault = |what| Fault::new(FaultKind::Feature, what).of(&entry.name);
     if entry.flags & ENCRYPTED != 0 {
         found.push(fault("encrypted"));
     }
@@ -203,7 +163,7 @@ fn between(entries: &[Entry], start: u64, end: u64) -> Result<Vec<Fault>, Direct
     sorted.sort_by_key(|entry| entry.header);
     let (mut found, mut at, mut descriptor) = (Vec::new(), start, false);
     for entry in sorted {
-        found.extend(gap(at, entry.header, descriptor)?.map(|fault| fault.of(entry)));
+        found.extend(gap(at, entry.header, descriptor)?.map(|fault| fault.of(&entry.name)));
         (at, descriptor) = (entry.end(), entry.flags & DESCRIPTOR != 0);
     }
     found.extend(gap(at, end, descriptor)?);
@@ -218,7 +178,7 @@ fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryE
         Some(12 | 16 | 20 | 24) if descriptor => Ok(None),
         Some(bytes) => {
             let what = "before it are bytes that belong to no member";
-            Ok(Some(Fault::new(FaultKind::Stray, what).bytes(bytes)))
+            Ok(Some(self::bytes(Fault::new(FaultKind::Stray, what), bytes)))
         }
         None => Err(DirectoryError::Broken("two of its members share bytes")),
     }

@@ -13,6 +13,8 @@ pub struct TarStream<R> {
     source: R,
     most_members: usize,
     members: usize,
+    /// Bytes of long names and pax records so far.
+    names: u64,
     place: Place,
     /// The size that pax records give the next member.
     size: Option<u64>,
@@ -35,11 +37,20 @@ enum Place {
 const BLOCK: u64 = 512;
 /// No name and no pax records are longer.
 const LONGEST: u64 = 1 << 20;
+/// Names and pax records are no longer than this for each member, all together: readers hold them.
+const USUAL: u64 = 1 << 10;
 
 impl<R: Read> TarStream<R> {
     /// An archive with at most so many members.
     pub fn new(source: R, most_members: usize) -> Self {
-        Self { source, most_members, members: 0, place: Place::Header(Vec::new()), size: None }
+        Self {
+            source,
+            most_members,
+            members: 0,
+            names: 0,
+            place: Place::Header(Vec::new()),
+            size: None,
+        }
     }
 
     /// What the bytes come from.
@@ -102,10 +113,10 @@ impl<R: Read> TarStream<R> {
         }
         let kind = header.entry_type();
         if kind.is_gnu_longname() || kind.is_gnu_longlink() {
-            return Ok(content(extension(header)?));
+            return Ok(content(self.extension(header)?));
         }
         if kind.is_pax_local_extensions() || kind.is_pax_global_extensions() {
-            let (size, all) = (header.entry_size()?, extension(header)?);
+            let (size, all) = (header.entry_size()?, self.extension(header)?);
             let fill = all - size;
             return Ok(Place::Records(Vec::new(), size, fill, kind.is_pax_local_extensions()));
         }
@@ -119,6 +130,26 @@ impl<R: Read> TarStream<R> {
         let size = self.size.take().map_or_else(|| header.entry_size(), Ok)?;
         Ok(content(padded(size)?))
     }
+
+    /// How many bytes a long name or pax records have, with what fills the last block.
+    fn extension(&mut self, header: &tar::Header) -> io::Result<u64> {
+        let size = header.entry_size()?;
+        self.names = self.names.saturating_add(size);
+        if size == 0 {
+            return Err(broken("it has an empty name or no pax records in their place".to_owned()));
+        }
+        if size > LONGEST {
+            return Err(broken("it has a name or pax records longer than 1 MiB".to_owned()));
+        }
+        let most = LONGEST + self.most_members as u64 * USUAL;
+        if self.names > most {
+            let most = most >> 20;
+            return Err(broken(format!(
+                "its names and pax records are longer than {most} MiB in all"
+            )));
+        }
+        padded(size)
+    }
 }
 
 impl<R: Read> Read for TarStream<R> {
@@ -131,17 +162,6 @@ impl<R: Read> Read for TarStream<R> {
 
 fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
-}
-
-/// How many bytes a long name or pax records have, with what fills the last block.
-fn extension(header: &tar::Header) -> io::Result<u64> {
-    match header.entry_size()? {
-        0 => Err(broken("it has an empty name or no pax records in their place".to_owned())),
-        size if size > LONGEST => {
-            Err(broken("it has a name or pax records longer than 1 MiB".to_owned()))
-        }
-        size => padded(size),
-    }
 }
 
 fn content(bytes: u64) -> Place {
@@ -229,6 +249,12 @@ mod tests {
             let said = read(&bomb).unwrap_err();
             assert_eq!(said, "it has a name or pax records longer than 1 MiB");
         }
+        let name = vec![b'n'; 1 << 20];
+        let names = tar(&[(b'L', LONGEST, &name), (b'L', 4096, b"")]);
+        assert_eq!(
+            read(&names),
+            Err("its names and pax records are longer than 1 MiB in all".to_owned())
+        );
         let negative = tar(&[(b'x', 11, b"11 size=-1\n"), (b'0', 0, b"")]);
         assert_eq!(read(&negative), Err("its pax size is `-1`".to_owned()));
     }

@@ -4,7 +4,8 @@ use std::fs::File;
 
 use super::entry::{DESCRIPTOR, other_name};
 use super::field::{half, wide, word};
-use super::{DirectoryError, Entry, Fault, FaultKind, read};
+use super::{DirectoryError, Entry, read};
+use crate::package::{Fault, FaultKind};
 
 /// Bytes of a local header without name and extra fields.
 const FIXED: u64 = 30;
@@ -34,7 +35,7 @@ pub(super) fn compare(
     let (name, extra) = more.split_at(name);
     let what = "its header and the directory disagree";
     let fault = differing(&fixed, name, extra, entry)
-        .map(|field| Fault::new(FaultKind::Disagree, what).of(entry).because(field));
+        .map(|field| Fault::new(FaultKind::Disagree, what).of(&entry.name).because(field));
     Ok(fault.or_else(|| other_name(name, extra)))
 }
 

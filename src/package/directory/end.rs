@@ -3,7 +3,8 @@
 use std::fs::File;
 
 use super::field::{double, half, word};
-use super::{DirectoryError, Fault, FaultKind, read};
+use super::{DirectoryError, bytes, read};
+use crate::package::{Fault, FaultKind};
 
 /// Where the directory is.
 pub(super) struct End {
@@ -77,7 +78,7 @@ impl End {
 
     fn before(&self) -> Option<Fault> {
         let fault = Fault::new(FaultKind::Stray, "bytes stand before the archive");
-        (self.prefix > 0).then(|| fault.bytes(self.prefix))
+        (self.prefix > 0).then(|| bytes(fault, self.prefix))
     }
 }
 
@@ -85,10 +86,13 @@ impl End {
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     let mut found = Vec::new();
     if bytes > 0 {
-        found.push(Fault::new(FaultKind::Stray, "bytes follow the archive").bytes(bytes));
+        found.push(super::bytes(Fault::new(FaultKind::Stray, "bytes follow the archive"), bytes));
     }
     if comment > 0 {
-        found.push(Fault::new(FaultKind::Comment, "the archive has a comment").bytes(comment));
+        found.push(super::bytes(
+            Fault::new(FaultKind::Comment, "the archive has a comment"),
+            comment,
+        ));
     }
     found
 }
@@ -121,5 +125,5 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
 
 fn extensible(bytes: u64) -> Fault {
     let what = "its zip64 record has data of its own, which installers refuse";
-    Fault::new(FaultKind::Feature, what).bytes(bytes)
+    super::bytes(Fault::new(FaultKind::Feature, what), bytes)
 }

@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use flate2::bufread::DeflateDecoder;
 
-use super::directory::{Directory, DirectoryError, Entry, Fault};
-use crate::regular;
+use super::directory::{Directory, Entry};
+use crate::elf::ReadAt;
 
 /// Texts that are read whole are no longer: METADATA, WHEEL, PKG-INFO and the like.
 pub const LONGEST_TEXT: u64 = 2 << 20;
@@ -26,16 +25,6 @@ pub struct ZipFile {
 }
 
 impl ZipFile {
-    /// Opens the archive at `path`: its directory is read, none of its members.
-    ///
-    /// # Errors
-    /// When the file is no regular one or cannot be read, or is no archive whose members are told apart.
-    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
-        let file = regular::open(path)?.into_parts().0;
-        let directory = Directory::read(&file)?;
-        Ok(Self::new(file, directory))
-    }
-
     /// The archive in `file`, of which the directory is known.
     pub fn new(file: File, directory: Directory) -> Self {
         Self { file, directory }
@@ -46,19 +35,9 @@ impl ZipFile {
         &self.directory
     }
 
-    /// The file itself.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
     /// The members, in the order of the archive's directory.
     pub fn entries(&self) -> &[Entry] {
         &self.directory.entries
-    }
-
-    /// Where readers of the archive would differ.
-    pub fn faults(&self) -> &[Fault] {
-        &self.directory.faults
     }
 
     /// The place of the member `name`.
@@ -150,6 +129,19 @@ impl Read for Section<'_> {
         }
         self.at += count as u64;
         Ok(count)
+    }
+}
+
+/// What was not read yet, in any order.
+impl ReadAt for Section<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.end - self.at)
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.end - self.at);
+        end.ok_or(ErrorKind::UnexpectedEof)?;
+        ReadAt::read_exact_at(self.file, self.at + offset, buf)
     }
 }
 

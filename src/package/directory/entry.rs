@@ -1,7 +1,7 @@
 //! One member as the directory has it.
 
 use super::field::{self, Fields, half, word};
-use super::{Fault, FaultKind};
+use crate::package::{Fault, FaultKind};
 
 /// A member as the directory has it.
 #[derive(Debug, Clone)]
@@ -99,9 +99,9 @@ pub(super) fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     const PATH: u16 = 0x7075;
     let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    (other != name).then(|| Fault {
-        member: Some(text(name)),
-        ..Fault::new(FaultKind::Disagree, "an extra field gives it another name")
+    (other != name).then(|| {
+        Fault::new(FaultKind::Disagree, "an extra field gives it another name")
+            .of(text(name))
             .because(format!("`{}`", text(other)))
     })
 }
