@@ -38,7 +38,7 @@ const BLOCK: u64 = 512;
 /// No name and no pax records are longer.
 const LONGEST: u64 = 1 << 20;
 /// Names and pax records are no longer than this for each member, all together: readers hold them.
-const USUAL: u64 = 1 << 10;
+const USUAL: u64 = 512;
 
 impl<R: Read> TarStream<R> {
     /// An archive with at most so many members.
