@@ -7,26 +7,14 @@
 
 pub mod checksum;
 pub mod deflate;
-pub mod directory;
 pub mod entry_points;
-pub mod header;
 pub mod metadata;
-pub mod opened;
-pub mod retag;
 pub mod sdist;
 pub mod stage;
-pub mod tar_stream;
 pub mod tarball;
 pub mod timestamp;
 pub mod wheel;
-pub mod wheel_name;
-pub mod xz_stream;
 pub mod zip;
-pub mod zip_file;
 
-pub use opened::{OpenError, OpenWheel};
 pub use stage::{Stage, StageError};
-pub use tar_stream::TarStream;
 pub use timestamp::Timestamp;
-pub use wheel_name::{WheelName, distribution_of};
-pub use zip_file::ZipFile;

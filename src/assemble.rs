@@ -8,7 +8,6 @@ use fs_err as fs;
 
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
-use crate::catalog::sha256_of_file;
 use crate::names::RelPath;
 use crate::provenance::{Made, Package, SUMS, Statement};
 use crate::recorded::{Combined, Recorded};
@@ -168,7 +167,7 @@ impl<'a> Shard<'a> {
             fs::copy(&from, &to)?;
         }
         // Of the file that is put in place: the other could change in between.
-        if sha256_of_file(&to)? == sha256 { Ok(()) } else { Err(changed()) }
+        if regular::sha256(&to)? == sha256 { Ok(()) } else { Err(changed()) }
     }
 }
 

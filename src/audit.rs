@@ -2,7 +2,7 @@
 //!
 //! The ELF files of a wheel are read where they lie in it, those of a devel wheel's archive too:
 //! they cannot be imported before it is expanded, but they are shipped. What they need is judged
-//! by the policies of [`crate::elf::policy`], by which a plan finds its tag as well. Wheels that
+//! by the policies of [`crate::policy`], by which a plan finds its tag as well. Wheels that
 //! are audited together are one set: the libraries of one satisfy another. Whether a library is
 //! found by its rpath is not asked here.
 
@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::archive::{OpenError, WheelName};
-use crate::elf::policy::{Libc, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
+use crate::package::{OpenError, WheelName};
+use crate::policy::{Libc, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 
 mod contents;
 

@@ -23,7 +23,6 @@ mod scan;
 mod source;
 mod unpacked;
 
-pub use digest::sha256_of_file;
 pub use directory::Directory;
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::{read, scan};

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use crate::archive::{Stage, StageError};
 use crate::cache::{self, Store};
-use crate::catalog::{Source, sha256_of_file};
+use crate::catalog::Source;
 use crate::event::{Event, Reporter};
 use crate::names::{DistName, RelPath};
 use crate::plan::{Distribution, Form, Plan};
 use crate::provenance::Document;
 use crate::provenance::{self, Inputs, Package};
 use crate::recorded::{Combined, Recorded};
+use crate::regular;
 
 mod buffers;
 mod bytes;
@@ -278,7 +279,7 @@ impl Build<'_> {
             sdist::write(self.plan, distribution, output, file, self.reporter)
         });
         let size = size.map_err(|e| failed(&e))?;
-        let sha256 = sha256_of_file(&self.stage.path(&path)).map_err(|e| failed(&e))?;
+        let sha256 = regular::sha256(self.stage.path(&path)).map_err(|e| failed(&e))?;
         let took = start.elapsed();
         self.reporter.report(Event::OutputFinished {
             path: path.clone(),

@@ -20,7 +20,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::archive::opened::OpenError;
 use crate::archive::{StageError, Timestamp};
 use crate::names::{PathError, RelPath};
 
@@ -34,7 +33,7 @@ mod read;
 mod state;
 mod update;
 
-pub use package::PackageError;
+pub use crate::package::PackageError;
 pub use state::STATE;
 
 /// Where the pages lie, and which packages are on one.

@@ -17,8 +17,9 @@
 //! * [`recorded`] reads both back: what of a destination earlier builds made.
 //! * [`assemble`] unites what several builds made of one plan.
 //! * [`source_build`] builds the Python projects that a plan has besides, and takes finished wheels.
-//! * [`inspect`] reads what was built, so that it can be compared with a plan.
-//! * [`audit`] says which platform tag is true of a wheel, and what forces it.
+//! * [`package`] reads packages that exist, and says what is wrong with them.
+//! * [`audit`] says which platform tag is true of a wheel by the policies of [`policy`], and what forces
+//!   it; [`retag`] writes another into it.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
 //!   them on loopback.
 //! * [`demo`] makes a small artifact directory to try all of it on.
@@ -40,16 +41,18 @@ pub mod event;
 pub mod execute;
 pub mod identity;
 pub mod index;
-pub mod inspect;
 pub mod kdl;
 pub mod manifest;
 pub mod names;
+pub mod package;
 pub mod plan;
+pub mod policy;
 pub mod provenance;
 mod python_literal;
 pub mod recorded;
 pub mod regular;
 pub mod resolve;
+pub mod retag;
 pub mod review;
 pub mod source_build;
 #[cfg(test)]

@@ -41,12 +41,14 @@ macro_rules! text_conversions {
 mod compression;
 mod family;
 mod folded;
+mod form;
 mod path;
 mod platform;
 
 pub use compression::Compression;
 pub use family::{Family, Isa};
 pub use folded::{Lookalikes, folded};
+pub use form::Form;
 pub use path::{PathError, RelPath};
 pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
 
@@ -138,6 +140,11 @@ name_type!(
         if text.chars().next().is_some_and(head) && text.chars().all(fine) { None } else { Some("use letters, digits and `_`, not a digit first") }
     }
 );
+
+/// A distribution's or an extra's name as indexes compare it (PEP 503), if it is one.
+pub fn normalized(text: &str) -> Option<String> {
+    text.parse::<DistName>().ok().map(|name| name.normalized())
+}
 
 impl DistName {
     /// The name as it stands in the file names of wheels and sdists: runs of `-`, `_` and

@@ -12,6 +12,7 @@ use crate::archive::checksum::Sha256;
 use crate::archive::stage::DIST;
 use crate::catalog::Catalog;
 use crate::names::{PathError, RelPath};
+use crate::package;
 use crate::plan::{Plan, Request};
 
 mod commit;
@@ -25,7 +26,7 @@ pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::Statement;
 
 /// The file with the checksums, in `dist`.
-pub const SUMS: &str = "SHA256SUMS";
+pub const SUMS: &str = package::sums::FILE;
 /// The file with the statement, in `dist`.
 pub const STATEMENT: &str = "provenance.intoto.json";
 

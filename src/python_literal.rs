@@ -57,6 +57,52 @@ fn string(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
+/// The data of a module that [`module`] made with the name `DIST`; `None` when it is none.
+///
+/// The text is a Python literal after `=`: JSON, but for three words and commas before closing
+/// brackets.
+pub fn data(text: &str) -> Option<Value> {
+    let (_, literal) = text.split_once("DIST = ")?;
+    serde_json::from_str(&json(literal)).ok()
+}
+
+fn json(literal: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(literal.len()), literal);
+    while let Some(c) = rest.chars().next() {
+        let word = |python: &'static str| rest.starts_with(python).then_some(python.len());
+        if c == '"' {
+            let len = string_len(rest);
+            out.push_str(&rest[..len]);
+            rest = &rest[len..];
+        } else if let Some(len) = word("True") {
+            out.push_str("true");
+            rest = &rest[len..];
+        } else if let Some(len) = word("False") {
+            out.push_str("false");
+            rest = &rest[len..];
+        } else if let Some(len) = word("None") {
+            out.push_str("null");
+            rest = &rest[len..];
+        } else {
+            let last = c == ',' && rest[1..].trim_start().starts_with([']', '}']);
+            out.extend((!last).then_some(c));
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    out
+}
+
+/// The length of the string literal that `text` starts with.
+fn string_len(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
 /// A name that can stand in Python source for `text`: letters and digits stay, anything
 /// else becomes its code in hexadecimal between `_`, so that no two names fall together.
 pub fn identifier(text: &str) -> String {
@@ -92,5 +138,13 @@ mod tests {
         assert_eq!(identifier("a++"), "a_2b__2b_");
         assert_ne!(identifier("a_b"), identifier("a-b"));
         assert_eq!(identifier("7z"), "_7z");
+    }
+
+    #[test]
+    fn what_is_written_as_python_is_read_back() {
+        let value = json!({"a": [true, false, null, 3, "x,]\" True \\"], "b": {}, "c": [["y"], []], "é": "∞\n"});
+        assert_eq!(data(&module("Doc \"quoted\".", "DIST", &value)).unwrap(), value);
+        assert_eq!(data("import os\n"), None);
+        assert_eq!(data("DIST = {\"a\": os}"), None);
     }
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 use fs_err as fs;
 
 use crate::archive::stage::DIST;
-use crate::catalog::sha256_of_file;
 use crate::names::{PathError, RelPath};
+use crate::package::sums;
 use crate::provenance::{self, Package, Statement};
 use crate::regular;
 
@@ -218,16 +218,17 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
 /// The hash of a file that is there, and a file.
 fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
-    if found.is_ok_and(|found| found.is_file()) { sha256_of_file(path).map(Some) } else { Ok(None) }
+    if found.is_ok_and(|found| found.is_file()) {
+        regular::sha256(path).map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 /// A line of `SHA256SUMS`, as sha256sum writes it.
 fn line(text: &str) -> Option<(RelPath, String)> {
-    let (hash, name) = text.split_once(' ')?;
-    let name = name.strip_prefix([' ', '*'])?;
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash.to_ascii_lowercase()))
-        .filter(|_| is_hash)
+    let (name, hash) = sums::row(text)?;
+    Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash))
 }
 
 /// The name of a path that [`in_dist`] made.

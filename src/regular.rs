@@ -3,6 +3,7 @@
 //! A FIFO blocks whoever opens it until someone writes to it, and a device such as `/dev/zero` never
 //! ends. Neither is an input, so that everything that reads one opens it here.
 
+use std::fmt::Write as _;
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
@@ -12,6 +13,7 @@ use std::path::Path;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 use rustix::fs::{Advice, OFlags, fadvise};
+use sha2::{Digest, Sha256};
 
 /// Opens a regular file for reading; a link to one is followed.
 ///
@@ -112,6 +114,25 @@ fn irregular(path: &Path, kind: FileType) -> io::Error {
 fn too_large(path: &Path, most: u64) -> io::Error {
     let text = format!("`{}` is larger than {most} bytes, the limit for it", path.display());
     io::Error::new(ErrorKind::FileTooLarge, text)
+}
+
+/// The SHA-256 of a regular file in hexadecimal digits; the file is read in pieces.
+///
+/// # Errors
+/// As [`open`], and when it cannot be read.
+pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
+    let (mut file, mut hasher, mut block) = (open(path)?, Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            count => hasher.update(&block[..count]),
+        }
+    }
+    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
 }
 
 /// `error`, which names the file that it is about.

@@ -13,8 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::archive::{Stage, StageError, WheelName};
+use crate::archive::{Stage, StageError};
 use crate::names::{PackageName, RelPath};
+use crate::package::WheelName;
 use crate::plan::Plan;
 
 mod builder;

@@ -5,9 +5,9 @@
 //! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
 //! ```
 //!
-//! Archives are read by [`crate::archive::directory`]: what has to be found is what other readers
-//! forgive. Members are read once, from front to back, with memory for a few blocks and
-//! one ELF file each. A finding has a code, which a manifest can ignore with a reason; who decides that
+//! Reading ([`crate::package`]) names what is wrong with a package, and a rule makes a finding of each
+//! fault (`fault`); the other rules compare what was read. Members are read once, from front to back,
+//! with memory for a few blocks and one ELF file each. A finding has a code, which a manifest can ignore with a reason; who decides that
 //! is the caller.
 
 use std::borrow::Cow;
@@ -15,12 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::package::Requirement;
 use crate::plan::Form;
 use crate::source::{Code, Severity};
 use crate::version::Version;
 
 mod elf;
 mod entry_points;
+mod fault;
 mod layout;
 mod member;
 mod metadata;
@@ -28,11 +30,9 @@ mod names;
 mod planned;
 mod record;
 mod report;
-mod requirement;
 mod rpath;
 mod sdist;
 mod sums;
-mod text;
 mod together;
 mod wheel;
 
@@ -45,7 +45,6 @@ pub use together::together;
 pub use wheel::Wheel;
 
 use elf::Search;
-use requirement::Requirement;
 
 /// Something that is wrong with a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -32,6 +32,7 @@ mod manifest_errors;
 mod manifest_files;
 mod messages;
 mod outputs;
+mod package_mutations;
 mod pe_files;
 mod planning;
 mod planning_errors;

@@ -21,8 +21,8 @@ const GROUND: &[&str] =
     &["cleanup", "identity", "names", "python_literal", "regular", "source", "text", "version"];
 
 /// Room by room, what it may import beside the ground floor. `catalog` reads facts of binaries while it scans;
-/// built packages are read (`inspect`) into what `review` compares; a bill of materials says which
-/// library is found where, hence the closure of `resolve` in `provenance`.
+/// packages that exist are read (`package`) into what `review` compares with types of `plan`; a bill of
+/// materials says which library is found where, hence the closure of `resolve` in `provenance`.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("event", &[]),
     ("binary", &[]),
@@ -30,25 +30,27 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("demo", &["binary"]),
     ("target", &[]),
     ("manifest", &["kdl", "target"]),
-    ("catalog", &["binary"]),
+    ("policy", &["binary"]),
+    ("catalog", &["binary", "policy"]),
     ("archive", &[]),
     ("cache", &["archive"]),
-    ("plan", &["binary", "catalog", "manifest"]),
-    ("resolve", &["binary", "catalog", "manifest", "plan", "target"]),
-    ("review", &["binary", "catalog", "plan"]),
-    ("provenance", &["archive", "binary", "catalog", "manifest", "plan", "resolve"]),
-    ("recorded", &["archive", "catalog", "provenance"]),
-    ("assemble", &["archive", "catalog", "provenance", "recorded"]),
+    ("plan", &["archive", "binary", "catalog", "manifest"]),
+    ("resolve", &["binary", "catalog", "manifest", "plan", "policy", "target"]),
+    ("package", &["archive", "binary", "plan"]),
+    ("review", &["binary", "catalog", "package", "plan"]),
+    ("provenance", &["archive", "binary", "catalog", "manifest", "package", "plan", "resolve"]),
+    ("recorded", &["archive", "package", "provenance"]),
+    ("assemble", &["archive", "provenance", "recorded"]),
     (
         "execute",
         &["archive", "binary", "cache", "catalog", "event", "plan", "provenance", "recorded"],
     ),
-    ("inspect", &["archive", "binary", "plan", "review"]),
-    ("audit", &["archive", "binary"]),
-    ("index", &["archive", "recorded"]),
+    ("audit", &["binary", "package", "policy"]),
+    ("retag", &["archive", "package"]),
+    ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
-    ("verify", &["archive", "binary", "inspect", "plan", "review"]),
-    ("source_build", &["archive", "audit", "manifest", "plan"]),
+    ("verify", &["archive", "binary", "package", "plan", "policy", "review"]),
+    ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.
@@ -246,6 +248,7 @@ const CIRCLES: &[&[&str]] = &[
     &["resolve/closure/messages.rs", "resolve/closure/places.rs", "resolve/closure/report.rs"],
     &["resolve/describe.rs", "resolve/licenses.rs"],
     &["resolve/select.rs", "resolve/unowned.rs", "resolve/unused_rules.rs"],
+    &["package/built.rs", "package/found.rs"],
     &["verify/elf.rs", "verify/member.rs", "verify/record.rs"],
 ];
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fs_err as fs;
-use rockpack::catalog::sha256_of_file;
 use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::regular::sha256;
 use tempfile::TempDir;
 
 use crate::skips::{has, skip};
@@ -59,9 +59,7 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
         .filter_map(Result::ok)
         .filter(|e| e.file_type().is_file());
     files
-        .map(|e| {
-            (e.path().strip_prefix(dir).unwrap().to_owned(), sha256_of_file(e.path()).unwrap())
-        })
+        .map(|e| (e.path().strip_prefix(dir).unwrap().to_owned(), sha256(e.path()).unwrap()))
         .collect()
 }
 

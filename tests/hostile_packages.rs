@@ -1,9 +1,12 @@
 //! Packages that were made to do harm, and what lies where packages are looked for and is none: every
 //! command that reads packages says what is wrong, and ends.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
@@ -121,4 +124,63 @@ fn metadata_that_unpacks_to_more_than_its_limit_is_refused() {
     let dir = place(|dist| bomb(dist, "RECORD"));
     let readers = [COMMANDS[0], COMMANDS[2]];
     all_say(dir.path(), &readers, &[1, 2], "longer than 32 MiB, the limit for it");
+}
+
+#[test]
+fn readers_that_would_see_different_packages_are_not_asked() {
+    let dir = place(|dist| {
+        let mut wheel = wheel("demo", "any");
+        wheel.add(Member::new("other-2.0.dist-info/METADATA", "Name: other\nVersion: 2.0\n"));
+        wheel.write(dist);
+    });
+    let said = "it has several metadata directories: demo-1.0.dist-info, other-2.0.dist-info";
+    all_say(dir.path(), &COMMANDS, &[1, 2], said);
+
+    let dir = place(|dist| {
+        let mut wheel = wheel("demo", "any");
+        wheel.add(Member::new("demo/data.txt", "other data\n"));
+        wheel.write(dist);
+    });
+    all_say(dir.path(), &COMMANDS[1..], &[1, 2], "it has two members `demo/data.txt`");
+
+    let dir = place(|dist| {
+        let mut wheel = wheel("demo", "any");
+        wheel.member("METADATA").tail = 3;
+        wheel.write(dist);
+    });
+    let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
+    all_say(dir.path(), &readers, &[1, 2], "its compressed bytes end before their end");
+}
+
+/// A name of an sdist's member that takes 1 MiB, a few hundred bytes packed.
+fn long_name() -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(1 << 20);
+    header.set_mode(0o644);
+    header.set_cksum();
+    header
+}
+
+#[test]
+fn names_that_ask_for_memory_without_end_are_refused() {
+    let dir = place(|dist| {
+        let file = fs_err::File::create(dist.join("demo-1.0.tar.gz")).unwrap();
+        let mut archive = GzEncoder::new(file, Compression::fast());
+        let name = vec![b'n'; 1 << 20];
+        for index in 0_u32..70 {
+            archive.write_all(long_name().as_bytes()).unwrap();
+            archive.write_all(&index.to_be_bytes().map(|byte| byte | 0x40)).unwrap();
+            archive.write_all(&name[4..]).unwrap();
+            let mut member = tar::Header::new_gnu();
+            member.set_size(0);
+            member.set_mode(0o644);
+            member.set_cksum();
+            archive.write_all(member.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap();
+    });
+    let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
+    let said = "its names and pax records are longer than 65 MiB in all";
+    all_say(dir.path(), &readers, &[1, 2], said);
 }

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use fs_err as fs;
-use rockpack::archive::distribution_of;
-use rockpack::catalog::sha256_of_file;
 use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::package::distribution_of;
+use rockpack::regular::sha256;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn listed(dest: &Path) -> Vec<String> {
     let text = fs::read_to_string(dest.join("dist/SHA256SUMS")).unwrap();
     let row = |line: &str| {
         let (hash, name) = line.split_once("  ").unwrap();
-        assert_eq!(sha256_of_file(&dest.join("dist").join(name)).unwrap(), hash, "{name}");
+        assert_eq!(sha256(dest.join("dist").join(name)).unwrap(), hash, "{name}");
         name.to_owned()
     };
     text.lines().map(row).collect()
@@ -103,7 +103,7 @@ fn verified(dir: &Path, what: &str) {
 fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
     let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
     let files = files.filter(|e| e.file_type().is_file());
-    files.map(|e| (e.path().to_owned(), sha256_of_file(e.path()).unwrap())).collect()
+    files.map(|e| (e.path().to_owned(), sha256(e.path()).unwrap())).collect()
 }
 
 #[test]

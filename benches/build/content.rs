@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rockpack::archive::OpenWheel;
 use rockpack::catalog::Directory;
+use rockpack::package::Wheel;
 use rockpack::plan::{Distribution, Plan, Step};
 
 /// A file that goes into a package.
@@ -105,8 +105,8 @@ pub fn names(wheel: &Path) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| !name.starts_with(&info) && !name.ends_with('/')).cloned().collect())
 }
 
-fn open(path: &Path) -> Result<OpenWheel, String> {
-    OpenWheel::open(path).map_err(|e| e.to_string())
+fn open(path: &Path) -> Result<Wheel, String> {
+    Wheel::open(path).map_err(|e| e.to_string())
 }
 
 fn enough_memory(bytes: u64) -> Result<(), String> {

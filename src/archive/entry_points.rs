@@ -16,6 +16,43 @@ pub struct EntryPoint {
     pub object: String,
 }
 
+/// What an entry leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object<'e> {
+    /// The module's dotted name.
+    pub module: &'e str,
+    /// What in it, dotted too.
+    pub attribute: Option<&'e str>,
+}
+
+impl EntryPoint {
+    /// Whether installers write a script for it.
+    pub fn is_script(&self) -> bool {
+        matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
+    }
+
+    /// What it leads to (`module:attribute [extra]`); `None` when it is no entry that installers take.
+    pub fn object(&self) -> Option<Object<'_>> {
+        // What follows in brackets are extras that the entry needs.
+        let object = self.object.split('[').next().unwrap_or_default().trim();
+        let (module, attribute) = object
+            .split_once(':')
+            .map_or((object, None), |(module, attribute)| (module.trim(), Some(attribute.trim())));
+        let identifier = |text: &str| {
+            text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        };
+        let dotted = |text: &str| text.split('.').all(identifier);
+        let sound = !self.group.is_empty()
+            && !self.name.is_empty()
+            && dotted(module)
+            && attribute.is_none_or(dotted);
+        // A script calls something.
+        (sound && (attribute.is_some() || !self.is_script()))
+            .then_some(Object { module, attribute })
+    }
+}
+
 /// An entry point that installers would not take, or take for something else.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryPointError {
@@ -83,7 +120,8 @@ fn check(entry: &EntryPoint) -> Result<(), EntryPointError> {
     if name.is_empty() || !name.chars().all(|c| in_word(c) || matches!(c, '.' | '-' | '+')) {
         return Err(EntryPointError::Name { name: name.clone() });
     }
-    if !is_object(object) {
+    let plain = object.chars().all(|c| in_word(c) || matches!(c, '.' | ':'));
+    if !plain || entry.object().is_none_or(|object| object.attribute.is_none()) {
         return Err(EntryPointError::Object { name: name.clone(), object: object.clone() });
     }
     Ok(())
@@ -91,14 +129,6 @@ fn check(entry: &EntryPoint) -> Result<(), EntryPointError> {
 
 fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// Whether `text` is dotted identifiers on both sides of one `:`.
-fn is_object(text: &str) -> bool {
-    let identifier =
-        |text: &str| text.starts_with(|c: char| !c.is_ascii_digit()) && text.chars().all(in_word);
-    let dotted = |text: &str| text.split('.').all(identifier);
-    text.split_once(':').is_some_and(|(module, attribute)| dotted(module) && dotted(attribute))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Timestamp {
     }
 
     /// Time and date as zip headers hold them (MS-DOS, two-second steps), in this order.
-    pub(super) fn dos(self) -> (u16, u16) {
+    pub fn dos(self) -> (u16, u16) {
         let at = TimeZone::UTC.to_datetime(self.moment());
         // All are positive: the year counts from 1980.
         let part = |part: i8| u16::from(part.unsigned_abs());

@@ -11,7 +11,7 @@ use super::zip::{ZipEntry, ZipError, ZipWriter};
 use crate::names::{DistName, PathError, RelPath};
 use crate::version::Version;
 
-pub(super) mod record;
+pub mod record;
 
 use record::Record;
 

@@ -7,10 +7,10 @@ use fs_err as fs;
 
 use super::{AssembleError, Shard};
 use crate::archive::stage::DIST;
-use crate::catalog::sha256_of_file;
 use crate::names::RelPath;
 use crate::provenance::{self, Made, Package, Statement};
 use crate::recorded::Recorded;
+use crate::regular;
 
 impl<'a> Shard<'a> {
     /// All that is in `dir`, which has to be files.
@@ -31,7 +31,7 @@ impl<'a> Shard<'a> {
             let listed: RelPath = format!("{DIST}/{name}")
                 .parse()
                 .map_err(|_| refused("its name has characters that a list cannot have"))?;
-            sums.insert(listed, sha256_of_file(&path)?);
+            sums.insert(listed, regular::sha256(&path)?);
         }
         if sums.is_empty() {
             return Err(AssembleError::Empty { dir: dir.to_owned() });

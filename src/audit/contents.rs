@@ -1,20 +1,13 @@
 //! The ELF files in a wheel.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::Ignored;
-use crate::archive::{OpenError, OpenWheel, TarStream, WheelName, xz_stream};
-use crate::elf::policy::Subject;
-use crate::elf::{self, ElfFacts, ElfKind, Import, Machine, ReadAt};
-
-/// Files up to this size are looked at in memory, larger ones in a file that has no name.
-const IN_MEMORY: u64 = 16 << 20;
-/// No devel archive has more members.
-const MOST_MEMBERS: usize = 1 << 19;
-
-/// The archives that devel wheels have in their import packages, and whether they are compressed.
-const ARCHIVES: [(&str, bool); 2] = [("_devel.tar", false), ("_devel.tar.xz", true)];
+use crate::elf::{self, ElfFacts, ElfKind, Import, Machine};
+use crate::package::devel_archive::{self, is_devel_archive};
+use crate::package::{Content, Kept, Kind, OpenError, Wheel, WheelName};
+use crate::policy::{self, Subject};
 
 /// What a wheel has to be judged by.
 pub(super) struct Contents {
@@ -48,7 +41,7 @@ impl File {
 
 impl Contents {
     pub fn read(path: &Path) -> Result<Self, OpenError> {
-        let wheel = OpenWheel::open(path)?;
+        let wheel = Wheel::open(path)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut contents = Self {
             file,
@@ -58,60 +51,34 @@ impl Contents {
             foreign: None,
         };
         for entry in wheel.entries() {
-            let mut member = wheel.member(entry)?;
-            let (name, size) = (entry.name.clone(), entry.size);
-            let archive =
-                ARCHIVES.iter().find(|(archive, _)| name.rsplit('/').next() == Some(archive));
-            let read = match archive {
-                Some((_, compressed)) => contents.add_archive(&name, *compressed, &mut member),
-                None => contents.add(&name, size, &mut member),
+            let (name, member) = (&entry.name, wheel.member(entry)?);
+            let read = if is_devel_archive(name) {
+                devel_archive::each(name, member, |archived, bytes| {
+                    let path = format!("{name}: {}", archived.path);
+                    if archived.kind.is_file() {
+                        contents.add(&path, archived.size, bytes)?;
+                    }
+                    Ok(())
+                })
+            } else {
+                contents.add(name, entry.size, member)
             };
-            read.map_err(|source| OpenError::Member { path: path.to_owned(), name, source })?;
+            read.map_err(|source| wheel.unread(name, source))?;
         }
         Ok(contents)
     }
 
-    fn add_archive(
-        &mut self,
-        name: &str,
-        compressed: bool,
-        member: &mut impl Read,
-    ) -> io::Result<()> {
-        let plain: Box<dyn Read> =
-            if compressed { Box::new(xz_stream::decoder(member)?) } else { Box::new(member) };
-        let stream = TarStream::new(plain, MOST_MEMBERS);
-        for entry in tar::Archive::new(stream).entries()? {
-            let mut entry = entry?;
-            let path = format!("{name}: {}", String::from_utf8_lossy(&entry.path_bytes()));
-            if entry.header().entry_type().is_file() {
-                let size = entry.size();
-                self.add(&path, size, &mut entry)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Takes in a member, when it is an ELF file.
-    fn add(&mut self, path: &str, size: u64, member: &mut impl Read) -> io::Result<()> {
-        let mut head = Vec::with_capacity(4);
-        member.take(4).read_to_end(&mut head)?;
-        if head != b"\x7fELF" {
-            return Ok(());
-        }
-        if size > IN_MEMORY {
-            let mut file = tempfile::tempfile()?;
-            file.write_all(&head)?;
-            io::copy(member, &mut file)?;
-            self.add_elf(path, &file);
-        } else {
-            member.read_to_end(&mut head)?;
-            self.add_elf(path, head.as_slice());
+    fn add(&mut self, path: &str, size: u64, member: impl Read) -> io::Result<()> {
+        let content = Content::new(member)?;
+        if content.kind() == Kind::Elf {
+            self.add_elf(path, &content.keep(size)?);
         }
         Ok(())
     }
 
-    fn add_elf(&mut self, path: &str, file: &(impl ReadAt + ?Sized)) {
-        let read = elf::inspect(file).and_then(|info| Ok((info.facts()?, info)));
+    fn add_elf(&mut self, path: &str, file: &Kept) {
+        let read = elf::inspect(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
         let (facts, info) = match read {
             Ok(read) => read,
             Err(error) => {

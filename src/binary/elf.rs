@@ -27,7 +27,6 @@ mod isa;
 mod layout;
 mod plan;
 mod pointers;
-pub mod policy;
 mod preconditions;
 mod ranges;
 mod relocate;

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::binary::{self, Binary, BinaryError};
 use crate::names::RelPath;
+use crate::policy;
 use crate::source::{Code, Problem, Problems, Source as Text};
 
 /// How large an artifact's text about itself may be.
@@ -111,7 +112,7 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
         [b'#', b'!', ..] => return Ok(Content::Script),
         _ => return Ok(Content::Data),
     }
-    match binary::read(file) {
+    match policy::facts(file) {
         Ok(Some(Binary::Elf(facts))) => Ok(Content::Elf(facts)),
         Ok(Some(Binary::Pe(facts))) => Ok(Content::Pe(facts)),
         Ok(None) => Ok(Content::Data),

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::archive::OpenError;
 use rockpack::audit::{self, Audit, AuditError, Ignored};
-use rockpack::elf::policy::{Obstacle, ObstacleKind};
+use rockpack::package::OpenError;
+use rockpack::policy::{Obstacle, ObstacleKind};
 use rockpack::source::{Code, Problem, printable, printable_lines};
 use rockpack::text::{counted, with_causes};
 use serde::Serialize;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rockpack::archive::opened::OpenError;
-use rockpack::archive::retag::{self, RetagError, Retagged};
 use rockpack::audit;
+use rockpack::package::OpenError;
+use rockpack::retag::{self, RetagError, Retagged};
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::text::with_causes;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
-use rockpack::inspect::{self, Found};
+use rockpack::package::{Found, ReadError, built};
 use rockpack::plan::{Form, Plan};
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Severity};
@@ -12,7 +12,7 @@ use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
 use super::{Failure, environment, print, print_exact};
-use crate::cli::VerifyPackagesArgs;
+use crate::cli::VerifyArgs;
 use crate::{inputs, ui};
 
 mod given;
@@ -24,7 +24,7 @@ use given::Given;
 use ignored::Judged;
 
 /// Checks, shows what was found, and prints a line for each package.
-pub fn run(args: &VerifyPackagesArgs) -> Result<(), Failure> {
+pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let plan = args
         .plan
@@ -98,23 +98,19 @@ fn packages(given: &Given) -> io::Result<Vec<Package>> {
         members[index].extend(part.map_err(|error| regular::of(path, error))?);
     }
     let all: Vec<_> = opened.into_iter().zip(members).zip(&given.packages).collect();
-    let concluded: Vec<io::Result<Package>> =
-        all.into_par_iter()
-            .map(|((wheel, members), (found, name))| match wheel {
-                Some(wheel) => Ok(wheel.conclude(&members)),
-                None => verify::sdist(&found.path, name)
-                    .map_err(|error| regular::of(&found.path, error)),
-            })
-            .collect();
+    let concluded: Vec<io::Result<Package>> = all
+        .into_par_iter()
+        .map(|((wheel, members), (found, name))| match wheel {
+            Some(wheel) => Ok(wheel.conclude(&members)),
+            None => verify::sdist(&found.path, name),
+        })
+        .collect();
     concluded.into_iter().collect()
 }
 
 fn open(found: &Found, name: &str) -> io::Result<Option<Wheel>> {
     match found.form {
-        Form::Wheel => {
-            let wheel = Wheel::open(&found.path, name);
-            wheel.map(Some).map_err(|error| regular::of(&found.path, error))
-        }
+        Form::Wheel => Wheel::open(&found.path, name).map(Some),
         Form::Sdist => Ok(None),
     }
 }
@@ -137,7 +133,7 @@ fn planned(
     found: &[&Found],
     names: Vec<String>,
 ) -> Result<Vec<Finding>, Failure> {
-    let read: Vec<_> = found.par_iter().map(|found| inspect::read(found)).collect();
+    let read: Vec<_> = found.par_iter().map(|found| built::read(found)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {
         // What cannot be read as a package has findings that say why.
@@ -146,7 +142,7 @@ fn planned(
                 built.push(package);
                 files.push(name);
             }
-            Err(inspect::InspectError::Package { .. }) => {}
+            Err(ReadError::Wheel(_) | ReadError::Package { .. }) => {}
             Err(error) => return Err(environment(with_causes(&error))),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rockpack::inspect;
+use rockpack::package;
 use rockpack::plan::Form;
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
@@ -20,7 +20,7 @@ pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             wheels.push(path.clone());
             continue;
         }
-        let found = inspect::packages(path).map_err(|error| environment(with_causes(&error)))?;
+        let found = package::packages(path).map_err(|error| environment(with_causes(&error)))?;
         let before = wheels.len();
         wheels.extend(found.into_iter().filter(|f| f.form == Form::Wheel).map(|f| f.path));
         if wheels.len() == before {

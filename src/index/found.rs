@@ -6,7 +6,7 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use super::{IndexError, STATE};
-use crate::names::RelPath;
+use crate::names::{Form, RelPath};
 
 /// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
@@ -53,15 +53,9 @@ impl Found {
         let name = entry.file_name().to_string_lossy();
         let list = match name.as_ref() {
             "index.html" | "index.json" => &mut self.pages,
-            name if is_package(name) => &mut self.packages,
+            name if Form::of_file(name).is_some() => &mut self.packages,
             _ => return None,
         };
         entry.path().is_file().then_some(list)
     }
-}
-
-/// Whether a file is a package by its name: a wheel, or an sdist (PEP 625 knows no other ending).
-#[expect(clippy::case_sensitive_file_extension_comparisons, reason = "so are they for installers")]
-fn is_package(name: &str) -> bool {
-    name.ends_with(".whl") || name.ends_with(".tar.gz")
 }

@@ -10,9 +10,9 @@ use super::publish::Publication;
 use super::state::{Known, STATE, Stamp, State};
 use super::{IndexError, Options, Summary, read};
 use crate::archive::checksum::Sha256;
-use crate::archive::zip_file::LONGEST_TEXT;
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
+use crate::package::zip_file::LONGEST_TEXT;
 use crate::recorded::Recorded;
 use crate::regular;
 

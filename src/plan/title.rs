@@ -1,6 +1,7 @@
 //! What people call a distribution of a plan.
 
-use super::{Distribution, Form};
+use super::Distribution;
+use crate::names::Form;
 use crate::names::{DistName, RelPath};
 
 /// The directory and name of what a distribution becomes.

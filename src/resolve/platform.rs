@@ -1,12 +1,12 @@
 //! The platform tag of what is planned: computed, or given and compared with what the files need.
 
 use super::sources::Sources;
-use crate::elf::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind, Machine};
 use crate::manifest::Manifest;
 use crate::names::{PlatformTags, System};
 use crate::plan::{Distribution, Member, Request, Step};
+use crate::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 use crate::source::{Code, Place, Problem, Problems};
 
 /// What was found out.

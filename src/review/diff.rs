@@ -35,8 +35,7 @@ mod translate;
 mod unowned;
 mod what;
 
-pub use contents::{Area, Bytes, Content, Contents, File, Package, Search};
-pub use facts::data;
+pub use contents::{Area, Content, Contents, File, Package};
 pub use markdown::markdown;
 pub use places::{Also, FileChange, Place};
 pub use text::text;

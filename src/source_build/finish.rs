@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use crate::archive::{WheelName, retag};
 use crate::audit;
+use crate::package::WheelName;
+use crate::retag;
 use crate::text::with_causes;
 
 /// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.

@@ -9,8 +9,8 @@ use fs_err as fs;
 
 use super::variables::{address, append};
 use super::{Made, wheel_of};
-use crate::archive::distribution_of;
 use crate::names::{DistName, PackageName};
+use crate::package::distribution_of;
 use crate::plan::Plan;
 
 /// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
@@ -55,7 +55,10 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
 }
 
 /// The files of a directory that `fits` holds for, sorted by name; of none, nothing.
-fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+pub(super) fn in_directory(
+    directory: &Path,
+    fits: impl Fn(&str) -> bool,
+) -> io::Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::Finding;
 use super::member::{Kind, Member};
-use crate::archive::directory::Entry;
 use crate::names::{Lookalikes, RelPath, folded};
+use crate::package::directory::Entry;
+use crate::package::sdist::oversize;
 use crate::source::Code;
 
 /// Where scripts go, which is not below site-packages.
@@ -53,17 +54,6 @@ fn name(entry: &Entry) -> Option<Finding> {
         Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
             .because("it has `:`")
     })
-}
-
-/// Why no file system takes a path, or no installer should.
-pub(super) fn oversize(path: &str) -> Option<&'static str> {
-    if path.len() > 4095 {
-        return Some("it is longer than 4,095 bytes");
-    }
-    if path.split('/').any(|segment| segment.len() > 255) {
-        return Some("a part of it is longer than 255 bytes");
-    }
-    (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
 }
 
 fn kind(entry: &Entry) -> Option<Finding> {

@@ -1,10 +1,8 @@
 //! Core metadata: fields that have to be there, and what may stand in them.
 
-use std::collections::BTreeSet;
-
-use super::requirement::{Requirement, normalized};
 use super::{Finding, Package};
-use crate::archive::header::Header;
+use crate::names::normalized;
+use crate::package::Metadata;
 use crate::source::Code;
 use crate::version::Version;
 
@@ -42,18 +40,14 @@ const SINCE: [(&str, (u32, u32)); 7] = [
     ("Import-Namespace", (2, 5)),
 ];
 
-/// A file of core metadata.
-pub(super) struct Metadata<'h>(&'h Header);
+/// The rules for a file of core metadata.
+pub(super) struct Rules<'m>(pub &'m Metadata);
 
 fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
     Finding::error(Code::MetadataField, what)
 }
 
-impl<'h> Metadata<'h> {
-    pub fn new(header: &'h Header) -> Self {
-        Self(header)
-    }
-
+impl Rules<'_> {
     /// What is wrong with the fields.
     pub fn check(&self) -> Vec<Finding> {
         let mut found = self.version();
@@ -172,14 +166,16 @@ impl<'h> Metadata<'h> {
 
     /// The field's values that are no requirements, and those for extras that are not offered.
     fn requirements(&self) -> Vec<Finding> {
-        let (mut found, offered) = (Vec::new(), self.extras());
-        for text in self.0.all("Requires-Dist") {
-            let Ok(requirement) = text.parse::<Requirement>() else {
-                found.push(
-                    Finding::error(Code::RequirementForm, "a Requires-Dist is no requirement")
-                        .because(format!("`{text}`")),
-                );
-                continue;
+        let (mut found, offered) = (Vec::new(), self.0.extras());
+        for requirement in self.0.requirements() {
+            let requirement = match requirement {
+                Ok(requirement) => requirement,
+                Err(text) => {
+                    let what = "a Requires-Dist is no requirement";
+                    let finding = Finding::error(Code::RequirementForm, what);
+                    found.push(finding.because(format!("`{text}`")));
+                    continue;
+                }
             };
             for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(*extra)) {
                 found.push(Finding::error(
@@ -191,10 +187,6 @@ impl<'h> Metadata<'h> {
             }
         }
         found
-    }
-
-    fn extras(&self) -> BTreeSet<String> {
-        self.0.all("Provides-Extra").iter().filter_map(|extra| normalized(extra)).collect()
     }
 
     /// Licence texts that are named and not there.
@@ -209,11 +201,10 @@ impl<'h> Metadata<'h> {
 
     /// What others have to know of the package.
     pub fn tell(&self, package: &mut Package) {
-        package.name = self.0.first("Name").and_then(normalized);
-        package.version = self.0.first("Version").and_then(|version| version.parse().ok());
-        package.requires =
-            self.0.all("Requires-Dist").iter().filter_map(|text| text.parse().ok()).collect();
-        package.extras = self.extras();
+        package.name = self.0.name().ok().map(|name| name.normalized());
+        package.version = self.0.version().ok();
+        package.requires = self.0.requirements().filter_map(Result::ok).collect();
+        package.extras = self.0.extras();
     }
 }
 
@@ -222,8 +213,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Vec<String> {
-        let header = Header::parse(text);
-        let found = Metadata::new(&header).check();
+        let found = Rules(&Metadata::parse(text)).check();
         found
             .into_iter()
             .map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what)))

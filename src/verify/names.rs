@@ -2,10 +2,9 @@
 
 use super::Finding;
 use super::member::{Kind, Member};
-use crate::archive::WheelName;
-use crate::archive::directory::Entry;
-use crate::archive::header::Header;
-use crate::names::DistName;
+use crate::names::{DistName, normalized};
+use crate::package::directory::Entry;
+use crate::package::{Header, Metadata, WheelName};
 use crate::source::Code;
 use crate::version::Version;
 
@@ -59,7 +58,7 @@ impl<'w> Names<'w> {
     }
 
     /// Compares with `METADATA`.
-    pub fn compare(&self, metadata: &Header) -> Vec<Finding> {
+    pub fn compare(&self, metadata: &Metadata) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
         let mut found = Vec::new();
         let said = |field| metadata.first(field);
@@ -166,7 +165,7 @@ fn listed(tags: &[String]) -> String {
 }
 
 fn same_name(text: &str, name: &DistName) -> bool {
-    text.parse::<DistName>().is_ok_and(|other| other.normalized() == name.normalized())
+    normalized(text) == Some(name.normalized())
 }
 
 fn same_version(text: &str, version: &Version) -> bool {

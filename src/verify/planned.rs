@@ -1,7 +1,7 @@
 //! Packages that are there, and those that a plan promises.
 
 use super::Finding;
-use crate::inspect::{self, Built};
+use crate::package::Built;
 use crate::plan::Plan;
 use crate::review::diff;
 use crate::review::diff::{Contents, MovedEnd, PackageChange};
@@ -10,7 +10,7 @@ use crate::source::Code;
 /// What of `built`, each with what findings call its file, is not as `plan` promises. `label` is what
 /// findings call the plan.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
-    let (promised, made) = (Contents::of_plan(label, plan), inspect::contents("packages", built));
+    let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);
     let file_of = |title: &str| {
         let index = made.packages.iter().position(|package| package.title() == title);

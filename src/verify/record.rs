@@ -7,13 +7,10 @@ use sha2::digest::DynDigest;
 use super::Finding;
 use super::member::Member;
 use crate::archive::checksum::base64_url;
-use crate::archive::directory::Directory;
-use crate::archive::zip_file::LONGEST_RECORD;
+use crate::package::directory::Directory;
+use crate::package::record::{NotThree, Rows};
+use crate::package::zip_file::LONGEST_RECORD;
 use crate::source::Code;
-
-mod rows;
-
-use rows::{NotThree, Rows};
 
 /// A hash that RECORD may have: the weakest is SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +84,8 @@ impl Record {
             record.findings.push(Finding::error(Code::RecordForm, what));
             return record;
         }
-        record.findings.extend(all.unreadable().map(|finding| finding.of("RECORD")));
+        let fault = all.unreadable().map(|what| Finding::error(Code::RecordForm, what));
+        record.findings.extend(fault.map(|finding| finding.of("RECORD")));
         record.whole = true;
         record
     }

@@ -1,18 +1,14 @@
 //! `SHA256SUMS` beside packages, as sha256sum writes and reads it.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::Digest as _;
-
 use super::Finding;
-use crate::archive::checksum::Sha256;
+use crate::package::sums::{FILE, row};
 use crate::regular;
 use crate::source::Code;
 
-/// What the list is called.
-const FILE: &str = "SHA256SUMS";
 /// No list is longer.
 const LONGEST: u64 = 4 << 20;
 
@@ -37,7 +33,7 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
     for line in text.lines() {
         match row(line) {
-            Some(row) => rows.push(row),
+            Some((name, hash)) => rows.push((name.to_owned(), hash)),
             None => findings.push(
                 Finding::error(Code::ChecksumList, "a line is no checksum")
                     .because(format!("`{line}`")),
@@ -45,14 +41,6 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
         }
     }
     Ok(Some(Beside { directory: directory.to_owned(), rows, findings }))
-}
-
-/// A hash, a space, a space or `*`, and the file's name.
-fn row(line: &str) -> Option<(String, String)> {
-    let (hash, name) = line.split_once(' ')?;
-    let name = name.strip_prefix([' ', '*'])?;
-    let is_hash = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-    (is_hash && !name.is_empty()).then(|| (name.to_owned(), hash.to_ascii_lowercase()))
 }
 
 impl Beside {
@@ -76,7 +64,7 @@ impl Beside {
         if !path.is_file() {
             return Ok(Some(list("a file of the list is not there").of(name)));
         }
-        let found = hash_of(&path)?.to_string();
+        let found = regular::sha256(&path)?;
         Ok((found != *hash).then(|| list("the list has another hash").of(name)))
     }
 
@@ -94,32 +82,4 @@ impl Beside {
 
 fn list(what: &'static str) -> Finding {
     Finding::error(Code::ChecksumList, what).within(FILE)
-}
-
-fn hash_of(path: &Path) -> io::Result<Sha256> {
-    let (mut file, mut hash, mut block) =
-        (regular::open(path)?, sha2::Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok(<[u8; 32]>::from(hash.finalize()).into()),
-            count => hash.update(&block[..count]),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_as_sha256sum_writes_them() {
-        let hash = "0".repeat(64);
-        assert_eq!(row(&format!("{hash}  a b.whl")), Some(("a b.whl".to_owned(), hash.clone())));
-        assert_eq!(row(&format!("{hash} *a.whl")).unwrap().0, "a.whl");
-        for wrong in
-            ["", "a", &format!("{hash} a"), &format!("{}  a", &hash[1..]), &format!("{hash}  ")]
-        {
-            assert_eq!(row(wrong), None, "{wrong:?}");
-        }
-    }
 }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::requirement::Requirement;
 use super::rpath::Directories;
 use super::{Finding, Package};
 use crate::names::{Lookalikes, folded};
+use crate::package::Requirement;
 use crate::plan::Form;
 use crate::source::Code;
 

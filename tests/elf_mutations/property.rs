@@ -7,7 +7,9 @@ mod differential;
 #[path = "loader.rs"]
 pub mod loader;
 
+use rockpack::binary::Binary;
 use rockpack::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
+use rockpack::policy;
 
 /// How far an edit may make a file grow that has little to grow, in bytes: padding that old
 /// kernels need, and some pages.
@@ -38,6 +40,12 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     let file = Watched(bytes);
     let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
     assert_eq!(elf::facts(&file).ok().flatten(), facts);
+    let judged = policy::facts(&file).ok().flatten();
+    let unjudged = judged.and_then(|judged| match judged {
+        Binary::Elf(facts) => Some(ElfFacts { forbidden: Vec::new(), ..*facts }),
+        Binary::Pe(_) => None,
+    });
+    assert_eq!(unjudged, facts);
     let inherited = elf::inherited(&file);
     assert!(facts.is_none() || inherited.is_ok());
     facts
@@ -79,7 +87,7 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     check_overlays(&plan, bytes.len() as u64);
     let edited = materialize(bytes, &plan);
     assert_eq!(elf::verify(&file, &Watched(&edited), &plan), Ok(()));
-    // What was written is what `elf verify` finds right, and what a loader finds.
+    // What was written is what `elf compare` finds right, and what a loader finds.
     assert_eq!(elf::compare(&file, &Watched(&edited)), Ok(()));
     differential::check(bytes, &edited, edits);
     let after = elf::facts(&Watched(&edited)).unwrap().unwrap();

@@ -8,10 +8,10 @@ use fs_err as fs;
 use rockpack::archive::Timestamp;
 use rockpack::archive::checksum::{Checksum, Digest};
 use rockpack::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
-use rockpack::archive::retag::{RetagError, retag, retag_unless};
 use rockpack::archive::wheel::wheel_file;
 use rockpack::archive::zip::ZipWriter;
 use rockpack::names::PlatformTags;
+use rockpack::retag::{RetagError, retag, retag_unless};
 use tempfile::TempDir;
 
 use super::packages::wheel;

@@ -22,6 +22,8 @@ pub struct Member {
     pub size_off: u32,
     /// Changes the packed bytes.
     pub damage: bool,
+    /// Bytes behind the end of the packed ones that count as packed.
+    pub tail: usize,
     /// Bytes between this member and the next.
     pub gap: usize,
     /// Extra fields in the directory.
@@ -40,6 +42,7 @@ impl Member {
             local_name: None,
             size_off: 0,
             damage: false,
+            tail: 0,
             gap: 0,
             extra: Vec::new(),
         }
@@ -56,6 +59,7 @@ impl Member {
         if self.damage {
             packed = packed.iter().map(|byte| byte ^ 0x5a).collect();
         }
+        packed.extend(vec![0; self.tail]);
         packed
     }
 

@@ -45,7 +45,7 @@ impl Record {
 }
 
 /// A CSV field (RFC 4180): quoted if it has a comma or a quote. Paths have no line breaks.
-pub(in crate::archive) fn field(text: &str) -> Cow<'_, str> {
+pub fn field(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()
     } else {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ElfError;
 use super::info::{ElfInfo, ElfKind, inspect};
-use super::policy;
 use crate::binary::Machine;
 use crate::binary::ReadAt;
 
@@ -83,7 +82,8 @@ impl ElfInfo {
                 .max(),
             versions,
             interpreter: self.interpreter.as_deref().map(lossy),
-            forbidden: self.forbidden.clone(),
+            // What a platform forbids, `policy` knows.
+            forbidden: Vec::new(),
             isa_level: self.isa_level,
         })
     }
@@ -105,17 +105,6 @@ impl ElfInfo {
     fn needed(&self) -> Result<Vec<String>, ElfError> {
         let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(elf::DT_NEEDED));
         offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
-    }
-
-    /// The symbols that the file takes from others and that a platform tag forbids.
-    pub(super) fn read_forbidden(&self, file: &(impl ReadAt + ?Sized)) -> Vec<String> {
-        // Names that cannot be read are reported where they are wanted.
-        let needed = self.needed().unwrap_or_default();
-        let forbidden = |symbol: &str| {
-            needed.iter().any(|library| policy::is_forbidden_somewhere(library, symbol))
-        };
-        let strong = self.imports(file).into_iter().filter(|import| !import.weak);
-        strong.map(|import| import.name).filter(|name| forbidden(name)).collect()
     }
 
     /// The string that `field` points to.

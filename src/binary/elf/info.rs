@@ -78,8 +78,6 @@ pub struct ElfInfo {
     pub(super) needs: VersionTable,
     pub(super) definitions: VersionTable,
     pub(super) interpreter: Option<Vec<u8>>,
-    /// Symbols that some platform tag forbids.
-    pub(super) forbidden: Vec<String>,
     pub(super) isa_level: Option<u8>,
 }
 
@@ -168,7 +166,6 @@ impl ElfInfo {
             needs: VersionTable::default(),
             definitions: VersionTable::default(),
             interpreter: None,
-            forbidden: Vec::new(),
             isa_level: None,
         }
     }
@@ -266,7 +263,6 @@ impl ElfInfo {
         self.needs = self.read_versions(file, Table::Need, elf::DT_VERNEED, elf::DT_VERNEEDNUM)?;
         self.definitions =
             self.read_versions(file, Table::Definition, elf::DT_VERDEF, elf::DT_VERDEFNUM)?;
-        self.forbidden = self.read_forbidden(file);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! Packages that earlier builds left in the destination: which of them go.
 
-use rockpack::archive::distribution_of;
 use rockpack::execute::Earlier;
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
+use rockpack::package::distribution_of;
 use rockpack::plan::Plan;
 use rockpack::source::{Code, Problem};
 

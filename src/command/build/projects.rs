@@ -1,12 +1,12 @@
 //! The Python projects of a build, after its packages.
 
 use rockpack::archive::Stage;
-use rockpack::catalog::sha256_of_file;
 use rockpack::cleanup;
 use rockpack::execute::Earlier;
 use rockpack::manifest::Manifest;
 use rockpack::plan::Plan;
 use rockpack::provenance::Package;
+use rockpack::regular;
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::source_build::{self, MadeWheel, ProjectError, Settings};
 use rockpack::text::with_causes;
@@ -47,7 +47,7 @@ pub fn build(
     });
     cleanup::end_orphans();
     let (outcome, stage) = built.map_err(|e| not_built(&e))?;
-    let hash = |made: &MadeWheel| sha256_of_file(&stage.path(&made.path));
+    let hash = |made: &MadeWheel| regular::sha256(stage.path(&made.path));
     let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
     let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use rockpack::catalog::Catalog;
-use rockpack::inspect::{self, Built};
 use rockpack::manifest::Manifest;
+use rockpack::package::{self, Built, built};
 use rockpack::plan::Plan;
 use rockpack::review::diff::Contents;
 use rockpack::source::{Code, Problem, Source};
@@ -40,7 +40,7 @@ impl Side {
     pub fn contents(&self) -> Contents<'_> {
         match &self.holds {
             Holds::Plan(plan) => Contents::of_plan(&*self.label, plan),
-            Holds::Built(built) => inspect::contents(&*self.label, built),
+            Holds::Built(built) => Contents::of_built(&*self.label, built),
         }
     }
 }
@@ -150,9 +150,9 @@ fn saved(path: &Path) -> Result<Side, Failure> {
 }
 
 fn built(path: &Path) -> Result<Side, Failure> {
-    let found = inspect::packages(path)
+    let found = package::packages(path)
         .map_err(|e| Problem::error(Code::Environment, with_causes(&e)).help(EXPECTED))?;
-    let read: Vec<_> = found.par_iter().map(inspect::read).collect();
+    let read: Vec<_> = found.par_iter().map(built::read).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
     Ok(Side { label: path.display().to_string(), holds: Holds::Built(built) })

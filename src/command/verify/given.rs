@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rockpack::inspect::{self, Found};
-use rockpack::names::RelPath;
-use rockpack::plan::Form;
+use rockpack::names::{Form, RelPath};
+use rockpack::package::{self, Found};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding};
@@ -45,7 +44,7 @@ impl Given {
         let given = self;
         for path in paths {
             if path.is_dir() && path.extension().is_none_or(|extension| extension != "whl") {
-                let found = inspect::packages(path).map_err(|e| wrong(with_causes(&e)))?;
+                let found = package::packages(path).map_err(|e| wrong(with_causes(&e)))?;
                 given.directories.extend(
                     found.iter().filter_map(|found| found.path.parent()).map(Path::to_owned),
                 );
@@ -121,11 +120,8 @@ fn wrong(message: String) -> Failure {
 
 fn one(path: &Path) -> Result<Found, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let form = match path.extension() {
-        Some(extension) if extension == "whl" => Form::Wheel,
-        _ if name.ends_with(".tar.gz") => Form::Sdist,
-        _ => return Err(wrong(format!("{} is neither a wheel nor an sdist", path.display()))),
-    };
+    let form = Form::of_file(&name)
+        .ok_or_else(|| wrong(format!("{} is neither a wheel nor an sdist", path.display())))?;
     if !path.exists() {
         return Err(wrong(format!("{} does not exist", path.display())));
     }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::contents::{Area, Bytes, Content, File, Package};
+use super::contents::{Area, Content, File, Package};
 use super::rpath::{self, Searched};
 use super::translate::Translation;
 use super::what::What;
 use crate::catalog::Origin;
 use crate::elf::stub::StubMachine;
+use crate::package::Bytes;
 use crate::plan::Step;
 
 /// Two packages that are one, and the words between them.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::catalog::Origin;
 use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
+use crate::package::built::{BuiltContent, BuiltFile};
+use crate::package::{Built, Bytes};
 use crate::plan::{
     Absent, Distribution, Form, Member, Metadata, Note, Plan, Step, Unowned, Warning,
 };
@@ -111,35 +113,6 @@ pub enum Content<'a> {
     Directory,
 }
 
-/// What is kept of the bytes of a file that was built.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bytes {
-    /// Their CRC-32 (as in zip).
-    pub crc32: u32,
-    /// The text, of small files outside the platform directory.
-    pub text: Option<String>,
-    /// Of an ELF file, where it looks for libraries.
-    pub search: Option<Search>,
-    /// The step that makes exactly these bytes, of stubs and forwarding libraries.
-    pub made: Option<Step>,
-}
-
-/// Where an ELF file looks for libraries.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Search {
-    /// `DT_RPATH`.
-    pub rpath: Option<String>,
-    /// `DT_RUNPATH`.
-    pub runpath: Option<String>,
-}
-
-impl Search {
-    /// The tag that counts (`ld.so(8)`: `DT_RUNPATH` disables `DT_RPATH`).
-    pub fn effective(&self) -> &str {
-        self.runpath.as_deref().or(self.rpath.as_deref()).unwrap_or_default()
-    }
-}
-
 impl<'a> Contents<'a> {
     /// What `plan` promises.
     pub fn of_plan(label: impl Into<String>, plan: &'a Plan) -> Self {
@@ -154,6 +127,26 @@ impl<'a> Contents<'a> {
             warnings: Some(&plan.warnings),
         }
     }
+
+    /// What packages hold.
+    pub fn of_built(label: impl Into<String>, built: &'a [Built]) -> Self {
+        let tags = built.iter().filter_map(|b| b.platform_tag.as_deref());
+        Self {
+            label: label.into(),
+            version: all_the_same(built.iter().map(|b| &b.version)),
+            mode: None,
+            platform_tag: all_the_same(tags),
+            packages: built.iter().map(Package::of_built).collect(),
+            unowned: None,
+            notes: None,
+            warnings: None,
+        }
+    }
+}
+
+fn all_the_same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
 }
 
 impl<'a> Package<'a> {
@@ -176,6 +169,27 @@ impl<'a> Package<'a> {
             entry_points: &distribution.entry_points,
             files: files_of(distribution),
             absent: Some(&distribution.absent),
+        }
+    }
+
+    fn of_built(built: &'a Built) -> Self {
+        Self {
+            package: None,
+            variant: None,
+            name: &built.name,
+            form: built.form,
+            directory: &built.directory,
+            version: &built.version,
+            platform_tag: built.platform_tag.as_deref(),
+            module: built.module.as_deref(),
+            platform_dir: built.platform_dir.as_deref(),
+            compressed: built.compressed,
+            archive: built.archive.as_ref(),
+            metadata: &built.metadata,
+            extras: &built.extras,
+            entry_points: &built.entry_points,
+            files: built.files.iter().map(|file| File::of_built(file, built)).collect(),
+            absent: None,
         }
     }
 
@@ -232,6 +246,20 @@ impl<'a> File<'a> {
             (None, Some(rest)) => (Area::Module, rest),
             (None, None) => (Area::Other, path),
         }
+    }
+
+    fn of_built(file: &'a BuiltFile, built: &Built) -> Self {
+        let (area, path) = if file.license {
+            (Area::License, file.path.as_str())
+        } else {
+            File::placed(&file.path, built.module.as_deref(), built.platform_dir.as_deref())
+        };
+        let content = match &file.content {
+            BuiltContent::Bytes(bytes) => Content::Built(bytes),
+            BuiltContent::Link(target) => Content::Link(target),
+            BuiltContent::Directory => Content::Directory,
+        };
+        Self { area, path, content, size: file.size, executable: file.executable, rule: None }
     }
 
     /// Whether it is a directory.

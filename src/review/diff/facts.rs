@@ -5,55 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::FieldChange;
+use crate::python_literal::data;
 
 /// The file of a package that holds what it knows of itself.
 pub(super) const FILE: &str = "_dist_info.py";
-
-/// Reads the data of such a file; `None` when it is none.
-///
-/// The text is a Python literal after `=`: JSON, but for three words and commas before closing
-/// brackets.
-pub fn data(text: &str) -> Option<Value> {
-    let (_, literal) = text.split_once("DIST = ")?;
-    serde_json::from_str(&json(literal)).ok()
-}
-
-fn json(literal: &str) -> String {
-    let (mut out, mut rest) = (String::with_capacity(literal.len()), literal);
-    while let Some(c) = rest.chars().next() {
-        let word = |python: &'static str| rest.starts_with(python).then_some(python.len());
-        if c == '"' {
-            let len = string(rest);
-            out.push_str(&rest[..len]);
-            rest = &rest[len..];
-        } else if let Some(len) = word("True") {
-            out.push_str("true");
-            rest = &rest[len..];
-        } else if let Some(len) = word("False") {
-            out.push_str("false");
-            rest = &rest[len..];
-        } else if let Some(len) = word("None") {
-            out.push_str("null");
-            rest = &rest[len..];
-        } else {
-            let last = c == ',' && rest[1..].trim_start().starts_with([']', '}']);
-            out.extend((!last).then_some(c));
-            rest = &rest[c.len_utf8()..];
-        }
-    }
-    out
-}
-
-/// The length of the string literal that `text` starts with.
-fn string(text: &str) -> usize {
-    let mut escaped = false;
-    let end = text.char_indices().skip(1).find(|(_, c)| {
-        let ends = *c == '"' && !escaped;
-        escaped = *c == '\\' && !escaped;
-        ends
-    });
-    end.map_or(text.len(), |(at, _)| at + 1)
-}
 
 /// How the data differs, by its outermost keys; `None` when one of both is no data, or when
 /// both say the same.
@@ -167,17 +122,6 @@ mod tests {
 
     use super::*;
     use crate::python_literal;
-
-    #[test]
-    fn what_is_written_as_python_is_read_back() {
-        let value = json!({"a": [true, false, null, 3, "x,]\" True \\"], "b": {}, "c": [["y"], []], "é": "∞\n"});
-        assert_eq!(
-            data(&python_literal::module("Doc \"quoted\".", "DIST", &value)).unwrap(),
-            value
-        );
-        assert_eq!(data("import os\n"), None);
-        assert_eq!(data("DIST = {\"a\": os}"), None);
-    }
 
     #[test]
     fn differences_are_told_by_key() {

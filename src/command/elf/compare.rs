@@ -1,0 +1,74 @@
+//! Checks a file against the one that it was made of, whatever made it.
+
+use std::path::Path;
+
+use rockpack::elf::{self, ElfFacts, Violation};
+use rockpack::source::{Code, Problem, Problems};
+
+use super::{open, print, refused};
+use crate::cli::CompareArgs;
+use crate::failure::Failure;
+use crate::ui;
+
+/// Prints what was edited and that all invariants hold, or fails with those that don't.
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let (old, new) = (open(&args.old)?, open(&args.new)?);
+    let old_fault = |error: &_| refused("check an edit of", &args.old, error);
+    let before = elf::inspect(&old).and_then(|info| info.editable_facts());
+    let before = before.map_err(|error| old_fault(&error))?;
+    let after = elf::inspect(&new)
+        .and_then(|info| info.facts())
+        .map_err(|error| refused("read", &args.new, &error))?;
+    let found = elf::compare(&old, &new).err().unwrap_or_default();
+    let inherited = elf::inherited(&old).map_err(|error| old_fault(&error))?;
+    ui::show_problems(&problems(&inherited, |it| {
+        Problem::warning(
+            Code::ElfViolation,
+            format!("{} breaks by itself {it}", args.old.display()),
+        )
+    }));
+    if found.is_empty() {
+        print(&summary(&before, &after))
+    } else {
+        Err(violated(&args.new, &found))
+    }
+}
+
+fn violated(new: &Path, found: &[Violation]) -> Failure {
+    Failure::Problems(problems(found, |violation| {
+        Problem::error(Code::ElfViolation, format!("{} violates {violation}", new.display()))
+    }))
+}
+
+fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -> Problems {
+    let mut all = Problems::new();
+    for violation in violations {
+        all.push(problem(violation));
+    }
+    all
+}
+
+/// What was edited, in the words of `elf edit`.
+fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
+    let mut lines = Vec::new();
+    if (&old.rpath, &old.runpath) != (&new.rpath, &new.runpath) {
+        let tag = if old.runpath.is_some() { "RUNPATH" } else { "RPATH" };
+        let before = shown(old.runpath.as_deref().or(old.rpath.as_deref()));
+        lines.push(format!("{tag} {before} → RPATH {}", shown(new.rpath.as_deref())));
+    }
+    if old.soname != new.soname {
+        let name = |facts: &ElfFacts| facts.soname.clone().unwrap_or_default();
+        lines.push(format!("SONAME `{}` → `{}`", name(old), name(new)));
+    }
+    let renames = old.needed.iter().zip(&new.needed).filter(|(from, to)| from != to);
+    lines.extend(renames.map(|(from, to)| format!("NEEDED `{from}` → `{to}`")));
+    if lines.is_empty() {
+        lines.push("no difference in rpath, SONAME and NEEDED".to_owned());
+    }
+    lines.push("all invariants hold".to_owned());
+    lines.join("\n") + "\n"
+}
+
+fn shown(value: Option<&str>) -> String {
+    value.map_or("none".to_owned(), |value| format!("`{value}`"))
+}

@@ -1,0 +1,47 @@
+//! Packages that exist, whoever made them: what they are, and the one way in which each part is read.
+//!
+//! ```text
+//! file name ─► WheelName                  zip ─WheelFile::read─► WheelFile (with its faults)
+//! METADATA, PKG-INFO ─► Metadata                                  └─Wheel::open─► Wheel (without)
+//! entry_points.txt ─► EntryPoints         gzipped tar ─Sdist::read─► Sdist (with its faults)
+//! ```
+//!
+//! Reading forgives nothing and judges nothing: what is wrong is a [`Fault`] with a name, of which
+//! `verify` makes a finding, and for which others refuse the package. What a package can ask for is
+//! bounded: sizes, numbers of members, names, texts.
+
+pub mod built;
+pub mod content;
+pub mod devel_archive;
+pub mod directory;
+pub mod entry_points;
+mod error;
+pub mod fault;
+pub mod found;
+pub mod header;
+pub mod metadata;
+pub mod record;
+pub mod requirement;
+pub mod sdist;
+pub mod sums;
+mod tar_members;
+mod tar_stream;
+pub mod text;
+pub mod wheel;
+pub mod wheel_name;
+mod xz_stream;
+pub mod zip_file;
+
+pub use built::{Built, Bytes, ReadError, Search};
+pub use content::{Content, Kept, Kind};
+pub use error::{OpenError, PackageError};
+pub use fault::{Fault, FaultKind};
+pub use found::{Found, packages};
+pub use header::Header;
+pub use metadata::{FieldError, Metadata};
+pub use requirement::Requirement;
+pub use sdist::Sdist;
+pub use tar_members::TarMember;
+pub use wheel::{Wheel, WheelFile};
+pub use wheel_name::{WheelName, distribution_of};
+pub use zip_file::ZipFile;

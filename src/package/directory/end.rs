@@ -1,0 +1,129 @@
+//! The records that end a zip.
+
+use std::fs::File;
+
+use super::field::{double, half, word};
+use super::{DirectoryError, bytes, read};
+use crate::package::{Fault, FaultKind};
+
+/// Where the directory is.
+pub(super) struct End {
+    /// Its first byte.
+    pub start: u64,
+    pub size: u64,
+    pub entries: u64,
+    /// Bytes before the archive, by which all places in it are off.
+    pub prefix: u64,
+    pub faults: Vec<Fault>,
+}
+
+/// Bytes of the last record without its comment.
+const RECORD: u64 = 22;
+/// Bytes of the record before it that points to the zip64 record.
+const LOCATOR: u64 = 20;
+/// Bytes of a zip64 record that has no more than it has to.
+const WIDE: u64 = 56;
+
+impl End {
+    /// Finds the directory from the file's end.
+    pub fn find(file: &File) -> Result<Self, DirectoryError> {
+        let len = file.metadata()?.len();
+        let tail = len.min(RECORD + u64::from(u16::MAX));
+        let mut bytes = vec![0; usize::try_from(tail).unwrap_or_default()];
+        read(file, len - tail, &mut bytes)?;
+        let whole = |at: &usize| {
+            bytes[*at..].starts_with(b"PK\x05\x06")
+                && at + 22 + usize::from(half(&bytes, at + 20)) <= bytes.len()
+        };
+        let at = (0..bytes.len().saturating_sub(21))
+            .rev()
+            .find(whole)
+            .ok_or(DirectoryError::Broken("it is no zip archive"))?;
+        let record = &bytes[at..];
+        let place = len - tail + at as u64;
+        let comment = u64::from(half(record, 20));
+        let mut faults = behind(len - place - RECORD - comment, comment);
+        if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
+            return Err(DirectoryError::Broken("it is one of several disks"));
+        }
+        let small = Self {
+            start: word(record, 16).into(),
+            size: word(record, 12).into(),
+            entries: half(record, 10).into(),
+            prefix: 0,
+            faults: Vec::new(),
+        };
+        let (mut end, limit) = match wide(file, place)? {
+            Some((end, place)) => (end, place),
+            None => (small, place),
+        };
+        faults.append(&mut end.faults);
+        end.settle(limit)?;
+        faults.extend(end.before());
+        end.faults = faults;
+        Ok(end)
+    }
+
+    /// The directory ends where the records begin: what is missing was put before the archive.
+    fn settle(&mut self, limit: u64) -> Result<(), DirectoryError> {
+        let start = limit
+            .checked_sub(self.size)
+            .ok_or(DirectoryError::Broken("its directory is longer than the file"))?;
+        self.prefix = start
+            .checked_sub(self.start)
+            .ok_or(DirectoryError::Broken("its directory is not where it says"))?;
+        self.start = start;
+        Ok(())
+    }
+
+    fn before(&self) -> Option<Fault> {
+        let fault = Fault::new(FaultKind::Stray, "bytes stand before the archive");
+        (self.prefix > 0).then(|| bytes(fault, self.prefix))
+    }
+}
+
+/// What is said of bytes behind the last record, and of a comment in it.
+fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
+    let mut found = Vec::new();
+    if bytes > 0 {
+        found.push(super::bytes(Fault::new(FaultKind::Stray, "bytes follow the archive"), bytes));
+    }
+    if comment > 0 {
+        found.push(super::bytes(
+            Fault::new(FaultKind::Comment, "the archive has a comment"),
+            comment,
+        ));
+    }
+    found
+}
+
+/// The zip64 record, if there is one, and its place.
+fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
+    let Some(at) = record.checked_sub(LOCATOR) else { return Ok(None) };
+    let mut locator = [0; 20];
+    read(file, at, &mut locator)?;
+    if !locator.starts_with(b"PK\x06\x07") {
+        return Ok(None);
+    }
+    // Where bytes stand before the archive, the place is off, and the record is the shortest there is.
+    let places = [double(&locator, 8), at.saturating_sub(WIDE)];
+    let mut bytes = [0; 56];
+    for place in places.into_iter().filter(|place| *place <= at.saturating_sub(WIDE)) {
+        read(file, place, &mut bytes)?;
+        if bytes.starts_with(b"PK\x06\x06") {
+            let more = at - place - WIDE;
+            let faults = if more == 0 { Vec::new() } else { vec![extensible(more)] };
+            let [here, entries, size, start] = [24, 32, 40, 48].map(|at| double(&bytes, at));
+            if here != entries {
+                return Err(DirectoryError::Broken("it is one of several disks"));
+            }
+            return Ok(Some((End { start, size, entries, prefix: 0, faults }, place)));
+        }
+    }
+    Err(DirectoryError::Broken("its zip64 record is not where it says"))
+}
+
+fn extensible(bytes: u64) -> Fault {
+    let what = "its zip64 record has data of its own, which installers refuse";
+    super::bytes(Fault::new(FaultKind::Feature, what), bytes)
+}

@@ -1,0 +1,107 @@
+//! One member as the directory has it.
+
+use super::field::{self, Fields, half, word};
+use crate::package::{Fault, FaultKind};
+
+/// A member as the directory has it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name; bytes that are not UTF-8 are replaced.
+    pub name: String,
+    /// Whether the name is UTF-8, and said to be.
+    pub utf8: bool,
+    /// Flags (APPNOTE 4.4.4).
+    pub flags: u16,
+    /// How it is packed: 0 stored, 8 deflated.
+    pub method: u16,
+    /// Date and time as DOS writes them.
+    pub time: (u16, u16),
+    /// The CRC-32 of its bytes.
+    pub crc32: u32,
+    /// How many bytes it has packed.
+    pub compressed: u64,
+    /// And unpacked.
+    pub size: u64,
+    /// Type and permissions as Unix writes them; 0 where they are not told.
+    pub mode: u32,
+    /// Where its local header is.
+    pub header: u64,
+    /// Where its bytes begin.
+    pub data: u64,
+}
+
+/// Bytes of a fixed directory entry.
+const ENTRY: usize = 46;
+/// The bit that says that sizes follow a member.
+pub(super) const DESCRIPTOR: u16 = 1 << 3;
+pub(super) const ENCRYPTED: u16 = 1;
+const UTF8: u16 = 1 << 11;
+
+impl Entry {
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.name.ends_with('/') || self.mode & 0o170_000 == 0o040_000
+    }
+
+    /// Whether its bytes are not compressed.
+    pub fn is_stored(&self) -> bool {
+        self.method == 0
+    }
+
+    /// Whether its bytes are encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.flags & ENCRYPTED != 0
+    }
+
+    /// Where the bytes behind its own begin.
+    pub(super) fn end(&self) -> u64 {
+        self.data + self.compressed
+    }
+
+    /// The next entry, and the fault that an extra field gives it another name. `prefix` are the bytes
+    /// before the archive, by which all places are off.
+    pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Option<Fault>)> {
+        let (fixed, name, extra) = parts(rest)?;
+        let numbers = [24, 20, 42].map(|at| word(fixed, at));
+        let [size, compressed, header] = field::wide(extra, numbers)?;
+        let flags = half(fixed, 8);
+        let text = std::str::from_utf8(name);
+        let entry = Self {
+            name: String::from_utf8_lossy(name).into_owned(),
+            utf8: text.is_ok_and(|text| text.is_ascii() || flags & UTF8 != 0),
+            flags,
+            method: half(fixed, 10),
+            time: (half(fixed, 14), half(fixed, 12)),
+            crc32: word(fixed, 16),
+            compressed,
+            size,
+            mode: word(fixed, 38) >> 16,
+            header: header.checked_add(prefix)?,
+            data: 0,
+        };
+        Some((entry, other_name(name, extra)))
+    }
+}
+
+/// The numbers of the next entry, its name and its extra fields.
+fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+    let fixed = rest.take(ENTRY)?;
+    if !fixed.starts_with(b"PK\x01\x02") {
+        return None;
+    }
+    let (name, extra) = (rest.take(half(fixed, 28).into())?, rest.take(half(fixed, 30).into())?);
+    rest.take(half(fixed, 32).into())?;
+    Some((fixed, name, extra))
+}
+
+/// The name in a Unicode path field (APPNOTE 4.6.9), when it is another than the member's.
+pub(super) fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
+    const PATH: u16 = 0x7075;
+    let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    (other != name).then(|| {
+        Fault::new(FaultKind::Disagree, "an extra field gives it another name")
+            .of(text(name))
+            .because(format!("`{}`", text(other)))
+    })
+}

@@ -1,0 +1,95 @@
+//! `entry_points.txt` of a package that exists (entry points specification).
+
+use std::collections::BTreeMap;
+
+use super::{Fault, FaultKind};
+use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
+
+/// No package has more entry points.
+const MOST: usize = 1000;
+
+/// The entries of a file, and what in it is none.
+#[derive(Debug, Default)]
+pub struct EntryPoints {
+    /// Whatever stands on both sides of a `=`, in order.
+    pub entries: Vec<EntryPoint>,
+    /// What is wrong with lines; those of entries have the line as detail too.
+    pub faults: Vec<Fault>,
+}
+
+impl EntryPoints {
+    /// Reads the file.
+    pub fn parse(text: &str) -> Self {
+        let (mut points, mut group, mut count) = (Self::default(), "", 0);
+        let lines = text.lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                group = name.trim();
+                continue;
+            }
+            if count == MOST {
+                let what =
+                    format!("it has more than {MOST} entry points; the others were not read");
+                points.faults.push(Fault::new(FaultKind::EntryPoint, what));
+                break;
+            }
+            count += 1;
+            points.line(group, line);
+        }
+        points
+    }
+
+    /// Those that are sound, with what they lead to.
+    pub fn sound(&self) -> impl Iterator<Item = (&EntryPoint, Object<'_>)> {
+        self.entries.iter().filter_map(|entry| Some((entry, entry.object()?)))
+    }
+
+    /// Console scripts and what they start; others are named with their group.
+    pub fn by_name(&self) -> BTreeMap<String, String> {
+        let name = |entry: &EntryPoint| match &*entry.group {
+            CONSOLE_SCRIPTS => entry.name.clone(),
+            group => format!("[{group}] {}", entry.name),
+        };
+        self.entries.iter().map(|entry| (name(entry), entry.object.clone())).collect()
+    }
+
+    fn line(&mut self, group: &str, line: &str) {
+        let entry = line.split_once('=').map(|(name, object)| EntryPoint {
+            group: group.to_owned(),
+            name: name.trim().to_owned(),
+            object: object.trim().to_owned(),
+        });
+        if entry.as_ref().and_then(EntryPoint::object).is_none() {
+            let fault = Fault::new(FaultKind::EntryPoint, "a line is no entry point");
+            self.faults.push(fault.because(format!("`{line}`")));
+        }
+        self.entries.extend(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_read_from_their_group() {
+        let points =
+            EntryPoints::parse("# made\n[console_scripts]\na = m:f\nb=n:g [x]\n\n[other]\nc = o\n");
+        let said: Vec<String> =
+            points.by_name().iter().map(|(name, object)| format!("{name} -> {object}")).collect();
+        assert_eq!(said, ["[other] c -> o", "a -> m:f", "b -> n:g [x]"]);
+        let attributes: Vec<_> = points.sound().map(|(_, object)| object.attribute).collect();
+        assert_eq!(attributes, [Some("f"), Some("g"), None]);
+        assert!(points.faults.is_empty());
+    }
+
+    #[test]
+    fn lines_that_are_no_entries_are_faults() {
+        let points = EntryPoints::parse("a = m:f\n[g]\nb\nc = 1m\n[gui_scripts]\nd = m\n");
+        let details: Vec<_> = points.faults.iter().filter_map(|f| f.detail.as_deref()).collect();
+        assert_eq!(details, ["`a = m:f`", "`b`", "`c = 1m`", "`d = m`"]);
+        assert_eq!((points.entries.len(), points.sound().count()), (3, 0));
+        let many = EntryPoints::parse(&("[g]\n".to_owned() + &"a = m\n".repeat(1002)));
+        assert_eq!((many.entries.len(), many.faults.len()), (1000, 1));
+    }
+}

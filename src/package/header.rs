@@ -1,0 +1,57 @@
+//! Headers as mails have them, in which core metadata and a wheel's `WHEEL` are written (RFC 822).
+
+/// The fields of a header, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header {
+    fields: Vec<(String, String)>,
+    body: Option<String>,
+}
+
+impl Header {
+    /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
+    pub fn parse(text: &str) -> Self {
+        let (mut header, mut rest) = (Self::default(), text);
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            if line.is_empty() {
+                header.body = Some(after.to_owned());
+                break;
+            }
+            header.line(line);
+            rest = after;
+        }
+        header
+    }
+
+    fn line(&mut self, line: &str) {
+        if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), self.fields.last_mut()) {
+            value.push('\n');
+            value.push_str(line.trim());
+        } else if let Some((name, value)) = line.split_once(':') {
+            self.fields.push((name.to_owned(), value.trim().to_owned()));
+        }
+    }
+
+    /// What follows the blank line, where there is one.
+    pub fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
+    /// Every value of a field. Field names are compared without case.
+    pub fn all(&self, field: &str) -> Vec<String> {
+        self.fields
+            .iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case(field))
+            .map(|(_, value)| value.clone())
+            .collect()
+    }
+
+    /// The first value of a field.
+    pub fn first(&self, field: &str) -> Option<&str> {
+        self.fields
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(field))
+            .map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,135 @@
+//! The rows of RECORD, one after the other (CSV, RFC 4180).
+
+use std::io::{BufReader, Bytes, Read};
+use std::iter::Peekable;
+
+/// Rows that are read from a text; of each its three fields, if it has just these.
+pub struct Rows<R: Read> {
+    text: Peekable<Bytes<BufReader<R>>>,
+    read: u64,
+    /// Why it is no text, if it is none.
+    unreadable: Option<&'static str>,
+}
+
+/// A row while it is read: what is behind the third field is only counted.
+#[derive(Default)]
+struct Row {
+    fields: Vec<Vec<u8>>,
+    field: Vec<u8>,
+    count: usize,
+}
+
+impl Row {
+    fn end_field(&mut self) {
+        let field = std::mem::take(&mut self.field);
+        self.count += 1;
+        if self.count <= 3 {
+            self.fields.push(field);
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.count == 1 && self.fields[0].is_empty()
+    }
+}
+
+/// A row without exactly three fields.
+pub struct NotThree;
+
+/// Rows that are not blank.
+impl<R: Read> Iterator for Rows<R> {
+    type Item = Result<[String; 3], NotThree>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let row = self.row()?;
+            if !row.is_blank() {
+                return Some(self.fields(row).ok_or(NotThree));
+            }
+        }
+    }
+}
+
+impl<R: Read> Rows<R> {
+    /// The rows of this text.
+    pub fn new(text: R) -> Self {
+        Self { text: BufReader::new(text).bytes().peekable(), read: 0, unreadable: None }
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.read
+    }
+
+    /// Why it was no text.
+    pub fn unreadable(&self) -> Option<&'static str> {
+        self.unreadable
+    }
+
+    /// The next byte; none at the end, and where it cannot be read.
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.text.next()?.ok()?;
+        self.read += 1;
+        Some(byte)
+    }
+
+    fn comes(&mut self, byte: u8) -> bool {
+        matches!(self.text.peek(), Some(Ok(next)) if *next == byte)
+    }
+
+    fn row(&mut self) -> Option<Row> {
+        let (mut row, mut quoted, mut any) = (Row::default(), false, false);
+        while let Some(byte) = self.byte() {
+            any = true;
+            match byte {
+                b'"' if quoted && self.comes(b'"') => {
+                    self.byte();
+                    row.field.push(byte);
+                }
+                b'"' if quoted || row.field.is_empty() => quoted = !quoted,
+                b',' if !quoted => row.end_field(),
+                b'\n' if !quoted => {
+                    row.end_field();
+                    return Some(row);
+                }
+                b'\r' if !quoted && self.comes(b'\n') => {}
+                byte => row.field.push(byte),
+            }
+        }
+        row.end_field();
+        any.then_some(row)
+    }
+
+    fn fields(&mut self, row: Row) -> Option<[String; 3]> {
+        let exact = row.count == 3;
+        let fields: Vec<String> = row.fields.into_iter().map(|bytes| self.text_of(bytes)).collect();
+        <[String; 3]>::try_from(fields).ok().filter(|_| exact)
+    }
+
+    fn text_of(&mut self, bytes: Vec<u8>) -> String {
+        if bytes.contains(&0) {
+            self.unreadable = Some("it has a NUL byte");
+        }
+        String::from_utf8(bytes).unwrap_or_else(|error| {
+            self.unreadable = Some("it is not UTF-8");
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_as_csv() {
+        let text: &[u8] = b"a,b,c\r\n\"x, \"\"y\"\"\",,\n\n\"l\nm\",h,1\na,b\na,b,c,d,e\n\xff,,";
+        let mut rows = Rows::new(text);
+        let mut read = Vec::new();
+        for row in rows.by_ref() {
+            read.push(row.map_or_else(|_| "none".to_owned(), |row| row.join("|")));
+        }
+        assert_eq!(read, ["a|b|c", "x, \"y\"||", "l\nm|h|1", "none", "none", "\u{fffd}||"]);
+        assert_eq!((rows.bytes(), rows.unreadable().is_some()), (text.len() as u64, true));
+    }
+}

@@ -1,0 +1,136 @@
+//! Requirements (dependency specifiers, PEP 508), as far as a set of packages can be held to them.
+
+use std::str::FromStr;
+
+use pep440_rs::VersionSpecifiers;
+
+use crate::names::normalized;
+
+mod marker;
+
+/// A `Requires-Dist`.
+#[derive(Debug, Clone)]
+pub struct Requirement {
+    /// What is required, as indexes compare it.
+    pub name: String,
+    /// The extras of it, likewise.
+    pub extras: Vec<String>,
+    /// Which versions will do; none where it is required from an address.
+    pub versions: Option<VersionSpecifiers>,
+    /// The extras that the requirement is for.
+    pub of_extras: Vec<String>,
+    /// As it was written.
+    pub text: String,
+}
+
+/// A text that is no requirement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoRequirement;
+
+impl FromStr for Requirement {
+    type Err = NoRequirement;
+
+    fn from_str(text: &str) -> Result<Self, NoRequirement> {
+        let text = text.trim();
+        let end = text
+            .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
+            .unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let (extras, rest) = extras(rest.trim_start())?;
+        let (versions, marker) = if let Some(address) = rest.strip_prefix('@') {
+            // A `;` belongs to the address unless a space stands before it.
+            let (address, marker) = address
+                .split_once(" ;")
+                .map_or((address, None), |(address, marker)| (address, Some(marker)));
+            if !address.contains(':') {
+                return Err(NoRequirement);
+            }
+            (None, marker)
+        } else {
+            let (versions, marker) = rest
+                .split_once(';')
+                .map_or((rest, None), |(versions, marker)| (versions, Some(marker)));
+            (Some(specifiers(versions.trim())?), marker)
+        };
+        let of_extras =
+            marker.map_or(Ok(Vec::new()), |marker| marker::extras(marker).ok_or(NoRequirement))?;
+        Ok(Self {
+            name: normalized(name).ok_or(NoRequirement)?,
+            extras,
+            versions,
+            of_extras: of_extras.iter().filter_map(|extra| normalized(extra)).collect(),
+            text: text.to_owned(),
+        })
+    }
+}
+
+/// `[a, b]`, and what follows.
+fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
+    let Some(inside) = text.strip_prefix('[') else { return Ok((Vec::new(), text)) };
+    let (inside, rest) = inside.split_once(']').ok_or(NoRequirement)?;
+    if inside.trim().is_empty() {
+        return Ok((Vec::new(), rest.trim_start()));
+    }
+    let extras = inside
+        .split(',')
+        .map(|extra| normalized(extra.trim()).ok_or(NoRequirement))
+        .collect::<Result<_, _>>()?;
+    Ok((extras, rest.trim_start()))
+}
+
+/// Version specifiers, also in brackets as older tools write them.
+fn specifiers(text: &str) -> Result<VersionSpecifiers, NoRequirement> {
+    let bare = text.strip_prefix('(').map_or(Some(text), |rest| rest.strip_suffix(')'));
+    bare.ok_or(NoRequirement)?.parse().map_err(|_| NoRequirement)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_taken_apart() {
+        let parse = |text: &str| text.parse::<Requirement>().unwrap();
+        let plain = parse("A.b_c");
+        assert_eq!(
+            (&*plain.name, plain.extras.len(), plain.versions.unwrap().len()),
+            ("a-b-c", 0, 0)
+        );
+        let whole = parse(
+            r#"a[X, y_z] >=1,<2 ; python_version >= "3.8" and (extra == 'One' or extra == "two")"#,
+        );
+        assert_eq!(
+            (whole.extras, whole.of_extras),
+            (vec!["x".to_owned(), "y-z".to_owned()], vec!["one".to_owned(), "two".to_owned()])
+        );
+        assert!(whole.versions.unwrap().contains(&"1.5".parse().unwrap()));
+        assert!(parse("a (>=1.0)").versions.unwrap().contains(&"1.0".parse().unwrap()));
+        assert!(parse("a @ https://example.org/a;b.whl ; extra == 'x'").versions.is_none());
+        assert!(parse("a[]==1").extras.is_empty());
+        parse(&format!("a; {}os_name == ''{}", "(".repeat(64), ")".repeat(64)));
+    }
+
+    #[test]
+    fn what_is_no_requirement_is_refused() {
+        for text in [
+            "",
+            "a=1",
+            "a[",
+            "a[b",
+            "a[,]",
+            "a ==",
+            "a @ nowhere",
+            "a;",
+            "a; b",
+            "a; extra",
+            "a; extra == x",
+            "a; extra == 'x' and",
+            "-a",
+            "a b",
+            &format!("a; {}", "(".repeat(100_000)),
+            &format!("a; {}os_name == ''{}", "(".repeat(65), ")".repeat(65)),
+        ] {
+            assert!(text.parse::<Requirement>().is_err(), "{text:?}");
+        }
+    }
+}

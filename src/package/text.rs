@@ -1,0 +1,26 @@
+//! Texts of packages: bytes that are not text.
+
+use super::{Fault, FaultKind};
+use crate::package::zip_file::LONGEST_TEXT;
+
+/// The text that these bytes are, and why they are none: too long, not UTF-8, or with a NUL, of which
+/// readers take the one or the other side.
+pub fn checked(bytes: Vec<u8>) -> (String, Option<Fault>) {
+    let wrong = |what: &'static str| Some(Fault::new(FaultKind::Text, what));
+    let fault = if bytes.len() as u64 > LONGEST_TEXT {
+        wrong("longer than 2 MiB, the limit for it")
+    } else if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        wrong("has a NUL byte").map(|fault| fault.because(format!("byte {at}")))
+    } else {
+        None
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, fault),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let no_text = || wrong("not UTF-8").map(|fault| fault.because(format!("byte {at}")));
+            (text, fault.or_else(no_text))
+        }
+    }
+}
