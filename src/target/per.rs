@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Variant;
-
 /// `per="none|isa|family|AXIS"`: of which artifacts a distribution is made, and how many there are.
 ///
-/// What a split means is decided here and in [`Variant`] alone: the others ask for values,
+/// What a split means is decided here and in [`super::Variant`] alone: the others ask for values,
 /// placeholders and words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Per {
@@ -68,23 +66,6 @@ impl Per {
     /// Whether it is by something that no machine tells.
     pub fn is_by_axis(&self) -> bool {
         matches!(self, Self::Axis(_))
-    }
-
-    /// The variants that it makes, one a distribution.
-    pub fn variants(&self, values: &dyn Values) -> Vec<Variant> {
-        let values = match self {
-            Self::None => return vec![Variant::None],
-            Self::Family => values.families(),
-            Self::Isa => values.isas(),
-            Self::Axis(name) => values.axis(name),
-        };
-        values.into_iter().map(|value| Variant::Of(self.clone(), value)).collect()
-    }
-
-    /// The variant that belongs to a distribution of `variant`.
-    #[must_use]
-    pub fn beside(&self, variant: &Variant) -> Variant {
-        if *self == Self::None { Variant::None } else { variant.clone() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One of the distributions that a package is split into.
 
-use super::Per;
+use super::{Per, Values};
 use crate::names::Family;
 
 /// What a distribution is made for.
@@ -10,6 +10,25 @@ pub enum Variant {
     None,
     /// For one value of a split: a family, an ISA, or a value of an axis.
     Of(Per, String),
+}
+
+impl Per {
+    /// The variants that it makes, one a distribution.
+    pub fn variants(&self, values: &dyn Values) -> Vec<Variant> {
+        let values = match self {
+            Self::None => return vec![Variant::None],
+            Self::Family => values.families(),
+            Self::Isa => values.isas(),
+            Self::Axis(name) => values.axis(name),
+        };
+        values.into_iter().map(|value| Variant::Of(self.clone(), value)).collect()
+    }
+
+    /// The variant that belongs to a distribution of `variant`.
+    #[must_use]
+    pub fn beside(&self, variant: &Variant) -> Variant {
+        if *self == Self::None { Variant::None } else { variant.clone() }
+    }
 }
 
 impl Variant {
