@@ -39,7 +39,7 @@ pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
 pub use demo::DemoArgs;
 pub use diff::DiffArgs;
-pub use elf::{EditArgs, ElfArgs, ElfCommand, ShowArgs, VerifyArgs};
+pub use elf::{CompareArgs, EditArgs, ElfArgs, ElfCommand, ShowArgs};
 pub use explain::ExplainArgs;
 pub use fmt::FmtArgs;
 pub use help::HelpArgs;
@@ -50,7 +50,7 @@ pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
-pub use verify::VerifyPackagesArgs;
+pub use verify::VerifyArgs;
 
 /// The value of `--manifest` that stands for the manifest that the program carries. A directory of
 /// that name is `./built-in`.
@@ -131,7 +131,7 @@ pub enum Command {
     Retag(RetagArgs),
     Index(IndexArgs),
     Serve(ServeArgs),
-    Verify(VerifyPackagesArgs),
+    Verify(VerifyArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Demo(DemoArgs),

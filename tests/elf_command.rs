@@ -1,4 +1,4 @@
-//! `rockpack elf show`, `edit` and `verify`, as scripts and people meet them.
+//! `rockpack elf show`, `edit` and `compare`, as scripts and people meet them.
 
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ fn edit_sets_exactly_the_rpath_that_was_asked_for() {
     let facts = bench.facts("out.so");
     assert_eq!((facts.rpath.as_deref(), facts.runpath), (Some(value), None));
     assert_eq!(fs::read(bench.path("libprobe.so")).unwrap(), before, "the source changed");
-    bench.succeeds(&["verify", "libprobe.so", "out.so"]);
+    bench.succeeds(&["compare", "libprobe.so", "out.so"]);
     let again = bench.succeeds(&["edit", "out.so", "-o", "again.so", "--rpath", value]);
     assert!(again.contains("nothing changes"), "{again}");
     assert_eq!(fs::read(bench.path("again.so")).unwrap(), fs::read(bench.path("out.so")).unwrap());
@@ -182,7 +182,7 @@ fn edit_appends_and_converts() {
         "only the tag flips"
     );
     assert_eq!(old.len(), new.len());
-    let said = bench.succeeds(&["verify", "libprobe.so", "same.so"]);
+    let said = bench.succeeds(&["compare", "libprobe.so", "same.so"]);
     assert!(said.contains("all invariants hold"), "{said}");
 }
 
@@ -206,7 +206,7 @@ fn edit_renames_everywhere_at_once() {
     );
     assert_eq!(facts.versions[0].library, "libanother.so.6");
     assert_eq!(facts.runpath.as_deref(), Some("/first:/second"), "nobody asked for another rpath");
-    let said = bench.succeeds(&["verify", "libprobe.so", "out.so"]);
+    let said = bench.succeeds(&["compare", "libprobe.so", "out.so"]);
     assert!(
         said.contains(
             "SONAME `libprobe.so.1` → `libother.so.1`\nNEEDED `libc.so.6` → `libanother.so.6`"
@@ -305,7 +305,7 @@ fn holes_stay_holes() {
     let written = fs::metadata(bench.path("out.so")).unwrap();
     assert!(written.len() > 5 * GIB);
     assert!(written.blocks() * 512 < 1 << 20, "{} blocks", written.blocks());
-    bench.succeeds(&["verify", "sparse.so", "out.so"]);
+    bench.succeeds(&["compare", "sparse.so", "out.so"]);
 }
 
 /// Writes `from` to `to`, with other bytes at the last place of `needle`.
@@ -317,13 +317,13 @@ fn corrupt(from: &Path, to: &Path, needle: &[u8], replacement: &[u8]) {
 }
 
 #[test]
-fn verify_names_the_invariant() {
+fn compare_names_the_invariant() {
     let Some(bench) = Bench::new() else { return };
     bench.succeeds(&["edit", "libprobe.so", "-o", "out.so", "--rpath", "/another/directory"]);
-    assert!(bench.succeeds(&["verify", "libprobe.so", "libprobe.so"]).contains("no difference"));
+    assert!(bench.succeeds(&["compare", "libprobe.so", "libprobe.so"]).contains("no difference"));
     let violates = |needle: &[u8], replacement: &[u8], invariant: &str| {
         corrupt(&bench.path("out.so"), &bench.path("wrong.so"), needle, replacement);
-        let said = bench.fails(&["verify", "libprobe.so", "wrong.so"], 1);
+        let said = bench.fails(&["compare", "libprobe.so", "wrong.so"], 1);
         assert!(said.contains(&format!("wrong.so violates {invariant}: ")), "{invariant}: {said}");
     };
     // the value of `answer`, in its section
@@ -341,10 +341,10 @@ fn verify_names_the_invariant() {
         &["-shared", "-fPIC", "-Wl,-soname,libprobe.so.1,-rpath,/x", "-O2", "-DMORE"],
         "other.so",
     );
-    assert!(bench.fails(&["verify", "libprobe.so", "other.so"], 1).contains("violates"));
+    assert!(bench.fails(&["compare", "libprobe.so", "other.so"], 1).contains("violates"));
     let whole = fs::read(bench.path("out.so")).unwrap();
     fs::write(bench.path("cut.so"), &whole[..whole.len() / 2]).unwrap();
-    assert!(bench.fails(&["verify", "libprobe.so", "cut.so"], 1).contains("truncated"));
+    assert!(bench.fails(&["compare", "libprobe.so", "cut.so"], 1).contains("truncated"));
     corrupt(
         &bench.path("out.so"),
         &bench.path("empty.so"),
@@ -353,9 +353,9 @@ fn verify_names_the_invariant() {
     );
     assert!(
         bench
-            .fails(&["verify", "libprobe.so", "empty.so"], 1)
+            .fails(&["compare", "libprobe.so", "empty.so"], 1)
             .contains("empty.so violates I11: DT_RPATH `/another::irectory` has an empty")
     );
-    assert!(bench.fails(&["verify", "libprobe.so", "nothing"], 2).contains("nothing"));
-    assert!(bench.fails(&["verify", "probe.c", "out.so"], 1).contains("not an ELF file"));
+    assert!(bench.fails(&["compare", "libprobe.so", "nothing"], 2).contains("nothing"));
+    assert!(bench.fails(&["compare", "probe.c", "out.so"], 1).contains("not an ELF file"));
 }

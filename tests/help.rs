@@ -51,7 +51,7 @@ const COMMANDS: &[&[&str]] = &[
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],
-    &["elf", "verify"],
+    &["elf", "compare"],
     &["cache"],
     &["cache", "stats"],
     &["cache", "prune"],

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
 use rockpack::elf::{Edits, Rename, Rpath, RpathEdit};
 
-/// Show, edit and verify ELF files outside of a build
+/// Show, edit and compare ELF files outside of a build
 ///
 /// This is the editor that `rockpack build` uses. It needs no other program and never writes to
 /// the file it reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic
@@ -21,7 +21,7 @@ pub struct ElfArgs {
 pub enum ElfCommand {
     Show(ShowArgs),
     Edit(EditArgs),
-    Verify(VerifyArgs),
+    Compare(CompareArgs),
 }
 
 /// Show the kind, names and needs of an ELF file
@@ -103,7 +103,7 @@ pub struct EditArgs {
 /// Exit status: 0 all invariants hold, 1 one is violated or OLD is not a file that can be edited,
 /// 2 a file can't be read.
 #[derive(Debug, Args)]
-pub struct VerifyArgs {
+pub struct CompareArgs {
     /// The file before the edit
     #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
     pub old: PathBuf,

@@ -21,7 +21,7 @@ use rockpack::plan::OnlyName;
 /// wrong with the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = VERIFY_EXAMPLES)]
-pub struct VerifyPackagesArgs {
+pub struct VerifyArgs {
     /// Wheels, sdists and directories of them, such as `dist`
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
     pub paths: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! `rockpack elf show`, `edit` and `verify`: the ELF editor by itself.
+//! `rockpack elf show`, `edit` and `compare`: the ELF editor by itself.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use rockpack::text::with_causes;
 use super::{Failure, environment, print, print_exact};
 use crate::cli::ElfCommand;
 
+mod compare;
 mod edit;
 mod headers;
 mod show;
-mod verify;
 
 /// Carries out one of the three commands.
 pub fn run(command: &ElfCommand) -> Result<(), Failure> {
     match command {
         ElfCommand::Show(args) => show::run(args),
         ElfCommand::Edit(args) => edit::run(args),
-        ElfCommand::Verify(args) => verify::run(args),
+        ElfCommand::Compare(args) => compare::run(args),
     }
 }
 

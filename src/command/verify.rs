@@ -12,7 +12,7 @@ use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
 use super::{Failure, environment, print, print_exact};
-use crate::cli::VerifyPackagesArgs;
+use crate::cli::VerifyArgs;
 use crate::{inputs, ui};
 
 mod given;
@@ -24,7 +24,7 @@ use given::Given;
 use ignored::Judged;
 
 /// Checks, shows what was found, and prints a line for each package.
-pub fn run(args: &VerifyPackagesArgs) -> Result<(), Failure> {
+pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let plan = args
         .plan

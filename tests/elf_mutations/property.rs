@@ -83,7 +83,7 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     check_overlays(&plan, bytes.len() as u64);
     let edited = materialize(bytes, &plan);
     assert_eq!(elf::verify(&file, &Watched(&edited), &plan), Ok(()));
-    // What was written is what `elf verify` finds right, and what a loader finds.
+    // What was written is what `elf compare` finds right, and what a loader finds.
     assert_eq!(elf::compare(&file, &Watched(&edited)), Ok(()));
     differential::check(bytes, &edited, edits);
     let after = elf::facts(&Watched(&edited)).unwrap().unwrap();

@@ -6,12 +6,12 @@ use rockpack::elf::{self, ElfFacts, Violation};
 use rockpack::source::{Code, Problem, Problems};
 
 use super::{open, print, refused};
-use crate::cli::VerifyArgs;
+use crate::cli::CompareArgs;
 use crate::command::Failure;
 use crate::ui;
 
 /// Prints what was edited and that all invariants hold, or fails with those that don't.
-pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let (old, new) = (open(&args.old)?, open(&args.new)?);
     let old_fault = |error: &_| refused("check an edit of", &args.old, error);
     let before = elf::inspect(&old).and_then(|info| info.editable_facts());
