@@ -17,6 +17,7 @@ use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath};
 use crate::package::directory::Entry;
 use crate::package::{OpenError, Wheel, WheelName};
+use crate::regular;
 use fs_err as fs;
 use tempfile::NamedTempFile;
 
@@ -181,7 +182,9 @@ impl Rewrite<'_> {
         let was_there = match file.persist_noclobber(&place) {
             Ok(_) => false,
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                if !same::content(error.file.path(), &place).map_err(failed)? {
+                if regular::sha256(error.file.path()).map_err(failed)?
+                    != regular::sha256(&place).map_err(failed)?
+                {
                     return Err(RetagError::Exists { path: place });
                 }
                 true

@@ -32,6 +32,7 @@ mod manifest_errors;
 mod manifest_files;
 mod messages;
 mod outputs;
+mod package_mutations;
 mod planning;
 mod planning_errors;
 mod problem_codes;

@@ -43,7 +43,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("retag", &["archive", "package"]),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
-    ("verify", &["archive", "elf", "package", "plan", "review"]),
+    ("verify", &["archive", "elf", "package", "plan", "policy", "review"]),
     ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
 ];
 

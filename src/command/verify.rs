@@ -98,23 +98,19 @@ fn packages(given: &Given) -> io::Result<Vec<Package>> {
         members[index].extend(part.map_err(|error| regular::of(path, error))?);
     }
     let all: Vec<_> = opened.into_iter().zip(members).zip(&given.packages).collect();
-    let concluded: Vec<io::Result<Package>> =
-        all.into_par_iter()
-            .map(|((wheel, members), (found, name))| match wheel {
-                Some(wheel) => Ok(wheel.conclude(&members)),
-                None => verify::sdist(&found.path, name)
-                    .map_err(|error| regular::of(&found.path, error)),
-            })
-            .collect();
+    let concluded: Vec<io::Result<Package>> = all
+        .into_par_iter()
+        .map(|((wheel, members), (found, name))| match wheel {
+            Some(wheel) => Ok(wheel.conclude(&members)),
+            None => verify::sdist(&found.path, name),
+        })
+        .collect();
     concluded.into_iter().collect()
 }
 
 fn open(found: &Found, name: &str) -> io::Result<Option<Wheel>> {
     match found.form {
-        Form::Wheel => {
-            let wheel = Wheel::open(&found.path, name);
-            wheel.map(Some).map_err(|error| regular::of(&found.path, error))
-        }
+        Form::Wheel => Wheel::open(&found.path, name).map(Some),
         Form::Sdist => Ok(None),
     }
 }

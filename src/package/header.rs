@@ -10,16 +10,27 @@ pub struct Header {
 impl Header {
     /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
     pub fn parse(text: &str) -> Self {
-        let mut fields: Vec<(String, String)> = Vec::new();
-        for line in text.lines().take_while(|line| !line.is_empty()) {
-            if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), fields.last_mut()) {
-                value.push('\n');
-                value.push_str(line.trim());
-            } else if let Some((name, value)) = line.split_once(':') {
-                fields.push((name.to_owned(), value.trim().to_owned()));
+        let (mut header, mut rest) = (Self::default(), text);
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            if line.is_empty() {
+                header.body = Some(after.to_owned());
+                break;
             }
+            header.line(line);
+            rest = after;
         }
-        Self { fields, body: body(text).map(str::to_owned) }
+        header
+    }
+
+    fn line(&mut self, line: &str) {
+        if let (true, Some((_, value))) = (line.starts_with([' ', '\t']), self.fields.last_mut()) {
+            value.push('\n');
+            value.push_str(line.trim());
+        } else if let Some((name, value)) = line.split_once(':') {
+            self.fields.push((name.to_owned(), value.trim().to_owned()));
+        }
     }
 
     /// What follows the blank line, where there is one.
@@ -43,16 +54,4 @@ impl Header {
             .find(|(name, _)| name.eq_ignore_ascii_case(field))
             .map(|(_, value)| value.as_str())
     }
-}
-
-/// The text behind the first blank line.
-fn body(text: &str) -> Option<&str> {
-    let mut rest = text;
-    while let Some((line, after)) = rest.split_once('\n') {
-        if line.trim_end_matches('\r').is_empty() {
-            return Some(after);
-        }
-        rest = after;
-    }
-    None
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::process::{Log, ProcessError, Run};
-use super::wheel_of;
+use super::wheelhouse::in_directory;
 use crate::names::{Form, PackageName};
 use crate::package::Wheel;
 use crate::regular;
@@ -83,18 +83,11 @@ impl Place {
 
 /// The wheels in a directory, which have to be of distribution `name`, sorted.
 pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
-    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let mut wheels: Vec<PathBuf> = entries
-        .iter()
-        .map(fs::DirEntry::path)
-        .filter(|p| p.to_str().and_then(Form::of_file) == Some(Form::Wheel))
-        .collect();
-    wheels.sort();
+    let wheels = in_directory(directory, |file| Form::of_file(file) == Some(Form::Wheel))?;
     for wheel in &wheels {
         regular::check(wheel, &fs::symlink_metadata(wheel)?)?;
         let opened = Wheel::open(wheel).map_err(|e| Failed::new(with_causes(&e)))?;
-        let found =
-            wheel_of(&wheel.file_name().unwrap_or_default().to_string_lossy()).unwrap_or_default();
+        let found = opened.name().dist.normalized();
         if found != name.as_str() {
             return Err(Failed::new(format!(
                 "{} is of the distribution `{found}`, not `{name}`",

@@ -55,7 +55,10 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
 }
 
 /// The files of a directory that `fits` holds for, sorted by name; of none, nothing.
-fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+pub(super) fn in_directory(
+    directory: &Path,
+    fits: impl Fn(&str) -> bool,
+) -> io::Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
     }

@@ -1,7 +1,9 @@
 //! What matters of ELF files in packages: what they are for, and where they look for libraries.
 
 use super::member::Kind;
+use crate::elf::stub::StubMachine;
 use crate::elf::{self, ElfKind, Machine, ReadAt};
+use crate::policy;
 
 /// An ELF file.
 #[derive(Debug)]
@@ -37,11 +39,7 @@ impl Binary {
 
     /// The architecture that a platform tag has to name, where it is known.
     pub fn architecture(&self) -> Option<&'static str> {
-        match self.machine {
-            Machine::X86_64 => Some("x86_64"),
-            Machine::Aarch64 => Some("aarch64"),
-            Machine::Other { .. } => None,
-        }
+        StubMachine::of(self.machine).map(policy::architecture)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Finding;
-use crate::source::{Code, Problem, Problems, Severity};
+use crate::source::{Code, Problem, Problems, Severity, printable};
 
 /// How many members of one fault are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +72,9 @@ const LONGEST: usize = 300;
 
 /// A text of an archive, in which nothing can move a terminal's cursor.
 fn plain(text: &str) -> String {
-    let shown: String = text
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
-        .collect();
-    let cut = text.chars().nth(LONGEST).is_some();
-    if cut { shown + "…" } else { shown }
+    let shown: String = text.chars().take(LONGEST).collect();
+    let cut = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
+    format!("{}{cut}", printable(&shown))
 }
 
 fn particular(finding: &Finding) -> Option<String> {

@@ -82,8 +82,11 @@ impl Wheel {
         package.size = members.iter().map(|member| member.size).sum();
         package.elf_files =
             members.iter().filter(|member| matches!(member.kind, Kind::Elf(_))).count();
-        package.searches =
-            entries.iter().zip(members).flat_map(|(entry, member)| search(entry, member)).collect();
+        package.searches = entries
+            .iter()
+            .zip(members)
+            .filter_map(|(entry, member)| search(entry, member))
+            .collect();
         package.installed = layout::installed(entries);
         found.extend(layout::check(entries, members, self.file.dist_info()));
         found.extend(layout::clashes(&package.installed));
@@ -159,19 +162,13 @@ fn missing(file: &str) -> Finding {
     Finding::error(Code::MissingMetadata, format!("its metadata directory has no {file}"))
 }
 
-fn search(entry: &Entry, member: &Member) -> Vec<Search> {
-    let Kind::Elf(binary) = &member.kind else { return Vec::new() };
-    let path = layout::site_path(&entry.name);
-    // A loader that sees DT_RUNPATH does not look at DT_RPATH.
-    let (directories, runpath) = match (&binary.runpath, &binary.rpath) {
-        (Some(runpath), _) => (runpath, true),
-        (None, Some(rpath)) => (rpath, false),
-        (None, None) => return Vec::new(),
-    };
-    vec![Search {
+fn search(entry: &Entry, member: &Member) -> Option<Search> {
+    let Kind::Elf(binary) = &member.kind else { return None };
+    Some(Search {
         member: entry.name.clone(),
-        path: path.unwrap_or_default(),
-        directories: directories.clone(),
-        runpath,
-    }]
+        path: layout::site_path(&entry.name).unwrap_or_default(),
+        // A loader that sees DT_RUNPATH does not look at DT_RPATH.
+        directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
+        runpath: binary.runpath.is_some(),
+    })
 }

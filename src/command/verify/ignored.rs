@@ -1,7 +1,7 @@
 //! What the manifest says of findings.
 
 use rockpack::manifest::{Glob, IgnoreRule, Manifest, Template};
-use rockpack::names::{DistName, PackageName, RelPath};
+use rockpack::names::{PackageName, RelPath, normalized};
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::verify::{Finding, Package};
 
@@ -74,18 +74,19 @@ fn owner<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PackageName> {
 
 /// Whether the name that a placeholder is filled in to make can be `name`, which is normalised.
 fn is_of(template: &str, name: &str) -> bool {
-    let normalized = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
+    // A part of a name need not be one.
+    let part = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
     match template
         .split_once('{')
         .and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)))
     {
         Some((before, after)) => {
-            let (before, after) = (normalized(before), normalized(after));
+            let (before, after) = (part(before), part(after));
             name.len() > before.len() + after.len()
                 && name.starts_with(&before)
                 && name.ends_with(&after)
         }
-        None => template.parse::<DistName>().is_ok_and(|template| template.normalized() == name),
+        None => normalized(template).as_deref() == Some(name),
     }
 }
 
