@@ -20,8 +20,9 @@ mod request;
 mod source_build;
 mod title;
 
+pub use crate::archive::metadata::{Description, Metadata};
 pub use crate::names::Form;
-pub use distribution::{Absent, Description, Distribution, Metadata};
+pub use distribution::{Absent, Distribution};
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};

@@ -31,7 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("catalog", &["elf", "policy"]),
     ("archive", &[]),
     ("cache", &["archive"]),
-    ("plan", &["catalog", "elf", "manifest"]),
+    ("plan", &["archive", "catalog", "elf", "manifest"]),
     ("resolve", &["catalog", "elf", "manifest", "plan", "policy", "target"]),
     ("package", &["archive", "elf", "plan"]),
     ("review", &["catalog", "elf", "package", "plan"]),

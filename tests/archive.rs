@@ -68,9 +68,8 @@ fn write_wheel(place: &Path) {
             .unwrap();
     }
     wheel.end(member, &Digest::of(&program)).unwrap();
-    let metadata = Metadata { summary: Some("A test".into()), ..Metadata::new(dist, version) }
-        .render()
-        .unwrap();
+    let metadata = Metadata { summary: "A test".into(), ..Metadata::default() };
+    let metadata = metadata.render(&dist, &version, &[]).unwrap();
     let script = EntryPoint {
         group: CONSOLE_SCRIPTS.into(),
         name: "test-tool".into(),

@@ -2,71 +2,53 @@
 
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
+
 use crate::names::{DistName, RelPath};
 use crate::version::Version;
 
-/// A distribution's metadata. Texts stand in the file exactly as they are here.
-#[derive(Debug, Clone)]
+/// What the core metadata says, without name and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Metadata {
-    /// The distribution.
-    pub name: DistName,
-    /// Its version.
-    pub version: Version,
-    /// Fields that an sdist leaves to the build of its wheel.
-    pub dynamic: Vec<Dynamic>,
-    /// One line.
-    pub summary: Option<String>,
-    /// Any number of lines.
+    /// `Summary`.
+    pub summary: String,
+    /// `Description`, the text that index servers show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Description>,
-    /// Who made it, one line.
-    pub author: Option<String>,
-    /// How to reach them, as in a mail's header (RFC 822).
-    pub author_email: Option<String>,
-    /// SPDX licence expression.
-    pub license: Option<String>,
-    /// Licence texts, relative to `licenses/` of the metadata directory or to the top of the sdist.
-    pub license_files: Vec<RelPath>,
-    /// Trove classifiers.
-    pub classifiers: Vec<String>,
-    /// Words to search for.
-    pub keywords: Vec<String>,
-    /// Labels and addresses; the home page has the label `Homepage`.
+    /// `License-Expression`.
+    pub license: String,
+    /// `Author`.
+    pub author: String,
+    /// `Project-URL: Homepage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_page: Option<String>,
+    /// `Project-URL` of other labels: labels and addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<(String, String)>,
-    /// Version specifier of the Python versions that it runs with.
-    pub requires_python: Option<String>,
-    /// Extras that may be asked for.
-    pub extras: Vec<String>,
-    /// Requirements (PEP 508).
-    pub requires: Vec<String>,
+    /// `Classifier`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classifiers: Vec<String>,
+    /// `Keywords`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+    /// `Requires-Python`.
+    pub requires_python: String,
+    /// `Requires-Dist`, verbatim.
+    pub requires_dist: Vec<String>,
+    /// Requirements and extras are computed at installation (`Dynamic`, PEP 643).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub computed: bool,
 }
 
-/// The long description, the file's body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The long description of a package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Description {
-    /// What it is written in: `text/markdown`, `text/x-rst` or `text/plain`.
+    /// `Description-Content-Type`, without parameters: `text/markdown`, `text/x-rst` or `text/plain`.
     pub content_type: String,
-    /// Its text.
+    /// The text, with a line feed at its end.
     pub text: String,
-}
-
-/// A field whose value is only known when a wheel is built. Spelled exactly as installers
-/// compare it: uv takes any other spelling for a field that it may read statically.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dynamic {
-    /// Requirements.
-    RequiresDist,
-    /// Extras.
-    ProvidesExtra,
-}
-
-impl Dynamic {
-    /// The field's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::RequiresDist => "Requires-Dist",
-            Self::ProvidesExtra => "Provides-Extra",
-        }
-    }
 }
 
 /// Metadata that cannot be said.
@@ -95,55 +77,43 @@ pub enum MetadataError {
 }
 
 impl Metadata {
-    /// Metadata with a name and a version and nothing else.
-    pub fn new(name: DistName, version: Version) -> Self {
-        Self {
-            name,
-            version,
-            dynamic: Vec::new(),
-            summary: None,
-            description: None,
-            author: None,
-            author_email: None,
-            license: None,
-            license_files: Vec::new(),
-            classifiers: Vec::new(),
-            keywords: Vec::new(),
-            urls: Vec::new(),
-            requires_python: None,
-            extras: Vec::new(),
-            requires: Vec::new(),
-        }
-    }
-
-    /// The file's content.
+    /// The content of METADATA or PKG-INFO of this version of a distribution, whose licence texts lie at
+    /// these paths below `licenses/` of the metadata directory or the top of the sdist. What is empty is
+    /// left out.
     ///
     /// # Errors
     /// When a value is blank or has a line break or a control character.
-    pub fn render(&self) -> Result<String, MetadataError> {
+    pub fn render(
+        &self,
+        name: &DistName,
+        version: &Version,
+        license_files: &[RelPath],
+    ) -> Result<String, MetadataError> {
         let mut fields = Fields(String::new());
         fields.one("Metadata-Version", "2.4")?;
-        fields.one("Name", self.name.as_str())?;
-        fields.one("Version", self.version.as_str())?;
-        fields.all("Dynamic", self.dynamic.iter().map(|field| field.as_str()))?;
-        fields.all("Summary", self.summary.as_deref())?;
+        fields.one("Name", name.as_str())?;
+        fields.one("Version", version.as_str())?;
+        if self.computed {
+            // As installers compare it: uv takes any other spelling for a field that it may read statically.
+            fields.all("Dynamic", ["Requires-Dist", "Provides-Extra"])?;
+        }
+        fields.said("Summary", &self.summary)?;
         if let Some(Description { content_type, .. }) = &self.description {
             fields.one("Description-Content-Type", &format!("{content_type}; charset=UTF-8"))?;
         }
-        fields.all("Author", self.author.as_deref())?;
-        fields.all("Author-email", self.author_email.as_deref())?;
-        fields.all("License-Expression", self.license.as_deref())?;
-        fields.all("License-File", self.license_files.iter().map(RelPath::as_str))?;
+        fields.said("Author", &self.author)?;
+        fields.said("License-Expression", &self.license)?;
+        fields.all("License-File", license_files.iter().map(RelPath::as_str))?;
         fields.all("Classifier", self.classifiers.iter().map(String::as_str))?;
-        if !self.keywords.is_empty() {
-            fields.one("Keywords", &self.keywords.join(","))?;
+        fields.said("Keywords", &self.keywords.join(","))?;
+        if let Some(url) = &self.home_page {
+            fields.url("Homepage", url)?;
         }
         for (label, url) in &self.urls {
             fields.url(label, url)?;
         }
-        fields.all("Requires-Python", self.requires_python.as_deref())?;
-        fields.all("Provides-Extra", self.extras.iter().map(String::as_str))?;
-        fields.all("Requires-Dist", self.requires.iter().map(String::as_str))?;
+        fields.said("Requires-Python", &self.requires_python)?;
+        fields.all("Requires-Dist", self.requires_dist.iter().map(String::as_str))?;
         Ok(fields.with_body(self.description.as_ref().map(|description| &*description.text)))
     }
 }
@@ -162,6 +132,11 @@ impl Fields {
         // Writing to a String cannot fail.
         let _ = writeln!(self.0, "{field}: {value}");
         Ok(())
+    }
+
+    /// A field that may be left out.
+    fn said(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
+        if value.is_empty() { Ok(()) } else { self.one(field, value) }
     }
 
     fn all<'a>(
@@ -202,29 +177,29 @@ fn breaks_line(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn metadata() -> Metadata {
-        Metadata::new("My-Dist".parse().unwrap(), "1.0".parse().unwrap())
+    fn render(metadata: &Metadata) -> Result<String, MetadataError> {
+        let licenses = ["a/LICENSE".parse().unwrap()];
+        let licenses = if metadata.license.is_empty() { &[] } else { &licenses[..] };
+        metadata.render(&"My-Dist".parse().unwrap(), &"1.0".parse().unwrap(), licenses)
     }
 
     #[test]
     fn everything_has_its_field() {
         let full = Metadata {
-            dynamic: vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra],
-            summary: Some("Does things — well".into()),
+            summary: "Does things — well".into(),
             description: Some(Description {
                 content_type: "text/markdown".into(),
                 text: "# Title\n\nText: more\n\n".into(),
             }),
-            author: Some("Somebody, Inc.".into()),
-            author_email: Some("Some Body <some@body.example>".into()),
-            license: Some("MIT AND LicenseRef-Other".into()),
-            license_files: vec!["a/LICENSE".parse().unwrap()],
+            license: "MIT AND LicenseRef-Other".into(),
+            author: "Somebody, Inc.".into(),
+            home_page: Some("https://example.org".into()),
+            urls: vec![("Source".into(), "https://example.org/source".into())],
             classifiers: vec!["Programming Language :: Python :: 3".into()],
-            urls: vec![("Homepage".into(), "https://example.org".into())],
-            requires_python: Some(">=3.10".into()),
-            extras: vec!["extra".into()],
-            requires: vec!["other==1.0".into(), "third==1.0; extra == \"extra\"".into()],
-            ..metadata()
+            keywords: vec!["one".into(), "two".into()],
+            requires_python: ">=3.10".into(),
+            requires_dist: vec!["other==1.0".into(), "third==1.0; extra == \"extra\"".into()],
+            computed: true,
         };
         let expected = "\
 Metadata-Version: 2.4
@@ -235,13 +210,13 @@ Dynamic: Provides-Extra
 Summary: Does things — well
 Description-Content-Type: text/markdown; charset=UTF-8
 Author: Somebody, Inc.
-Author-email: Some Body <some@body.example>
 License-Expression: MIT AND LicenseRef-Other
 License-File: a/LICENSE
 Classifier: Programming Language :: Python :: 3
+Keywords: one,two
 Project-URL: Homepage, https://example.org
+Project-URL: Source, https://example.org/source
 Requires-Python: >=3.10
-Provides-Extra: extra
 Requires-Dist: other==1.0
 Requires-Dist: third==1.0; extra == \"extra\"
 
@@ -249,44 +224,43 @@ Requires-Dist: third==1.0; extra == \"extra\"
 
 Text: more
 ";
-        assert_eq!(full.render().unwrap(), expected);
+        assert_eq!(render(&full).unwrap(), expected);
     }
 
     #[test]
     fn what_is_not_known_is_not_said() {
-        assert_eq!(
-            metadata().render().unwrap(),
-            "Metadata-Version: 2.4\nName: My-Dist\nVersion: 1.0\n"
-        );
+        let nothing = render(&Metadata::default()).unwrap();
+        assert_eq!(nothing, "Metadata-Version: 2.4\nName: My-Dist\nVersion: 1.0\n");
     }
 
     #[test]
     fn no_value_smuggles_in_a_field() {
         for bad in ["a\nName: evil", "a\rb", "a\u{85}b", "a\u{2028}b", "a\0b"] {
-            let error = Metadata { summary: Some(bad.into()), ..metadata() }.render().unwrap_err();
-            assert_eq!(error, MetadataError::LineBreak { field: "Summary", value: bad.into() });
-            assert!(Metadata { requires: vec![bad.into()], ..metadata() }.render().is_err());
-            assert!(
-                Metadata { urls: vec![("Label".into(), bad.into())], ..metadata() }
-                    .render()
-                    .is_err()
-            );
+            let error = render(&Metadata { summary: bad.into(), ..Metadata::default() });
+            let field = MetadataError::LineBreak { field: "Summary", value: bad.into() };
+            assert_eq!(error, Err(field));
+            for metadata in [
+                Metadata { requires_dist: vec![bad.into()], ..Metadata::default() },
+                Metadata { urls: vec![("Label".into(), bad.into())], ..Metadata::default() },
+            ] {
+                assert!(render(&metadata).is_err());
+            }
         }
     }
 
     #[test]
     fn a_field_has_a_value() {
-        let error = Metadata { author: Some(" ".into()), ..metadata() }.render().unwrap_err();
-        assert_eq!(error.to_string(), "the metadata field Author is blank");
-        assert!(
-            Metadata { urls: vec![("Label".into(), String::new())], ..metadata() }
-                .render()
-                .is_err()
+        let said = |metadata: &Metadata| render(metadata).unwrap_err().to_string();
+        let author = Metadata { author: " ".into(), ..Metadata::default() };
+        assert_eq!(said(&author), "the metadata field Author is blank");
+        let url = |label: &str, url: &str| Metadata {
+            urls: vec![(label.into(), url.into())],
+            ..Metadata::default()
+        };
+        assert_eq!(said(&url("Label", "")), "the metadata field Project-URL is blank");
+        assert_eq!(
+            said(&url("a, b", "https://example.org")),
+            "the label `a, b` of a project address has a comma"
         );
-        let error =
-            Metadata { urls: vec![("a, b".into(), "https://example.org".into())], ..metadata() }
-                .render()
-                .unwrap_err();
-        assert_eq!(error.to_string(), "the label `a, b` of a project address has a comma");
     }
 }

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use super::ExecuteError;
 use super::bytes::Bytes;
 use super::timings::{Kind, Recorder, Subject};
-use crate::archive::metadata::{self, Dynamic};
 use crate::archive::{sdist, wheel};
 use crate::catalog::{Origin, Tree};
 use crate::elf::forward::forwarding_library;
@@ -164,39 +163,4 @@ fn relink(source: &Origin, rpath: &str, tree: &Tree) -> Result<Bytes, String> {
     let plan = elf::edit(&file, &edits)
         .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
     Ok(Bytes::Edited { path, seen, plan })
-}
-
-/// The core metadata of a distribution.
-pub(super) fn core_metadata(
-    plan: &Plan,
-    distribution: &Distribution,
-    license_files: Vec<RelPath>,
-) -> metadata::Metadata {
-    let said = &distribution.metadata;
-    metadata::Metadata {
-        summary: Some(said.summary.clone()),
-        description: said.description.as_ref().map(|description| metadata::Description {
-            content_type: description.content_type.clone(),
-            text: description.text.clone(),
-        }),
-        author: Some(said.author.clone()),
-        license: Some(said.license.clone()),
-        license_files,
-        classifiers: said.classifiers.clone(),
-        keywords: said.keywords.clone(),
-        urls: said
-            .home_page
-            .iter()
-            .map(|url| ("Homepage".to_owned(), url.clone()))
-            .chain(said.urls.iter().cloned())
-            .collect(),
-        requires_python: Some(said.requires_python.clone()),
-        requires: said.requires_dist.clone(),
-        dynamic: if said.computed {
-            vec![Dynamic::RequiresDist, Dynamic::ProvidesExtra]
-        } else {
-            Vec::new()
-        },
-        ..metadata::Metadata::new(distribution.name.clone(), plan.version.clone())
-    }
 }

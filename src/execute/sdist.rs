@@ -2,7 +2,7 @@
 
 use std::io::{Seek, Write};
 
-use super::prepare::{Content, Output, Ready, core_metadata};
+use super::prepare::{Content, Output, Ready};
 use super::wheel::{WriteError, console_scripts};
 use crate::archive::Timestamp;
 use crate::archive::sdist::{SdistMember, write_sdist};
@@ -18,7 +18,9 @@ pub(super) fn write<W: Write + Seek>(
     reporter: &dyn Reporter,
 ) -> Result<u64, WriteError> {
     let mut members = Vec::new();
-    let licenses = output.licenses.iter().map(|text| text.path.clone()).collect();
+    let Distribution { name, metadata, .. } = distribution;
+    let licenses: Vec<_> = output.licenses.iter().map(|text| text.path.clone()).collect();
+    let info = metadata.render(name, &plan.version, &licenses)?;
     for Ready { path, executable, content } in output.members.into_iter().chain(output.licenses) {
         if let Content::File(bytes) = content {
             let mut content = vec![0; usize::try_from(bytes.len()).unwrap_or_default()];
@@ -30,7 +32,6 @@ pub(super) fn write<W: Write + Seek>(
             members.push(SdistMember { path, executable, content });
         }
     }
-    let info = core_metadata(plan, distribution, licenses).render()?;
     if !distribution.entry_points.is_empty() {
         let text = console_scripts(distribution)?;
         members.push(SdistMember {
@@ -44,7 +45,6 @@ pub(super) fn write<W: Write + Seek>(
         executable: false,
         content: info.into_bytes(),
     });
-    let mut file =
-        write_sdist(file, &distribution.name, &plan.version, Timestamp::EARLIEST, &members)?;
+    let mut file = write_sdist(file, name, &plan.version, Timestamp::EARLIEST, &members)?;
     Ok(file.stream_position()?)
 }

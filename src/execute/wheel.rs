@@ -8,7 +8,7 @@ use super::bytes::Bytes;
 use super::cache_lookup::CacheLookup;
 use super::dedup;
 use super::pack::{Entry, PackError, Packing};
-use super::prepare::{Content, Output, Ready, core_metadata};
+use super::prepare::{Content, Output, Ready};
 use super::sample::shrinks;
 use super::sbom::Bill;
 use super::tar_image::TarImage;
@@ -207,11 +207,11 @@ fn dist_info(
             content: Content::File(Bytes::Memory(text.into_bytes())),
         })
     };
-    let license_files = licenses.iter().map(|l| l.path.clone()).collect();
-    let mut members = vec![
-        text("METADATA", core_metadata(plan, distribution, license_files).render()?)?,
-        text("WHEEL", wheel_file(&plan.platform_tag))?,
-    ];
+    let license_files: Vec<_> = licenses.iter().map(|l| l.path.clone()).collect();
+    let Distribution { name, metadata, .. } = distribution;
+    let metadata = metadata.render(name, &plan.version, &license_files)?;
+    let mut members =
+        vec![text("METADATA", metadata)?, text("WHEEL", wheel_file(&plan.platform_tag))?];
     if !distribution.entry_points.is_empty() {
         members.push(text("entry_points.txt", console_scripts(distribution)?)?);
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Header;
 use super::requirement::Requirement;
+use crate::archive::metadata as said;
 use crate::names::{DistName, NameError, normalized};
-use crate::plan;
 use crate::version::{Version, VersionError};
 
 /// What a package says of itself.
@@ -69,7 +69,7 @@ impl Metadata {
     }
 
     /// What a plan says too.
-    pub fn described(&self) -> plan::Metadata {
+    pub fn described(&self) -> said::Metadata {
         let first = |field| self.first(field).unwrap_or_default().to_owned();
         let urls = self.all("Project-URL");
         let pairs = urls.iter().filter_map(|url| url.split_once(','));
@@ -77,7 +77,7 @@ impl Metadata {
             .map(|(label, url)| (label.trim().to_owned(), url.trim().to_owned()))
             .partition(|(label, _)| label == "Homepage");
         let keywords = first("Keywords");
-        plan::Metadata {
+        said::Metadata {
             summary: first("Summary"),
             description: self.description(),
             license: first("License-Expression"),
@@ -97,11 +97,11 @@ impl Metadata {
     }
 
     /// The body, as whoever wrote it meant it to end.
-    fn description(&self) -> Option<plan::Description> {
+    fn description(&self) -> Option<said::Description> {
         let text = self.0.body()?.trim_end();
         let kind = self.first("Description-Content-Type").unwrap_or("text/plain");
         let content_type = kind.split(';').next().unwrap_or_default().trim().to_owned();
-        (!text.is_empty()).then(|| plan::Description { content_type, text: format!("{text}\n") })
+        (!text.is_empty()).then(|| said::Description { content_type, text: format!("{text}\n") })
     }
 }
 

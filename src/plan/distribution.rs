@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Archive, Member, Step};
+use super::{Archive, Member, Metadata, Step};
 use crate::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath};
 
 /// One file that a build writes: a wheel or an sdist.
@@ -49,50 +49,6 @@ pub struct Distribution {
     /// About how many bytes the file will have, where somebody took a sample; no part of what is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
-}
-
-/// What the core metadata says, without name and version.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Metadata {
-    /// `Summary`.
-    pub summary: String,
-    /// `Description`, the text that index servers show.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<Description>,
-    /// `License-Expression`.
-    pub license: String,
-    /// `Author`.
-    pub author: String,
-    /// `Project-URL: Homepage`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub home_page: Option<String>,
-    /// `Project-URL` of other labels: labels and addresses.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub urls: Vec<(String, String)>,
-    /// `Classifier`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub classifiers: Vec<String>,
-    /// `Keywords`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keywords: Vec<String>,
-    /// `Requires-Python`.
-    pub requires_python: String,
-    /// `Requires-Dist`, verbatim.
-    pub requires_dist: Vec<String>,
-    /// Requirements and extras are computed at installation (`Dynamic`, PEP 643).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub computed: bool,
-}
-
-/// The long description of a package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Description {
-    /// `Description-Content-Type`, without parameters: `text/markdown`, `text/x-rst` or `text/plain`.
-    pub content_type: String,
-    /// The text, with a line feed at its end.
-    pub text: String,
 }
 
 /// Something that was selected or named and is not shipped.

@@ -13,25 +13,25 @@ use rockpack::archive::wheel::{WheelWriter, dist_info_dir, wheel_file_name};
 /// 2024-02-29 12:00:00.
 pub const TIME: &str = "1709208000";
 
-fn metadata(name: &str, version: &str, requires: &[&str]) -> Metadata {
+fn metadata(requires: &[&str]) -> Metadata {
     Metadata {
-        requires_python: Some(">=3.8,<4".to_owned()),
-        requires: requires.iter().map(|&one| one.to_owned()).collect(),
-        ..Metadata::new(name.parse().unwrap(), version.parse().unwrap())
+        requires_python: ">=3.8,<4".to_owned(),
+        requires_dist: requires.iter().map(|&one| one.to_owned()).collect(),
+        ..Metadata::default()
     }
 }
 
 /// Writes a wheel of `name` with one module into `dir`.
 pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBuf {
-    let metadata = metadata(name, version, requires);
-    let (dist, version) = (metadata.name.clone(), metadata.version.clone());
+    let (dist, version) = (name.parse().unwrap(), version.parse().unwrap());
+    let metadata = metadata(requires).render(&dist, &version, &[]).unwrap();
     let mut wheel =
         WheelWriter::new(Cursor::new(Vec::new()), &dist, &version, TIME.parse().unwrap()).unwrap();
     let info = dist_info_dir(&dist, &version).unwrap();
     let module = format!("{}.py", dist.file_stem());
     let files = [
         (module.parse().unwrap(), format!("VERSION = \"{version}\"\n")),
-        (info.join(&"METADATA".parse().unwrap()), metadata.render().unwrap()),
+        (info.join(&"METADATA".parse().unwrap()), metadata),
         (
             info.join(&"WHEEL".parse().unwrap()),
             "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -49,19 +49,17 @@ pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBu
 
 /// Writes an sdist into `dir`, newest member from 1980.
 pub fn sdist(dir: &Path, name: &str, version: &str) -> PathBuf {
-    let metadata = metadata(name, version, &[]);
+    let (dist, version) = (name.parse().unwrap(), version.parse().unwrap());
+    let metadata = metadata(&[]).render(&dist, &version, &[]).unwrap();
     let member = |path: &str, content: String| SdistMember {
         path: path.parse().unwrap(),
         executable: false,
         content: content.into_bytes(),
     };
-    let members =
-        [member("PKG-INFO", metadata.render().unwrap()), member("pyproject.toml", String::new())];
-    let bytes =
-        write_sdist(Vec::new(), &metadata.name, &metadata.version, Timestamp::EARLIEST, &members)
-            .unwrap();
+    let members = [member("PKG-INFO", metadata), member("pyproject.toml", String::new())];
+    let bytes = write_sdist(Vec::new(), &dist, &version, Timestamp::EARLIEST, &members).unwrap();
     fs::create_dir_all(dir).unwrap();
-    let path = dir.join(sdist_file_name(&metadata.name, &metadata.version));
+    let path = dir.join(sdist_file_name(&dist, &version));
     fs::write(&path, bytes).unwrap();
     path
 }
