@@ -35,7 +35,7 @@ pub struct Audit {
     pub elf_files: usize,
     /// What keeps it from the next older tag: what forces the one it has. Libraries first, then symbol versions.
     pub forced_by: Vec<Obstacle>,
-    /// The next older tag; of `linux_…` the one that it could have. None where there is none.
+    /// The next older tag; of `linux_…` the one that it could have. `None` for the oldest.
     pub next_older: Option<String>,
     /// Libraries that neither these wheels ship nor any policy allows.
     pub external_libraries: Vec<Obstacle>,

@@ -1,4 +1,4 @@
-//! Programs and libraries: what a file says of itself, whatever its format.
+//! Programs and libraries: the facts of a file, whatever its format.
 //!
 //! ```text
 //! ReadAt ─read─► Binary ─facts─► Facts: kind, machine, names, needs, search directories, versions

@@ -9,7 +9,7 @@
 //! another size nor another time is not opened again.
 //!
 //! **Atomic.** Every file appears by a rename, in an order in which what is named exists before it is
-//! named: metadata, then pages of projects, then pages that lead to them. What is no longer named is
+//! named: metadata, then pages of projects, then pages that lead to them. Pages that nothing names any more are
 //! deleted last. A whole generation behind a symlink would not survive the copy to an object store,
 //! and a reader that asks for two pages would see two generations there as well.
 //!

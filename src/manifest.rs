@@ -7,14 +7,15 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::names::{ArtifactName, Component, Isa, PackageName, RelPath};
-use crate::source::{Place, Problems, Source, Spanned};
-use crate::target::{Condition, Per, Target, Values};
+use crate::names::{ArtifactName, Component, PackageName, RelPath};
+use crate::source::{Problems, Source, Spanned};
+use crate::target::{Condition, Per, Target};
 
 mod compose;
 mod compression;
 mod condition;
 mod decode;
+mod families;
 mod for_target;
 mod forbid;
 mod glob;
@@ -33,6 +34,7 @@ mod warnings;
 
 pub use compression::CompressionRule;
 pub use condition::HasCondition;
+pub use families::{Families, IsaFacts};
 pub use forbid::ForbidRule;
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;
@@ -149,6 +151,8 @@ pub struct Package {
     pub overlay: Option<Spanned<PackageName>>,
     /// Packages that this one requires, at the same version.
     pub requires: Vec<RequireRule>,
+    /// Packages of others that it requires.
+    pub requires_dist: Vec<RequireDistRule>,
     /// Extras (selectors only).
     pub extras: Vec<Extra>,
     /// Packages all of whose artifacts this one takes too, with every component (devel only).
@@ -268,7 +272,7 @@ pub struct ArtifactRule {
     pub repeats: Option<String>,
     /// Why libraries of it can be apart from what belongs to them (runtime packages only).
     pub apart: Option<String>,
-    /// The part of the build that it comes from: `families.kdl` says for which ISAs there is none.
+    /// The part of the build that it comes from: `families.kdl` says which ISAs it is not built for.
     pub subproject: Option<Spanned<String>>,
     /// Why it is no mistake when it matches nothing.
     pub optional: Option<String>,
@@ -344,6 +348,15 @@ pub enum AliasForm {
 pub struct RequireRule {
     /// The package that is required.
     pub package: Spanned<PackageName>,
+    /// Where it counts.
+    pub when: Condition,
+}
+
+/// `requires-dist "numpy>=2" on="…"`.
+#[derive(Debug, Clone)]
+pub struct RequireDistRule {
+    /// What is required.
+    pub requirement: Spanned<python::Requirement>,
     /// Where it counts.
     pub when: Condition,
 }
@@ -429,64 +442,5 @@ pub struct DropRule {
 impl HasGlob for DropRule {
     fn glob(&self) -> &Glob {
         &self.glob
-    }
-}
-
-/// The ISAs there are, in the order of `families.kdl`, and what a build leaves out for some.
-#[derive(Debug, Clone, Default)]
-pub struct Families {
-    /// ISA by name.
-    pub isas: IndexMap<Isa, IsaFacts>,
-    /// Other splits of a build than ISAs and families: the values of each axis.
-    pub axes: IndexMap<String, Vec<String>>,
-    /// Parts of the build that are not built for every ISA, by name.
-    pub subprojects: IndexMap<String, Vec<Isa>>,
-}
-
-/// What `families.kdl` says of one ISA.
-#[derive(Debug, Clone)]
-pub struct IsaFacts {
-    /// Where it is declared.
-    pub place: Place,
-    /// The families it is in, besides its own name.
-    pub families: Vec<String>,
-}
-
-impl Values for Families {
-    fn isas(&self) -> Vec<String> {
-        self.isas.keys().map(ToString::to_string).collect()
-    }
-
-    fn families(&self) -> Vec<String> {
-        self.names().map(str::to_owned).collect()
-    }
-
-    fn axis(&self, name: &str) -> Vec<String> {
-        self.axes.get(name).cloned().unwrap_or_default()
-    }
-}
-
-impl Families {
-    /// Whether `name` is the value of an axis.
-    pub fn is_on_axis(&self, name: &str) -> bool {
-        self.axes.values().flatten().any(|value| value == name)
-    }
-
-    /// The ISAs that `name` (a family or an ISA) stands for, smallest first; empty when nobody knows it.
-    pub fn expand(&self, name: &str) -> Vec<Isa> {
-        let named = |(isa, facts): &(&Isa, &IsaFacts)| {
-            isa.as_str() == name || facts.families.iter().any(|f| f == name)
-        };
-        let mut isas: Vec<Isa> =
-            self.isas.iter().filter(named).map(|(isa, _)| isa.clone()).collect();
-        isas.sort();
-        isas
-    }
-
-    /// Every name that [`Self::expand`] knows.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let families =
-            self.isas.values().flat_map(|facts| facts.families.iter().map(String::as_str));
-        self.isas.keys().map(Isa::as_str).chain(families)
     }
 }

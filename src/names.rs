@@ -44,6 +44,7 @@ mod folded;
 mod form;
 mod path;
 mod platform;
+mod requirement;
 
 pub use compression::Compression;
 pub use family::{Family, Isa};
@@ -51,6 +52,7 @@ pub use folded::{Lookalikes, folded};
 pub use form::Form;
 pub use path::{PathError, RelPath};
 pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
+pub use requirement::{NoRequirement, Requirement};
 
 /// A name that is not of its kind: says what was wrong with which text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -57,7 +57,7 @@ fn string(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// The data of a module that [`module`] made with the name `DIST`; `None` when it is none.
+/// The data of a module that [`module`] made with the name `DIST`; `None` for any other text.
 ///
 /// The text is a Python literal after `=`: JSON, but for three words and commas before closing
 /// brackets.

@@ -375,7 +375,7 @@ impl Problems {
         self.found.iter().filter(|p| p.is_error()).all(|p| p.usage)
     }
 
-    /// Whether there are none at all.
+    /// Whether there is no problem.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

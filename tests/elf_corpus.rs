@@ -60,7 +60,7 @@ fn load(path: &Path, kind: elf::ElfKind) -> String {
         .last()
         .unwrap_or_default()
         .replace(&*path.to_string_lossy(), "FILE");
-    // Addresses and process ids differ from run to run, and what a library says of itself too.
+    // Addresses and process ids differ from run to run, and so does the output of some libraries.
     let error = if output.status.success() {
         String::new()
     } else {

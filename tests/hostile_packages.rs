@@ -1,4 +1,4 @@
-//! Packages that were made to do harm, and what lies where packages are looked for and is none: every
+//! Packages that were made to do harm, and files among packages that are not packages: every
 //! command that reads packages says what is wrong, and ends.
 
 use std::io::Write as _;

@@ -130,7 +130,7 @@ fn a_mistake_in_an_included_file_is_shown_there() {
     succeeds(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
     fs::write(file("packages.kdl"), "include \"built-in\"\ninclude \"ours.kdl\"\n").unwrap();
-    fs::write(file("ours.kdl"), "\n\nsystem-libary \"libx.so.1\"\n").unwrap();
+    fs::write(file("ours.kdl"), "\n\nsystem_library \"libx.so.1\"\n").unwrap();
     let told = fails(dir.path(), &["check", "--manifest", "packaging"]);
     assert!(told.contains("packaging/ours.kdl:3:1") || told.contains("ours.kdl:3:1"), "{told}");
     assert!(told.contains("did you mean `system-library`?"), "{told}");

@@ -1,4 +1,4 @@
-//! Files in the manifest's place that are none, and the readmes beside it: every command that reads
+//! Files in the manifest's place that are not manifests, and the readmes beside it: every command that reads
 //! them ends at once, with what is wrong.
 
 use std::os::unix::fs::symlink;

@@ -89,7 +89,7 @@ pub enum EntryPointError {
 /// The file's content: groups and their entries, both in the order in which they come first.
 ///
 /// # Errors
-/// On the first entry whose group, name or object is none, or that comes twice.
+/// On the first entry with a malformed group, name or object, or that comes twice.
 pub fn entry_points(entries: &[EntryPoint]) -> Result<String, EntryPointError> {
     let mut groups: IndexMap<&str, IndexMap<&str, &str>> = IndexMap::new();
     for entry in entries {

@@ -17,7 +17,7 @@ pub(super) struct Contents {
     /// What runs on an architecture that there are policies for.
     pub files: Vec<File>,
     pub ignored: Vec<Ignored>,
-    /// A file for a machine that there are none for, and which that is.
+    /// A file for a machine without platform tags, and the machine.
     pub foreign: Option<(String, String)>,
 }
 

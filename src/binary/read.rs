@@ -60,7 +60,7 @@ impl BinaryError {
     }
 }
 
-/// Reads what `file` says of itself; `None` when it is no binary of a format that is known here.
+/// Reads the facts of `file`; `None` when it is not a binary of a known format.
 ///
 /// Only headers and the tables they lead to are read.
 ///

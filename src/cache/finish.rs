@@ -90,7 +90,7 @@ impl Cache {
     }
 
     /// An archive as the bytes of a segment, without a second copy of them, and its length: where that can be,
-    /// and no more than two thirds of them are in vain.
+    /// and no more than two thirds of them are unused.
     fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(NamedTempFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();

@@ -60,7 +60,7 @@ pub struct Archive {
 
 impl Offer {
     /// Offers the stream of `key`, which is `content` packed, unless another archive of this build
-    /// does. A stored one that is not as long as its content is none.
+    /// does. A stored one has to be as long as its content.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;

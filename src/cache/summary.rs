@@ -9,7 +9,7 @@ pub struct Summary {
     pub hits: u64,
     /// The packed bytes of those.
     pub hit_bytes: u64,
-    /// How often none was: by its key, or because there is none of its size.
+    /// How often no stream was found, by its key or by its size.
     pub misses: u64,
     /// How many contents were known by their files' fingerprint.
     pub remembered: u64,

@@ -120,7 +120,7 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     }
 }
 
-/// A file that starts like a binary and is none; what could not be read is no file at all.
+/// A file that starts like a binary and is malformed; an error of reading is passed on.
 fn broken(error: BinaryError) -> io::Result<Content> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {

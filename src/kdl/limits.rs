@@ -14,7 +14,7 @@ pub const MOST_PARTS: usize = 200_000;
 /// The text of a file that people call `name`, and that was asked for as `file`.
 ///
 /// # Errors
-/// When its bytes are not UTF-8: the place of the first that is none.
+/// When its bytes are not UTF-8: the place of the first byte that is not.
 pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem> {
     String::from_utf8(bytes).map(|text| Source::of_file(name, file, text)).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());

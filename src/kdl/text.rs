@@ -9,7 +9,7 @@ use super::token::{escape, is_blank, is_newline, is_space, run};
 pub(super) enum Fault {
     /// A `\` before a character that it does nothing to.
     Escape(Range<usize>),
-    /// `\u{…}` of what is no character.
+    /// `\u{…}` whose number is not a character's.
     CodePoint(Range<usize>),
     /// `"""` with something behind it on its line.
     FirstLine(Range<usize>),

@@ -2,7 +2,7 @@
 
 use super::{
     AliasRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment, Extra, ForbidRule,
-    KeepLinkRule, Library, PathRule, RequireRule, RpathRule, Script,
+    KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule, RpathRule, Script,
 };
 use crate::target::Condition;
 
@@ -34,6 +34,7 @@ has_condition!(
     KeepLinkRule,
     Library,
     PathRule,
+    RequireDistRule,
     RequireRule,
     RpathRule,
     Script

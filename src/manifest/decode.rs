@@ -74,6 +74,7 @@ pub(super) fn manifest(
     if let (Some(file), Some(families), true) = (&packages, &families, problems.is_empty()) {
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
         problems.extend(check::unknown_subprojects(&file.packages, families));
+        problems.extend(check::own_required(&file.packages));
     }
     match (packages, families) {
         (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {

@@ -20,6 +20,7 @@ impl Package {
         let exists = self.when.holds(target);
         self.distributions.retain(|line| exists && line.when.holds(target));
         keep(&mut self.requires, target);
+        keep(&mut self.requires_dist, target);
         keep(&mut self.extras, target);
         keep(&mut self.artifacts, target);
         keep(&mut self.without_components, target);

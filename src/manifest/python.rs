@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Glob;
-use crate::names::{PackageName, RelPath};
+use crate::names::{self, PackageName, RelPath};
 use crate::source::{Place, Spanned};
 
 /// What is declared beside the packages of artifacts, in the order of the file.
@@ -190,7 +190,7 @@ impl FromStr for Setting {
     }
 }
 
-/// A requirement of a build (PEP 508), in its author's own spelling.
+/// A requirement (PEP 508), in its author's own spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement(String);
 
@@ -229,18 +229,20 @@ impl Pin {
     }
 }
 
-/// The name at its beginning is checked; the rest is for the installer, which knows the machine.
+/// What versions and markers there are, the installer knows, which knows the machine.
 impl FromStr for Requirement {
     type Err = RequirementError;
 
     fn from_str(text: &str) -> Result<Self, RequirementError> {
-        let end = text
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
-            .unwrap_or(text.len());
-        if text[..end].parse::<crate::names::DistName>().is_ok() {
+        if text.parse::<names::Requirement>().is_ok() {
             return Ok(Self(text.to_owned()));
         }
-        let reason = "it has to begin with the name of a distribution";
+        let starts = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let reason = if starts {
+            "write it like `numpy>=2` or `numpy>=2; python_version < '3.13'`"
+        } else {
+            "it has to begin with the name of a distribution"
+        };
         Err(RequirementError { text: text.to_owned(), kind: "a requirement (PEP 508)", reason })
     }
 }

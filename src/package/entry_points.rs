@@ -8,7 +8,7 @@ use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
 /// No package has more entry points.
 const MOST: usize = 1000;
 
-/// The entries of a file, and what in it is none.
+/// The entries of a file, and its malformed lines.
 #[derive(Debug, Default)]
 pub struct EntryPoints {
     /// Whatever stands on both sides of a `=`, in order.

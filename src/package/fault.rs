@@ -28,7 +28,7 @@ pub enum FaultKind {
     Comment,
     /// No metadata directory, or several.
     MetadataDirectory,
-    /// A text of the metadata that is none, or too long.
+    /// A member of the metadata that is not a text, or is too long.
     Text,
     /// A line that is no entry point.
     EntryPoint,

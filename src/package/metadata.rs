@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::Header;
-use super::requirement::Requirement;
 use crate::archive::metadata as said;
+use crate::names::Requirement;
 use crate::names::{DistName, NameError, normalized};
 use crate::version::{Version, VersionError};
 
-/// What a package says of itself.
+/// The core metadata of a package.
 #[derive(Debug, Clone)]
 pub struct Metadata(Header);
 
@@ -63,7 +63,7 @@ impl Metadata {
         self.all("Provides-Extra").iter().filter_map(|extra| normalized(extra)).collect()
     }
 
-    /// What it requires; of what is no requirement the text.
+    /// What it requires; the text of a malformed requirement.
     pub fn requirements(&self) -> impl Iterator<Item = Result<Requirement, String>> {
         self.all("Requires-Dist").into_iter().map(|text| text.parse().map_err(|_| text))
     }

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 pub struct Rows<R: Read> {
     text: Peekable<Bytes<BufReader<R>>>,
     read: u64,
-    /// Why it is no text, if it is none.
+    /// Why it is not a text, if it is not.
     unreadable: Option<&'static str>,
 }
 

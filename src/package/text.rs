@@ -3,7 +3,7 @@
 use super::{Fault, FaultKind};
 use crate::package::zip_file::LONGEST_TEXT;
 
-/// The text that these bytes are, and why they are none: too long, not UTF-8, or with a NUL, of which
+/// The text of these bytes, or why they have none: too long, not UTF-8, or with a NUL, of which
 /// readers take the one or the other side.
 pub fn checked(bytes: Vec<u8>) -> (String, Option<Fault>) {
     let wrong = |what: &'static str| Some(Fault::new(FaultKind::Text, what));

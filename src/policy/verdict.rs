@@ -11,7 +11,7 @@ pub struct Verdict {
     pub tag: String,
     /// Other tags that are as true: older names, and of files without a C library those of the other one.
     pub also: Vec<String>,
-    /// The next better tag, and what keeps the files from it; `None` where there is none.
+    /// The next better tag, and what keeps the files from it; `None` for the best tag there is.
     pub older: Option<Older>,
 }
 

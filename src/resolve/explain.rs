@@ -149,7 +149,7 @@ impl InDistribution {
 /// A rule that sees a path, and what it says.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// Of which artifact; of all where there is none.
+    /// Of which artifact; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactId>,
     /// What it says.

@@ -29,7 +29,7 @@ pub(super) fn catalog(catalog: &Catalog, targets: &Targets) -> Vec<String> {
         .collect()
 }
 
-/// Packages that are made for each ISA, when there is none.
+/// Packages for each ISA, in a build without one.
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
     let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =

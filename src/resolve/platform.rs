@@ -160,7 +160,7 @@ fn needs<'a>(
     Needs::of(&subjects, &shipped, None)
 }
 
-/// What a forwarding library will say of itself.
+/// The facts that a forwarding library will have.
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
     let machine = match machine {

@@ -29,6 +29,8 @@ pub(super) fn requires(
             requirements.push(requirement(declared, targets, &declared.per.beside(&dist.variant))?);
         }
     }
+    let others = dist.package.requires_dist.iter();
+    requirements.extend(others.map(|rule| rule.requirement.as_str().to_owned()));
     Ok(requirements)
 }
 

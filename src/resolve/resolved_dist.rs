@@ -72,7 +72,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// Packages that are made for each family are not made at all when there is none: most of the set would be missing.
+/// Without a family, packages for each family are not made: most of the set would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =

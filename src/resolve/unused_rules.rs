@@ -217,7 +217,7 @@ fn some(artifacts: &[&Artifact]) -> String {
     first.join(", ") + &more
 }
 
-/// What is no directory.
+/// Its files and links.
 fn files(artifact: &Artifact) -> impl Iterator<Item = &Entry> {
     artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
 }

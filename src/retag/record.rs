@@ -48,7 +48,7 @@ fn row(name: &str, digest: &Digest) -> String {
     format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
 }
 
-/// The first field of a row; of what is none, nothing.
+/// The first field of a row; `None` for a malformed row.
 fn path(row: &str) -> String {
     let first = Rows::new(row.as_bytes()).next().and_then(Result::ok);
     first.map_or_else(String::new, |[path, ..]| path)

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// What a `Range` header asks for of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// All of it: what is no single range of bytes is ignored, as the standard allows.
+    /// All of it: anything but a single range of bytes is ignored, as the standard allows.
     All,
     /// These bytes.
     Part(Range<u64>),

@@ -21,7 +21,7 @@ impl Capped {
         }
     }
 
-    /// Whether there are none.
+    /// Whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

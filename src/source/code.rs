@@ -93,6 +93,7 @@ codes! {
 
     // The plan.
     ImpossibleVersion "impossible-version" "The version is missing or malformed (PEP 440)."
+    VersionTrap "version-trap" "Installers make of the version what its author may not expect."
     PlatformTag "platform-tag" "The platform tag is missing or malformed (PEP 425)."
     TagTooNew "tag-too-new" "The wheels are for newer systems only than the manifest allows."
     TagContradicted "tag-contradicted" "The files need more of a system than the platform tag promises."

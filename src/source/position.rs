@@ -14,7 +14,7 @@ pub struct Position {
 pub struct Span {
     /// Where the first character is.
     pub start: Position,
-    /// Behind the last character; where `start` is when there is none.
+    /// Behind the last character; equal to `start` for an empty span.
     pub end: Position,
 }
 

@@ -64,7 +64,7 @@ impl Log {
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: PathBuf) -> io::Result<Self> {
-        // A log of an earlier build goes; what is no file is not written through.
+        // A log of an earlier build goes; a link or a pipe in its place is not written through.
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => fs::File::create_new(&path)?,

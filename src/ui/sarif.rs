@@ -80,7 +80,7 @@ fn location((place, text): &(Place, String)) -> Value {
     json!({"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": text}})
 }
 
-/// A path as a relative reference (RFC 3986): what is no unreserved character or `/` is encoded.
+/// A path as a relative reference (RFC 3986): all but unreserved characters and `/` are encoded.
 fn uri(path: &str) -> String {
     path.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

@@ -11,7 +11,7 @@ use crate::version::Version;
 /// The names that a wheel has before anything in it is read.
 pub(super) struct Names<'w> {
     file_name: &'w str,
-    /// `None` when the file's name is none.
+    /// `None` when the file's name is not a package's.
     name: Option<WheelName>,
     /// The metadata directory.
     dist_info: &'w str,

@@ -68,7 +68,7 @@ impl Beside {
         Ok((found != *hash).then(|| list("the list has another hash").of(name)))
     }
 
-    /// The rows that are none, and the files of `packages`, named from the list's directory, that have no row.
+    /// The malformed rows, and the files of `packages`, named from the list's directory, that have no row.
     pub fn unlisted<'p>(&self, packages: impl IntoIterator<Item = &'p str>) -> Vec<Finding> {
         let listed: BTreeSet<&str> =
             self.rows.iter().map(|(name, _)| name.strip_prefix("./").unwrap_or(name)).collect();

@@ -149,7 +149,7 @@ impl Wheel {
         text
     }
 
-    /// A text of the metadata directory, if it is there; what is no text of one is a finding.
+    /// A text of the metadata directory, if it is there; a member that is not a text is a finding.
     fn text(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
         let name = format!("{}/{file}", self.file.dist_info()?);
         let (text, fault) = self.file.text(&name)?;

@@ -416,3 +416,39 @@ fn rules_say_how_files_are_compressed() {
         "c.zst store, d store, b store, a store"
     );
 }
+
+/// What index servers show, and what is required of others: of all packages, and of one on one system.
+#[test]
+fn urls_keywords_and_requirements_of_others_are_metadata() {
+    let packages = [
+        package(
+            "meta",
+            "selector",
+            "\"x\" module=\"x_meta\" per=\"none\"",
+            "requires \"core\"\nrequires-dist \"packaging\"",
+        ),
+        runtime(
+            "core",
+            "artifact \"base\" \"lib\"
+            url \"Source\" \"https://example.org/core\"
+            classifier \"Topic :: Software Development\"
+            keyword \"gpu\" \"hip\"
+            requires-dist \"numpy>=2\"
+            requires-dist \"pywin32\" on=\"windows\"",
+        ),
+    ];
+    let case = Case::new(&packages, "base_lib_generic a text a");
+    let plan = case.plan();
+    let core = &distribution(&plan, "x-core").metadata;
+    assert_eq!(core.requires_dist, ["numpy>=2"]);
+    assert_eq!(core.classifiers, ["Topic :: Software Development"]);
+    assert_eq!(core.keywords, ["gpu", "hip"]);
+    assert!(core.urls.contains(&("Source".to_owned(), "https://example.org/core".to_owned())));
+    let told = rendered(&plan, "x", "src/x_meta/_dist_info.py");
+    assert!(told.contains("\"packaging\""), "{told}");
+    let windows = case.asking(|request| {
+        request.platform_tag = Some("win_amd64".parse().unwrap());
+    });
+    let plan = windows.plan();
+    assert_eq!(distribution(&plan, "x-core").metadata.requires_dist, ["numpy>=2", "pywin32"]);
+}

@@ -35,7 +35,7 @@ impl Huffman {
         Some(Self { counts, symbols })
     }
 
-    /// The symbol whose code `bits` begin with, and the code's length. `None` when there is none.
+    /// The symbol whose code `bits` begin with, and the code's length. `None` when no code begins so.
     pub fn decode(&self, mut bits: u64) -> Option<(usize, u16)> {
         let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
         for (length, &count) in (1..).zip(&self.counts[1..]) {

@@ -12,7 +12,7 @@ use crate::binary::ReadAt;
 const ISA_NEEDED: u32 = 0xc000_8002;
 /// `NT_GNU_PROPERTY_TYPE_0`.
 const PROPERTIES: u32 = 5;
-/// Notes are small; what claims more is none.
+/// Notes are small; one that claims more is not read.
 const LARGEST_NOTE: u64 = 1 << 20;
 
 impl ElfInfo {

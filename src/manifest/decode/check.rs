@@ -13,7 +13,7 @@ mod names;
 mod reliance;
 
 pub(super) use circle::projects as circles;
-pub(super) use names::{colliding as colliding_names, unknown_subprojects};
+pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
 use reliance::{check_modes, check_offered, check_targets};
 
 /// What a package says of others. It is kept of every package that has a name, so that a

@@ -5,10 +5,11 @@ use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::text::Choice;
 use super::vocabulary;
 use super::{Block, Context, FromText, Node, Once, license, listing, readme, rules, shadow};
+use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
-    Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule, RequireRule, RpathRule,
-    Rules, Template,
+    Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule, RequireDistRule,
+    RequireRule, RpathRule, Rules, Template,
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Place, Spanned};
@@ -67,6 +68,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let template = lines.once("template", |n| n.argument::<RelPath>("a directory"));
     let overlay = lines.at_most_once("overlay", |n| context.package(n, Some(PackageKind::Runtime)));
     let requires = lines.every("requires", |n| scope.required(n));
+    let requires_dist = lines.every("requires-dist", |n| Some(scope.requires_dist(n))).concat();
     let extras = lines.every("extra", |n| extra(n, &scope));
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
     let told_artifacts = lines.count("artifact");
@@ -76,8 +78,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
     let includes: Rules<PathRule> = rules::paths(&mut lines, &scope, "include");
     let excludes: Rules<PathRule> = rules::paths(&mut lines, &scope, "exclude");
-    let forbids = lines.every("forbid", |n| rules::forbid(n, &scope)).concat();
-    let forbids: Rules<ForbidRule> = forbids.into_iter().collect();
+    let forbids: Rules<ForbidRule> = rules::forbids(&mut lines, &scope);
     let rpaths = lines.every("rpath", |n| rules::rpath(n, &scope)).concat();
     let aliases = lines.every("alias", |n| Some(rules::alias(n, &scope))).concat();
     let libraries = lines.every("find-library", |n| Some(rules::library(n, &scope))).concat();
@@ -127,6 +128,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         template: template.map(|t| Spanned::new(t.value.into(), t.place))?,
         overlay,
         requires,
+        requires_dist,
         extras,
         artifacts_of: artifacts_of.unwrap_or_default(),
         artifacts,
@@ -184,6 +186,16 @@ impl Scope<'_, '_> {
         let when = node.condition();
         self.resolve_once(name.as_slice(), "requires", None, when);
         Some(RequireRule { package: name?, when })
+    }
+
+    fn requires_dist(&self, node: &mut Node<'_>) -> Vec<RequireDistRule> {
+        let requirements = node.at_least_one::<Requirement>("a requirement");
+        let when = node.condition();
+        let rule = |requirement: Spanned<Requirement>| {
+            self.give("requires-dist", requirement.as_str(), when, &requirement.place);
+            RequireDistRule { requirement, when }
+        };
+        requirements.into_iter().map(rule).collect()
     }
 
     fn keep_links(&self, node: &mut Node<'_>) -> Vec<KeepLinkRule> {

@@ -84,7 +84,12 @@ fn path(node: &mut Node<'_>, scope: &Scope<'_, '_>, line: &'static str) -> Optio
     node.is_sound().then(|| globs.into_iter().map(rule).collect())
 }
 
-pub(super) fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Vec<ForbidRule>> {
+/// The paths that the package must not take.
+pub(super) fn forbids<'a>(lines: &mut Block<'a>, scope: &Scope<'_, 'a>) -> Rules<ForbidRule> {
+    lines.every("forbid", |node| forbid(node, scope)).into_iter().flatten().collect()
+}
+
+fn forbid(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Vec<ForbidRule>> {
     let globs = node.at_least_one::<Glob>("a glob");
     let reason = node.required::<String>("reason");
     let when = node.condition();

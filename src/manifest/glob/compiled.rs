@@ -52,7 +52,7 @@ impl Compiled {
 
     /// Whether one of them matches.
     pub fn is_match(&self, text: &str) -> bool {
-        // An empty set matches nothing; that no short glob comes to it, a test holds.
+        // An empty set matches nothing; a test holds that no short glob becomes one.
         self.set.get_or_init(|| build(&self.parsed).unwrap_or_default()).is_match(text)
     }
 }

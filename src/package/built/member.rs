@@ -68,7 +68,7 @@ pub(super) fn of_tar(
     })
 }
 
-/// A member of a zip, whose CRC-32 is known: what is no ELF file is read only where its text is `wanted`.
+/// A member of a zip, whose CRC-32 is known: only ELF files are read, and members whose text is `wanted`.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }

@@ -228,7 +228,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The ELF file that a link leads to; `None` where there is none, so that the loader goes on.
+    /// The ELF file that a link leads to; `None` for a dangling link, which the loader passes over.
     fn followed(
         &self,
         one: &Named<'a>,

@@ -64,7 +64,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// For the codes of which symbols have these lengths. `None` when they are none.
+    /// For the codes of which symbols have these lengths. `None` when they make no code.
     pub fn set(&mut self, literals: &[u8], distances: &[u8]) -> Option<&Self> {
         (self.literals, self.distances) = (Huffman::new(literals)?, Huffman::new(distances)?);
         let (first, second) = self.table.split_at_mut(SIZE);

@@ -12,7 +12,7 @@ use super::steps::{LEAP, Next, Place, Steps};
 
 /// Walkers: as many as their places fit into the registers of the usual processors.
 const WALKERS: usize = 4;
-/// Bits of a stretch. Blocks have some tens of thousands of bytes or fewer, and what is walked beyond their end is in vain.
+/// Bits of a stretch. Blocks have some tens of thousands of bytes or fewer, and walking beyond their end is wasted.
 const STRETCH: usize = 8 * 512;
 /// Bits in which walkers synchronise nearly always (in libraries 98 of 100 do).
 const APPROACH: usize = 8 * 64;
@@ -52,7 +52,7 @@ struct Walker {
 /// What a walker does next.
 enum Turn {
     Walk(Walker),
-    /// Nothing: the block's end is found, or that there is none.
+    /// Nothing: the block's end is found, or known not to exist.
     Done(Option<usize>),
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use crate::manifest::{Distribution, Families, Package, Python};
-use crate::names::{DistName, PackageName};
+use crate::names::{DistName, PackageName, Requirement, normalized};
 use crate::source::{Code, Problem, Problems, Spanned, nearest};
 use crate::target::{Target, Variant};
 
@@ -111,6 +111,28 @@ pub(in super::super) fn unknown_subprojects(
         problems.push(Problem::error(Code::UnknownSubproject, message).label(&subproject.place, label).help(
             "declare it in families.kdl with the ISAs that it is not built for, or leave `subproject` out",
         ));
+    }
+    problems
+}
+
+/// Packages of this manifest that are required as if they were others': no version would be pinned.
+pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) -> Problems {
+    let mut problems = Problems::new();
+    for rule in packages.values().flat_map(|package| &package.requires_dist) {
+        let Ok(requirement) = rule.requirement.as_str().parse::<Requirement>() else { continue };
+        let is_own = |package: &&Package| {
+            let names = package.distributions.iter().map(|d| d.name.as_str());
+            names.filter_map(normalized).any(|name| name == requirement.name)
+        };
+        if let Some(own) = packages.values().find(is_own) {
+            let message = format!("`{}` is package `{}`", requirement.name, own.name.value);
+            problems.push(
+                Problem::error(Code::InvalidText, message)
+                    .label(&rule.requirement.place, "this requires another version of it too")
+                    .label(&own.name.place, "declared here")
+                    .help(format!("write requires \"{}\": the same version", own.name.value)),
+            );
+        }
     }
     problems
 }

@@ -26,7 +26,7 @@ pub(super) const CLASSIFIER: NodeSpec = NodeSpec::new(
 .with(&[part(
     ArgKind::OneOrMore,
     "A :: B",
-    "Classifiers that index servers know; a licence is none of them.",
+    "Classifiers that index servers know, but those of licences.",
 )])
 .example(r#"classifier "Operating System :: POSIX :: Linux""#);
 

@@ -86,6 +86,19 @@ pub const PACKAGE: &[NodeSpec] = &[
         .with(&[argument("PACKAGE", "The package."), MODE, ON])
         .example(r#"requires "core""#),
     NodeSpec::new(
+        "requires-dist",
+        Arity::Any,
+        r#"requires-dist "REQUIREMENT" "REQUIREMENT" mode="…" on="…""#,
+        "Requires packages of others, `Requires-Dist` in the metadata.",
+    )
+    .of(ALL)
+    .with(&[
+        part(ArgKind::OneOrMore, "REQUIREMENT", "A requirement as pip takes it (PEP 508). Packages of this manifest are required by `requires`."),
+        MODE,
+        ON,
+    ])
+    .example(r#"requires-dist "numpy>=2" "pyyaml""#),
+    NodeSpec::new(
         "extra",
         Arity::Any,
         r#"extra "NAME" package="PACKAGE" offer="machine|each|all" at-least=2 mode="…" on="…""#,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pep440_rs::VersionSpecifiers;
 
-use crate::names::normalized;
+use super::normalized;
 
 mod marker;
 
