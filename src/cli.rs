@@ -28,6 +28,7 @@ mod serve;
 mod set;
 mod size;
 mod verify;
+mod version;
 
 pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
@@ -51,6 +52,7 @@ pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
 pub use verify::VerifyArgs;
+pub use version::VersionArgs;
 
 /// The value of `--manifest` that stands for the manifest that the program carries. A directory of
 /// that name is `./built-in`.
@@ -119,6 +121,7 @@ An option with [env: NAME] has the variable's value when the command line does n
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(InitArgs),
+    Version(VersionArgs),
     Scan(ScanArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),

@@ -36,12 +36,14 @@ mod serve;
 #[path = "command/serverless.rs"]
 mod serve;
 mod verify;
+mod version;
 mod wheels;
 
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Init(args) => init::run(args),
+        Command::Version(args) => version::run(args),
         Command::Scan(args) => scan::run(args),
         Command::Check(args) => check::run(args),
         Command::Fmt(args) => fmt::run(args),

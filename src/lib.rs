@@ -51,6 +51,7 @@ pub mod provenance;
 mod python_literal;
 pub mod recorded;
 pub mod regular;
+pub mod release;
 pub mod resolve;
 pub mod retag;
 pub mod review;

@@ -44,3 +44,4 @@ mod schema;
 mod seams;
 mod skips;
 mod verify;
+mod version_command;

@@ -49,6 +49,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("retag", &["archive", "package"]),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
+    ("release", &[]),
     ("verify", &["archive", "binary", "package", "plan", "policy", "review"]),
     ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
 ];
@@ -183,6 +184,7 @@ fn effects_stay_where_they_belong() {
                 | "plan"
                 | "resolve"
                 | "review"
+                | "release"
                 | "names"
                 | "version"
                 | "source"

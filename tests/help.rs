@@ -1,4 +1,4 @@
-//! What rockpack says of itself: help, completions in real shells, the manual page.
+//! How rockpack describes itself: help, completions in real shells, the manual page.
 //!
 //! Shells and formatters that a machine lacks are left out, and named when all tests have run.
 
@@ -99,7 +99,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 fn what_there_is_no_help_on_is_refused_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
-        (&["help", "nothing-like-it"], "there is help on init, scan, check, fmt, plan,"),
+        (&["help", "nothing-like-it"], "there is help on init, version, scan, check, fmt, plan,"),
         (&["help", "elf", "shwo"], "did you mean `show`?"),
         (&["help", "manifest", "artefact"], "did you mean `artifact`?"),
         (&["help", "plan", "--json"], "`rockpack help manifest`"),

@@ -1,0 +1,141 @@
+//! `rockpack version`: the versions of a build.
+
+use std::io::Write;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fs_err as fs;
+use rockpack::manifest::PackageKind;
+use rockpack::regular;
+use rockpack::release::{self, Base, Date, Inputs, Kind, ReleaseType, Versions};
+use rockpack::source::{Code, Problem};
+
+use super::{Failure, environment, print, print_exact};
+use crate::cli::VersionArgs;
+use crate::inputs::near;
+use crate::ui;
+
+/// How large a version.json may be.
+const MOST: u64 = 1 << 20;
+
+/// Prints the versions, and tells what installers make of them.
+pub fn run(args: &VersionArgs) -> Result<(), Failure> {
+    let product = product(args)?;
+    let inputs = inputs(args, &product)?;
+    let versions =
+        release::versions(&inputs).map_err(|error| wrong(error.to_string(), error.remedy()))?;
+    for (trap, remedy) in release::traps(&inputs, &versions) {
+        ui::show_problems(&Problem::warning(Code::VersionTrap, trap).help(remedy).into());
+    }
+    if args.github_output {
+        append(&versions, &product)?;
+    }
+    if args.json {
+        let outputs: serde_json::Map<_, _> = versions
+            .outputs(&product)
+            .into_iter()
+            .map(|(name, value)| (name, value.into()))
+            .collect();
+        let text =
+            serde_json::to_string_pretty(&outputs).map_err(|e| environment(e.to_string()))?;
+        return print_exact(&format!("{text}\n"));
+    }
+    let Versions { wheel, deb, rpm, suffix } = versions;
+    print(&format!(
+        "wheel       {wheel}\ndeb         {deb}\nrpm         {rpm}\nframeworks  {suffix}\n"
+    ))
+}
+
+fn wrong(message: String, remedy: &str) -> Failure {
+    Problem::usage(Code::ImpossibleVersion, message).help(remedy).into()
+}
+
+/// What is released: the name of the manifest's selector.
+fn product(args: &VersionArgs) -> Result<String, Failure> {
+    let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
+    let selector = manifest.packages.values().find(|p| p.kind == PackageKind::Selector);
+    let name = selector.and_then(|p| p.distributions.first()).map(|d| d.name.as_str().to_owned());
+    name.ok_or_else(|| {
+        let message = "no selector of the manifest names what is released";
+        Problem::error(Code::Environment, message)
+            .help("declare a package of kind=\"selector\"")
+            .into()
+    })
+}
+
+fn inputs(args: &VersionArgs, product: &str) -> Result<Inputs, Failure> {
+    let kind = kind(args)?;
+    let mut base = base(args, product)?;
+    base.date = args.base_date.or(base.date);
+    let by_commit = matches!(kind, Kind::Type(kind) if kind.is_by_commit());
+    let sha = args.sha.clone().or_else(|| by_commit.then(checked_out).flatten());
+    Ok(Inputs { product: product.to_owned(), base, kind, date: date(args)?, sha })
+}
+
+fn kind(args: &VersionArgs) -> Result<Kind, Failure> {
+    let word = args.release_type.as_deref();
+    match (&args.version_suffix, args.prerelease_version, word) {
+        (Some(suffix), None, _) => Ok(Kind::Suffix(suffix.clone())),
+        (None, Some(number), Some("prerelease")) => Ok(Kind::Prerelease(number)),
+        (None, None, Some(word)) => word.parse::<ReleaseType>().map(Kind::Type).map_err(|()| {
+            wrong(format!("`{word}` is not a kind of build"), "see `rockpack help version`")
+        }),
+        _ => Err(wrong(
+            "--prerelease-version is for prereleases alone".to_owned(),
+            "take it away, or write --release-type prerelease",
+        )),
+    }
+}
+
+fn base(args: &VersionArgs, product: &str) -> Result<Base, Failure> {
+    if let Some(version) = &args.override_base_version {
+        let remedy = "write it like 7.10.0";
+        return Base::new(version)
+            .map_err(|e| wrong(format!("--override-base-version: {e}"), remedy));
+    }
+    let file = &args.file;
+    let text = regular::read_to_string(file, MOST).map_err(|e| {
+        let remedy = format!(
+            "name the file with `{product}-version`, or give --override-base-version VERSION"
+        );
+        Problem::error(Code::Environment, e.to_string()).help(format!("{}{remedy}", near(file)))
+    })?;
+    Base::read(&text, product).map_err(|e| {
+        let problem = Problem::error(Code::ImpossibleVersion, format!("{}: {e}", file.display()));
+        let remedy = format!("it has to be like {{\"{product}-version\": \"7.10.0\", \"release-metadata\": {{\"base-date\": \"\"}}}}");
+        Failure::Problems(problem.help(remedy).into())
+    })
+}
+
+/// The day that was given, else that of `SOURCE_DATE_EPOCH`, else today, in UTC.
+fn date(args: &VersionArgs) -> Result<Date, Failure> {
+    if let Some(date) = args.date {
+        return Ok(date);
+    }
+    let seconds = match std::env::var("SOURCE_DATE_EPOCH").ok().filter(|text| !text.is_empty()) {
+        Some(text) => text.parse().map_err(|_| {
+            environment(format!("SOURCE_DATE_EPOCH: `{text}` is not a number of seconds"))
+        })?,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+    };
+    let seconds = i64::try_from(seconds).ok().and_then(Date::of_seconds);
+    seconds.ok_or_else(|| environment("SOURCE_DATE_EPOCH is later than the year 9999"))
+}
+
+/// The commit that is checked out here, if git knows one.
+fn checked_out() -> Option<String> {
+    let output = Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+/// Appends `NAME=VALUE` lines to the file that GitHub reads outputs from.
+fn append(versions: &Versions, product: &str) -> Result<(), Failure> {
+    let path = std::env::var_os("GITHUB_OUTPUT")
+        .filter(|path| !path.is_empty())
+        .ok_or_else(|| environment("--github-output: the variable GITHUB_OUTPUT names no file"))?;
+    let lines = versions.outputs(product).map(|(name, value)| format!("{name}={value}\n")).concat();
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(lines.as_bytes()))
+        .map_err(|e| environment(e.to_string()))
+}

@@ -1,0 +1,81 @@
+//! `version.json`: the version that a branch works on.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{Date, DateError};
+
+/// What `version.json` has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// The version: numbers with dots between them.
+    pub version: String,
+    /// The date that a release branch started from.
+    pub date: Option<Date>,
+}
+
+/// Why a text is not a `version.json`.
+#[derive(Debug, thiserror::Error)]
+pub enum BaseError {
+    /// It is not JSON, or not of this form.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// It lacks the version.
+    #[error("it has no text `{0}`")]
+    Missing(String),
+    /// Its version is not a base version.
+    #[error("`{0}` is not numbers with dots between them")]
+    Version(String),
+    /// Its date is not one.
+    #[error("release-metadata.base-date: {0}")]
+    Date(#[from] DateError),
+}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "release-metadata", default)]
+    metadata: Metadata,
+    #[serde(flatten)]
+    others: BTreeMap<String, serde_json::Value>,
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    #[serde(rename = "base-date", default)]
+    base_date: String,
+}
+
+impl Base {
+    /// A base version without a date.
+    ///
+    /// # Errors
+    /// When it is not numbers with dots between them, perhaps with `.postN` behind them.
+    pub fn new(version: &str) -> Result<Self, BaseError> {
+        let (numbers, post) = match version.split_once(".post") {
+            Some((numbers, post)) => (numbers, Some(post)),
+            None => (version, None),
+        };
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if numbers.split('.').chain(post).all(is_number) {
+            return Ok(Self { version: version.to_owned(), date: None });
+        }
+        Err(BaseError::Version(version.to_owned()))
+    }
+
+    /// Reads the text of a `version.json`. An empty date counts as not given.
+    ///
+    /// # Errors
+    /// When it is not JSON, lacks `PRODUCT-version`, or its version or date is malformed.
+    pub fn read(text: &str, product: &str) -> Result<Self, BaseError> {
+        let file: File = serde_json::from_str(text)?;
+        let key = format!("{product}-version");
+        let version = file.others.get(&key).and_then(serde_json::Value::as_str);
+        let version = version.ok_or(BaseError::Missing(key))?;
+        let date = match &*file.metadata.base_date {
+            "" => None,
+            date => Some(date.parse()?),
+        };
+        Ok(Self { date, ..Self::new(version)? })
+    }
+}

@@ -1,0 +1,69 @@
+//! Kinds of builds.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A kind of build that a release flow makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReleaseType {
+    /// The release itself.
+    Release,
+    /// Every night, of the main branch.
+    Nightly,
+    /// Every night, of a release branch.
+    NightlyBkc,
+    /// Of a pull request.
+    Ci,
+    /// By hand.
+    Dev,
+    /// By hand, of a release branch.
+    DevBkc,
+}
+
+/// How a version continues behind its base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// As the type of build says.
+    Type(ReleaseType),
+    /// A release candidate with its number.
+    Prerelease(u32),
+    /// With this text, whatever it is.
+    Suffix(String),
+}
+
+impl ReleaseType {
+    /// Every type with its word.
+    pub const WORDS: [(&'static str, Self); 6] = [
+        ("release", Self::Release),
+        ("nightly", Self::Nightly),
+        ("nightly-bkc", Self::NightlyBkc),
+        ("ci", Self::Ci),
+        ("dev", Self::Dev),
+        ("dev-bkc", Self::DevBkc),
+    ];
+
+    /// Whether it is of a release branch that shares its index with others.
+    pub fn is_bkc(self) -> bool {
+        matches!(self, Self::NightlyBkc | Self::DevBkc)
+    }
+
+    /// Whether it is named by its commit.
+    pub fn is_by_commit(self) -> bool {
+        matches!(self, Self::Ci | Self::Dev | Self::DevBkc)
+    }
+}
+
+impl fmt::Display for ReleaseType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::WORDS.iter().find(|(_, kind)| kind == self).map_or("", |(word, _)| word);
+        f.pad(word)
+    }
+}
+
+impl FromStr for ReleaseType {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::WORDS.iter().find(|(word, _)| *word == text).map(|(_, kind)| *kind).ok_or(())
+    }
+}
