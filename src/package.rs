@@ -32,9 +32,9 @@ mod xz_stream;
 pub mod zip_file;
 
 pub use crate::names::Requirement;
-pub use built::{Built, Bytes, ReadError, Search};
+pub use built::{Built, Bytes, Search};
 pub use content::{Content, Kept, Kind};
-pub use error::{OpenError, PackageError};
+pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};
 pub use found::{Found, packages};
 pub use header::Header;

@@ -20,6 +20,7 @@ use crate::plan::Form;
 use crate::source::{Code, Severity};
 use crate::version::Version;
 
+mod algorithm;
 mod elf;
 mod entry_points;
 mod fault;

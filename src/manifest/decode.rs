@@ -24,17 +24,19 @@ mod libraries;
 mod license;
 mod listing;
 mod once;
+mod outline;
 mod package;
 mod project;
 mod python;
 mod readme;
 mod rules;
+mod scope;
 mod shadow;
 mod text;
 mod vocabulary;
 
-use check::Outline;
 use once::Once;
+use outline::Outline;
 use text::Choice;
 
 pub(super) use vocabulary::{

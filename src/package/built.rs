@@ -5,10 +5,8 @@
 //! in a devel wheel, which is read from front to back.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
 
-use super::{Found, OpenError, PackageError};
+use super::{Found, OpenError, PackageError, ReadError};
 use crate::names::{DistName, RelPath};
 use crate::plan::{Form, Metadata, Step};
 use crate::version::Version;
@@ -101,30 +99,6 @@ impl Search {
     pub fn effective(&self) -> &str {
         self.runpath.as_deref().or(self.rpath.as_deref()).unwrap_or_default()
     }
-}
-
-/// Why packages could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A directory could not be listed.
-    #[error("cannot read built packages")]
-    Read(#[from] io::Error),
-    /// There is nothing to compare in a directory.
-    #[error("{} has no built packages: no .whl and no .tar.gz, neither there nor in a directory in it", .0.display())]
-    Empty(PathBuf),
-    /// A wheel cannot be opened.
-    #[error(transparent)]
-    Wheel(OpenError),
-    /// A package is not what its name says, or is cut short.
-    #[error("{} cannot be read as a {what}", .path.display())]
-    Package {
-        /// The file.
-        path: PathBuf,
-        /// `wheel` or `sdist`.
-        what: &'static str,
-        /// What is wrong with it.
-        source: PackageError,
-    },
 }
 
 /// Reads one package.

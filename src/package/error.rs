@@ -8,6 +8,30 @@ use super::wheel_name::WheelNameError;
 use crate::names::{DistName, PathError};
 use crate::version::Version;
 
+/// Why packages could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A directory could not be listed.
+    #[error("cannot read built packages")]
+    Read(#[from] io::Error),
+    /// There is nothing to compare in a directory.
+    #[error("{} has no built packages: no .whl and no .tar.gz, neither there nor in a directory in it", .0.display())]
+    Empty(PathBuf),
+    /// A wheel cannot be opened.
+    #[error(transparent)]
+    Wheel(OpenError),
+    /// A package is not what its name says, or is cut short.
+    #[error("{} cannot be read as a {what}", .path.display())]
+    Package {
+        /// The file.
+        path: PathBuf,
+        /// `wheel` or `sdist`.
+        what: &'static str,
+        /// What is wrong with it.
+        source: PackageError,
+    },
+}
+
 /// Why a wheel cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

@@ -16,6 +16,7 @@ use crate::manifest::{LibraryRule, Manifest};
 use crate::names::RelPath;
 use crate::plan::{Distribution, Member};
 
+mod group;
 mod load;
 mod messages;
 mod places;

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::licenses::is_text_of_template;
 use super::links::below;
 use super::resolved_dist::ResolvedDist;
 use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
@@ -208,6 +207,11 @@ fn template<'t>(
         .flatten()
         .map(|(path, text)| (path, text))
         .filter(|(path, _)| !is_text_of_template(path))
+}
+
+/// A template's licence text: it is listed as one, beside the members.
+pub(super) fn is_text_of_template(path: &RelPath) -> bool {
+    path.depth() == 0 && path.as_str().starts_with("LICENSE")
 }
 
 /// One function for each console script.

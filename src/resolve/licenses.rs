@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::describe::{EVERY, render};
+use super::describe::{EVERY, is_text_of_template, render};
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use super::runtime_data;
@@ -17,11 +17,6 @@ use crate::source::{Code, Problem};
 
 /// The licence of rockpack's own Python sources, which come with every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
-
-/// A template's licence text: it is listed as one, beside the members.
-pub(super) fn is_text_of_template(path: &RelPath) -> bool {
-    path.depth() == 0 && path.as_str().starts_with("LICENSE")
-}
 
 /// Every licence text that the artifacts install, in the catalog's order.
 pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {

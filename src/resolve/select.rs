@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
-use super::unowned;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
 use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules};
 use crate::names::{ArtifactName, Component, RelPath};
@@ -89,6 +88,12 @@ pub(super) fn runtime<'a>(
     let rule = |id: &'a ArtifactId, trace: &mut _| named(dist.package, id, trace);
     let taken = taken(manifest, catalog, dist, trace, rule);
     own(taken, dist, trace, problems)
+}
+
+/// Whether a rule is about this artifact.
+pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
+    rule.artifact.as_ref().is_none_or(|name| *name == artifact.id.name)
+        && rule.component.is_none_or(|c| c == artifact.id.component)
 }
 
 /// What a distribution takes of the artifacts that `rule` finds a line for.
@@ -279,7 +284,7 @@ impl<'a> Narrowing<'a> {
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
         // Those that drop files of this artifact from every package.
-        let counts = |rule: &&DropRule| rule.everywhere && unowned::in_scope(rule, self.artifact);
+        let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
             return Narrowed::In(by);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::install_tree::Item;
+use super::select::in_scope;
 use super::targets::Targets;
 use super::{directory, unused_rules};
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
@@ -76,13 +77,10 @@ fn first(manifest: &Manifest, artifact: &Artifact, entry: &Entry) -> Option<usiz
 }
 
 fn is_for_what_is_built(id: &ArtifactId, targets: &Targets) -> bool {
-    id.family.is_generic() || targets.built.iter().any(|target| target == id.family.base())
-}
-
-/// Whether a rule is about this artifact.
-pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
-    rule.artifact.as_ref().is_none_or(|name| *name == artifact.id.name)
-        && rule.component.is_none_or(|c| c == artifact.id.component)
+    let base = id.family.base();
+    id.family.is_generic()
+        || targets.is_on_axis(base)
+        || targets.built.iter().any(|target| target == base)
 }
 
 /// How many rules that drop nothing are told in one run.

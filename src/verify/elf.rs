@@ -1,6 +1,5 @@
 //! What matters of ELF files in packages: what they are for, and where they look for libraries.
 
-use super::member::Kind;
 use crate::elf::stub::StubMachine;
 use crate::elf::{self, ElfKind, Machine, ReadAt};
 use crate::policy;
@@ -41,6 +40,17 @@ impl Binary {
     pub fn architecture(&self) -> Option<&'static str> {
         StubMachine::of(self.machine).map(policy::architecture)
     }
+}
+
+/// What a file is to who starts it.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Data,
+    /// It begins with `#!`.
+    Script,
+    Elf(Binary),
+    /// It begins as ELF files do.
+    BrokenElf(String),
 }
 
 /// Looks at an ELF file.

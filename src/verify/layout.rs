@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Finding;
-use super::member::{Kind, Member};
+use super::elf::Kind;
+use super::member::Member;
 use crate::names::{Lookalikes, RelPath, folded};
 use crate::package::directory::Entry;
 use crate::package::sdist::oversize;

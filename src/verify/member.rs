@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::elf::{Binary, binary};
-use super::record::Algorithm;
+use super::algorithm::Algorithm;
+use super::elf::{Kind, binary};
 use crate::package::ZipFile;
 use crate::package::content::Shown;
 use crate::package::directory::Entry;
@@ -20,17 +20,6 @@ pub struct Member {
     /// Why they are not what the archive says.
     pub(super) fault: Option<String>,
     pub(super) kind: Kind,
-}
-
-/// What a file is to who starts it.
-#[derive(Debug)]
-pub(super) enum Kind {
-    Data,
-    /// It begins with `#!`.
-    Script,
-    Elf(Binary),
-    /// It begins as ELF files do.
-    BrokenElf(String),
 }
 
 /// Reads a member, which is hashed by `algorithm`.

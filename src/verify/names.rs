@@ -1,7 +1,8 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
 use super::Finding;
-use super::member::{Kind, Member};
+use super::elf::Kind;
+use super::member::Member;
 use crate::names::{DistName, normalized};
 use crate::package::directory::Entry;
 use crate::package::{Header, Metadata, WheelName};

@@ -4,8 +4,9 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use super::elf::Kind;
 use super::elf::Search;
-use super::member::{Kind, Member};
+use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
 use super::record::Record;

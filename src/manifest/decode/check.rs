@@ -2,10 +2,10 @@
 
 use super::Faults;
 use super::distribution::check_extra;
-use crate::manifest::{Distribution, Extra, LicenseOf, PackageKind, built_for};
-use crate::names::{ArtifactName, PackageName, RelPath};
+use super::outline::Outline;
+use crate::manifest::LicenseOf;
+use crate::names::{ArtifactName, PackageName};
 use crate::source::{Code, Problem, Spanned, nearest};
-use crate::target::{Condition, Target};
 
 mod circle;
 mod incomplete;
@@ -15,45 +15,6 @@ mod reliance;
 pub(super) use circle::projects as circles;
 pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
 use reliance::{check_modes, check_offered, check_targets};
-
-/// What a package says of others. It is kept of every package that has a name, so that a
-/// mistake elsewhere in the package does not hide one between packages.
-#[derive(Debug)]
-pub(super) struct Outline {
-    pub name: Spanned<PackageName>,
-    pub when: Condition,
-    /// Its kind; where it says none, the one that its lines are of.
-    pub kind: Option<PackageKind>,
-    /// What it does not say of `kind`, and of the lines that every package has.
-    pub missing: Vec<&'static str>,
-    pub license: Option<String>,
-    pub distributions: Vec<Distribution>,
-    /// Whether there are `distribution` lines and every one was decoded.
-    pub whole: bool,
-    pub overlay: Option<Spanned<PackageName>>,
-    pub requires: Vec<Spanned<PackageName>>,
-    pub extras: Vec<Extra>,
-    /// Packages in whose platform directories something is looked for.
-    pub searched: Vec<Spanned<PackageName>>,
-    pub template: Option<Spanned<RelPath>>,
-    pub artifacts: Vec<ArtifactName>,
-    /// Those among them that have to be there.
-    pub needed: Vec<ArtifactName>,
-    /// Whether every `artifact` line was decoded.
-    pub all_artifacts: bool,
-    pub artifacts_of: Vec<Spanned<PackageName>>,
-    pub without_artifacts: Vec<Spanned<ArtifactName>>,
-}
-
-impl Outline {
-    fn built_for(&self, target: Target) -> Option<&Distribution> {
-        built_for(&self.distributions, self.when, target)
-    }
-
-    fn is_built(&self, target: Target) -> bool {
-        self.built_for(target).is_some()
-    }
-}
 
 /// Checks packages against each other, and against licences and templates where those are known.
 pub(super) fn packages(

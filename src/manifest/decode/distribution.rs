@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::package::Scope;
+use super::scope::Scope;
 use super::{Context, Node};
 use crate::manifest::{Distribution, Extra, PackageKind, Pick, Template};
 use crate::names::{DistName, ModuleName, NameError};

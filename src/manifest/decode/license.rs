@@ -1,6 +1,6 @@
 //! `license` and `license-of`: the terms that packages and artifacts are under.
 
-use super::check::Outline;
+use super::outline::Outline;
 use super::{Block, Context, Faults, Node};
 use crate::manifest::{LicenseError, LicenseExpression, LicenseOf, reader::Reason};
 use crate::names::ArtifactName;

@@ -1,10 +1,11 @@
 //! `package`: its lines, put together.
 
-use super::check::Outline;
 use super::distribution::{check_modes, check_summary, distribution, extra};
+use super::outline::Outline;
+use super::scope::Scope;
 use super::text::Choice;
 use super::vocabulary;
-use super::{Block, Context, FromText, Node, Once, license, listing, readme, rules, shadow};
+use super::{Block, Context, Node, license, listing, readme, rules, shadow};
 use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
@@ -12,35 +13,8 @@ use crate::manifest::{
     RequireRule, RpathRule, Rules, Template,
 };
 use crate::names::{PackageName, RelPath};
-use crate::source::{Place, Spanned};
+use crate::source::Spanned;
 use crate::target::Condition;
-
-/// What the decoders of one package's lines share.
-pub(super) struct Scope<'c, 'a> {
-    pub context: &'c Context<'a>,
-    /// The package's kind, when it has a valid one.
-    pub kind: Option<PackageKind>,
-    once: Once,
-}
-
-impl Scope<'_, '_> {
-    /// Notes what may be given once in the package.
-    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
-        self.once.give(self.context.faults, (what, name), when, place)
-    }
-
-    /// Reads one argument that may be given once in the package.
-    pub fn name_once<T: FromText + ToString>(
-        &self,
-        node: &mut Node<'_>,
-        line: &'static str,
-        what: &str,
-    ) -> Option<Spanned<T>> {
-        let name = node.argument::<T>(what)?;
-        self.give(line, &name.value.to_string(), Condition::default(), &name.place);
-        Some(name)
-    }
-}
 
 /// Reads one `package`. Every line is read before any of them can fail, so that all mistakes show.
 pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Package> {
@@ -52,7 +26,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let when = node.condition();
     let mut lines = node.block();
     let likely = kind.or_else(|| no_kind.then(|| likely(&lines)));
-    let scope = Scope { context, kind: likely, once: Once::default() };
+    let scope = Scope::new(context, likely);
     if name.is_some() {
         lines.excuse(&["distribution", "summary", "template"]);
     }

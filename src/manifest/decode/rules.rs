@@ -1,6 +1,6 @@
 //! The rules of a package, one function a node.
 
-use super::package::Scope;
+use super::scope::Scope;
 use super::text::{AliasPath, Function, LibraryPath, ShortName, Variable};
 use super::{Block, Node};
 use crate::manifest::{

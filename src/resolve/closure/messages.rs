@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::report::Group;
+use super::group::Group;
 use super::tree::split;
 use super::{Found, InArtifact, Resolved};
 use crate::manifest::{Manifest, Package, PackageKind};

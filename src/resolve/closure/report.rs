@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::group::Group;
 use super::places::Places;
 use super::{Closure, Found, Need, Resolved, messages};
 use crate::catalog::Catalog;
@@ -63,16 +64,6 @@ enum Ground<'a> {
     Package(&'a PackageName, bool),
     /// A devel tree's files have no rpath to its libraries.
     Devel,
-}
-
-/// Needs of one package that share a ground.
-pub(super) struct Group<'a> {
-    /// The first of them.
-    pub need: Need<'a>,
-    /// The libraries that are needed.
-    pub libraries: BTreeSet<&'a str>,
-    /// The files that need them, each as often as it needs one.
-    pub files: Vec<Found<'a>>,
 }
 
 /// Two files of one name that are searched one after the other, and what loads the first or the second.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Outline;
 use crate::manifest::PythonProject;
 use crate::manifest::decode::Faults;
+use crate::manifest::decode::outline::Outline;
 use crate::names::PackageName;
 use crate::source::{Code, Place, Problem, Spanned};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Outline;
 use crate::manifest::decode::Faults;
+use crate::manifest::decode::outline::Outline;
 use crate::manifest::reader::listed;
 use crate::manifest::{Distribution, LicenseOf, PackageKind};
 use crate::names::{ArtifactName, PackageName};

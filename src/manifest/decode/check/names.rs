@@ -128,7 +128,7 @@ pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) 
             let message = format!("`{}` is package `{}`", requirement.name, own.name.value);
             problems.push(
                 Problem::error(Code::InvalidText, message)
-                    .label(&rule.requirement.place, "this requires another version of it too")
+                    .label(&rule.requirement.place, "no version of this build is pinned here")
                     .label(&own.name.place, "declared here")
                     .help(format!("write requires \"{}\": the same version", own.name.value)),
             );

@@ -1,7 +1,7 @@
 //! Packages that rely on others: those have to be there whenever they are.
 
-use super::Outline;
 use crate::manifest::decode::Faults;
+use crate::manifest::decode::outline::Outline;
 use crate::manifest::{Distribution, Extra, Pick};
 use crate::names::System;
 use crate::source::{Code, Place, Problem};

@@ -1,0 +1,45 @@
+//! What a package says of others, for the checks of several packages together.
+
+use crate::manifest::{Distribution, Extra, PackageKind, built_for};
+use crate::names::{ArtifactName, PackageName, RelPath};
+use crate::source::Spanned;
+use crate::target::{Condition, Target};
+
+/// What a package says of others. It is kept of every package that has a name, so that a
+/// mistake elsewhere in the package does not hide one between packages.
+#[derive(Debug)]
+pub(super) struct Outline {
+    pub name: Spanned<PackageName>,
+    pub when: Condition,
+    /// Its kind; where it says none, the one that its lines are of.
+    pub kind: Option<PackageKind>,
+    /// What it does not say of `kind`, and of the lines that every package has.
+    pub missing: Vec<&'static str>,
+    pub license: Option<String>,
+    pub distributions: Vec<Distribution>,
+    /// Whether there are `distribution` lines and every one was decoded.
+    pub whole: bool,
+    pub overlay: Option<Spanned<PackageName>>,
+    pub requires: Vec<Spanned<PackageName>>,
+    pub extras: Vec<Extra>,
+    /// Packages in whose platform directories something is looked for.
+    pub searched: Vec<Spanned<PackageName>>,
+    pub template: Option<Spanned<RelPath>>,
+    pub artifacts: Vec<ArtifactName>,
+    /// Those among them that have to be there.
+    pub needed: Vec<ArtifactName>,
+    /// Whether every `artifact` line was decoded.
+    pub all_artifacts: bool,
+    pub artifacts_of: Vec<Spanned<PackageName>>,
+    pub without_artifacts: Vec<Spanned<ArtifactName>>,
+}
+
+impl Outline {
+    pub fn built_for(&self, target: Target) -> Option<&Distribution> {
+        built_for(&self.distributions, self.when, target)
+    }
+
+    pub fn is_built(&self, target: Target) -> bool {
+        self.built_for(target).is_some()
+    }
+}

@@ -1,0 +1,37 @@
+//! The package whose lines are decoded.
+
+use super::{Context, FromText, Node, Once};
+use crate::manifest::PackageKind;
+use crate::source::{Place, Spanned};
+use crate::target::Condition;
+
+/// What the decoders of one package's lines share.
+pub(super) struct Scope<'c, 'a> {
+    pub context: &'c Context<'a>,
+    /// The package's kind, when it has a valid one.
+    pub kind: Option<PackageKind>,
+    once: Once,
+}
+
+impl<'c, 'a> Scope<'c, 'a> {
+    pub fn new(context: &'c Context<'a>, kind: Option<PackageKind>) -> Self {
+        Self { context, kind, once: Once::default() }
+    }
+
+    /// Notes what may be given once in the package.
+    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.context.faults, (what, name), when, place)
+    }
+
+    /// Reads one argument that may be given once in the package.
+    pub fn name_once<T: FromText + ToString>(
+        &self,
+        node: &mut Node<'_>,
+        line: &'static str,
+        what: &str,
+    ) -> Option<Spanned<T>> {
+        let name = node.argument::<T>(what)?;
+        self.give(line, &name.value.to_string(), Condition::default(), &name.place);
+        Some(name)
+    }
+}
