@@ -444,7 +444,7 @@ mod tests {
     }
 
     const WHEELS: [&[usize]; 5] =
-        [&[10; 300], &[40 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
+        [&[10; 300], &[12 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
 
     #[test]
     fn every_wheel_gets_its_bytes_in_order() {

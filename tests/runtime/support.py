@@ -29,6 +29,9 @@ META = ROOT / "runtime" / "meta"
 RUNTIME = ROOT / "runtime" / "runtime"
 VERSION = "7.2.4"
 NO_GPU = "/nonexistent"
+# Tests that repeat something at many moments or in many orders take all of them if this is set, and
+# a part if not.
+THOROUGH = bool(os.environ.get("ROCKPACK_THOROUGH"))
 
 _PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 

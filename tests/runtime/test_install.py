@@ -133,16 +133,17 @@ class Installation:
         self.tool.uninstall(*sorted(self.distributions()))
         self.check_empty()
 
-    def test_every_order_of_uninstalling_leaves_nothing(self) -> None:
+    def test_orders_of_uninstalling_leave_nothing(self) -> None:
         core, devel, libraries = "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries"
         devices = ["rocm-sdk-device-gfx942", "rocm-sdk-device-gfx1100"]
         rest = ["rocm", "rocm-profiler"]
-        for order in (
+        orders = [
             [core, libraries, *devices, devel, *rest],
+            [devices[0], devel, devices[1], libraries, core, *rest],
             [devel, *devices, libraries, core, *rest],
             [*devices, devel, core, libraries, *rest],
-            [devices[0], devel, devices[1], libraries, core, *rest],
-        ):
+        ]
+        for order in orders if support.THOROUGH else orders[:2]:
             with self.test.subTest(order):
                 self.everything()
                 self.tool.sdk("init", "--quiet")
@@ -168,7 +169,7 @@ class Installation:
 
         self.everything()
         site = str(self.tool.site)
-        for step in (1, 4, 9, 14, 20, 27, 33):
+        for step in (1, 4, 9, 14, 20, 27, 33) if support.THOROUGH else (4, 20):
             with self.test.subTest(step):
                 command = [str(self.tool.python), "-c", KILLED_AT, str(step), site]
                 done = subprocess.run(command, env=self.tool.environment, check=False)
