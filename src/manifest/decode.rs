@@ -31,7 +31,6 @@ mod python;
 mod readme;
 mod rules;
 mod scope;
-mod shadow;
 mod text;
 mod vocabulary;
 
@@ -144,7 +143,6 @@ fn packages_file(
     nodes.finish();
     python::check(&context, &projects, &wheels, &named(faults, file, &["python-project", "wheel"]));
     check::circles(faults, &projects);
-    shadow::drops(faults, &drops);
     if let Some(project) = &project {
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }

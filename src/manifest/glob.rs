@@ -51,19 +51,9 @@ impl Glob {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
-    /// Whether it matches every path that `other` matches; no where that cannot be told.
-    pub fn covers(&self, other: &Self) -> bool {
-        pattern::covers(&self.text, &other.text)
-    }
-
     /// What every path has that it matches, where it says so outside of braces.
     fn word(&self) -> Option<&str> {
         pattern::word(&self.text)
-    }
-
-    /// The globs without braces that it stands for; itself where they are too many.
-    fn alternatives(&self) -> Vec<String> {
-        pattern::alternatives(&self.text).unwrap_or_else(|| vec![self.text.clone()])
     }
 }
 

@@ -69,8 +69,6 @@ codes! {
     NotLaidOut "not-laid-out" "The file is not as `rockpack fmt` lays it out."
     Readme "readme" "A package's readme cannot be read, or index servers cannot render it."
     UnknownTemplate "unknown-template" "There is no template of this name."
-    SwallowedInclude "swallowed-include" "An exclude rule keeps out all that the include rule takes."
-    ShadowedDrop "shadowed-drop" "An earlier drop rule drops all that this one could."
     LeavesOutNothing "leaves-out-nothing" "What is left out is not taken anyway."
     NotALibraryDirectory "not-a-library-directory" "Libraries are looked for where none is usually installed."
     IdleLicense "idle-license" "Terms are given for an artifact that no package takes."

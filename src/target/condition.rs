@@ -41,11 +41,6 @@ impl Condition {
     pub fn meets(self, other: Self) -> Option<Target> {
         Target::ALL.into_iter().find(|target| self.holds(*target) && other.holds(*target))
     }
-
-    /// Whether the line counts wherever the other does.
-    pub fn covers(self, other: Self) -> bool {
-        Target::ALL.into_iter().all(|target| self.holds(target) || !other.holds(target))
-    }
 }
 
 #[cfg(test)]
@@ -60,8 +55,6 @@ mod tests {
         assert_eq!(counts(condition(None, None)), [true; 4]);
         assert_eq!(counts(condition(kpack, None)), [true, true, false, false]);
         assert_eq!(counts(condition(kpack, linux)), [true, false, false, false]);
-        assert!(condition(None, linux).covers(condition(kpack, linux)));
-        assert!(!condition(kpack, linux).covers(condition(None, linux)));
         let windows = condition(None, Some(System::Windows));
         assert_eq!(condition(kpack, linux).meets(windows), None);
         assert_eq!(condition(kpack, None).meets(windows), Some(Target::ALL[1]));

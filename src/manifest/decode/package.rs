@@ -5,7 +5,7 @@ use super::outline::Outline;
 use super::scope::Scope;
 use super::text::Choice;
 use super::vocabulary;
-use super::{Block, Context, Node, license, listing, readme, rules, shadow};
+use super::{Block, Context, Node, license, listing, readme, rules};
 use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
@@ -89,7 +89,6 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
             without_artifacts: without_artifacts.clone(),
         }
     }));
-    shadow::includes(context.faults, &includes, &excludes);
     Some(Package {
         name: name?,
         kind: kind?,

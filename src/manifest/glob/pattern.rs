@@ -88,73 +88,6 @@ fn class_length(text: &str) -> usize {
     text[inside + skip..].find(']').map_or(text.len(), |end| inside + skip + end + 1)
 }
 
-/// Whether `wide` matches every path that `narrow` matches. It says no where it cannot tell.
-pub(super) fn covers(wide: &str, narrow: &str) -> bool {
-    let (Some(wides), Some(narrows)) = (alternatives(wide), alternatives(narrow)) else {
-        return wide == narrow;
-    };
-    // `a/**/**` matches `a/b` and not `a`: one `**` more is not the same as one.
-    let odd = wide.contains("**/**");
-    let fits = |wide: &str, narrow: &str| {
-        wide == narrow || !odd && covers_segments(&segments(wide), &segments(narrow))
-    };
-    narrows.iter().all(|narrow| wides.iter().any(|wide| fits(wide, narrow)))
-}
-
-fn segments(glob: &str) -> Vec<&str> {
-    glob.split('/').collect()
-}
-
-/// `**` stands for any number of segments, none included (`a/**` also matches `a`).
-fn covers_segments(wide: &[&str], narrow: &[&str]) -> bool {
-    covers_sequence(wide, narrow, "**", |first, segment| {
-        segment != "**" && covers_tokens(&tokens(first), &tokens(segment))
-    })
-}
-
-/// Whether `wide` stands for all that `narrow` does: `star` in it for any number of parts, and every other
-/// part for one that `one` says yes to. It suffices to go back to the last star: what an earlier one
-/// would take more, the last one can take too.
-fn covers_sequence(
-    wide: &[&str],
-    narrow: &[&str],
-    star: &str,
-    one: impl Fn(&str, &str) -> bool,
-) -> bool {
-    let (mut at, mut seen, mut last) = (0, 0, None);
-    while seen < narrow.len() {
-        if wide.get(at) == Some(&star) {
-            last = Some((at, seen));
-            at += 1;
-        } else if wide.get(at).is_some_and(|part| one(part, narrow[seen])) {
-            (at, seen) = (at + 1, seen + 1);
-        } else if let Some((star_at, taken)) = last {
-            last = Some((star_at, taken + 1));
-            (at, seen) = (star_at + 1, taken + 1);
-        } else {
-            return false;
-        }
-    }
-    wide[at..].iter().all(|part| *part == star)
-}
-
-/// Characters, `*`, `?` and whole classes of one segment.
-fn tokens(segment: &str) -> Vec<&str> {
-    let (mut tokens, mut rest) = (Vec::new(), segment);
-    while let Some(first) = rest.chars().next() {
-        let length = if first == '[' { class_length(rest) } else { first.len_utf8() };
-        tokens.push(&rest[..length]);
-        rest = &rest[length..];
-    }
-    tokens
-}
-
-fn covers_tokens(wide: &[&str], narrow: &[&str]) -> bool {
-    covers_sequence(wide, narrow, "*", |first, token| {
-        token != "*" && (first == token || first == "?")
-    })
-}
-
 /// The longest text within a segment, outside of braces and classes, that every path has which
 /// the glob matches.
 pub(super) fn word(glob: &str) -> Option<&str> {
@@ -206,9 +139,6 @@ fn classes(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use super::super::Glob;
     use super::*;
 
     #[test]
@@ -218,33 +148,6 @@ mod tests {
         assert_eq!(all("a[{,}]b"), ["a[{,}]b"], "in a class they stand for themselves");
         assert_eq!(all("{a,}/[]{]"), ["a/[]{]", "/[]{]"]);
         assert!(alternatives(&"{a,b}".repeat(20)).is_none(), "a million of them");
-    }
-
-    #[test]
-    fn what_covers_what() {
-        for (wide, narrow) in [
-            ("**", "lib/a"),
-            ("lib/**", "lib"),
-            ("lib/**", "lib/*/x"),
-            ("**/cmake/**", "lib/cmake/**"),
-            ("lib/*", "lib/lib*.so"),
-            ("bin/rocprof-*", "bin/rocprof-sys-*"),
-            ("lib/lib?.so", "lib/lib[ab].so"),
-            ("{lib,bin}/*", "{bin,lib}/x"),
-            ("**/x", "a/**/x"),
-        ] {
-            assert!(covers(wide, narrow), "{wide} covers {narrow}");
-        }
-        for (wide, narrow) in [
-            ("lib/*", "lib/**"),
-            ("bin/rocprof-sys-*", "bin/rocprof-*"),
-            ("lib/?", "lib/*"),
-            ("*/x", "**/x"),
-            ("lib/[ab]", "lib/[abc]"),
-            ("lib/x", "{lib,bin}/x"),
-        ] {
-            assert!(!covers(wide, narrow), "{wide} does not cover {narrow}");
-        }
     }
 
     #[test]
@@ -259,50 +162,6 @@ mod tests {
             ("**", None),
         ] {
             assert_eq!(word(glob), expected, "{glob}");
-        }
-    }
-
-    #[test]
-    fn stars_in_a_row_take_no_exponential_time() {
-        let stars = |end: &str| format!("{}{end}", "a*".repeat(300));
-        assert!(covers(&stars(""), &stars("b")) && !covers(&stars("b"), &stars("")));
-        let deep = |end: &str| format!("{}{end}", "**/a/".repeat(150));
-        assert!(covers(&deep("*"), &deep("b")) && !covers(&deep("b"), &deep("c")));
-    }
-
-    fn glob() -> impl Strategy<Value = String> {
-        let segment = prop_oneof![
-            Just("**".to_owned()),
-            Just("*".to_owned()),
-            proptest::collection::vec(
-                prop::sample::select(vec!["a", "b", "*", "?", "[ab]", "{a,b}", "{b,*}"]),
-                1..4
-            )
-            .prop_map(|tokens| tokens.concat())
-            .prop_filter("`**` has to be a whole segment", |s| !s.contains("**")
-                && !s.contains("*{b,*}")
-                && !s.contains("{b,*}*")),
-        ];
-        proptest::collection::vec(segment, 1..4).prop_map(|segments| segments.join("/"))
-    }
-
-    fn path() -> impl Strategy<Value = String> {
-        let name = proptest::collection::vec(prop::sample::select(vec!["a", "b"]), 1..4);
-        let names = proptest::collection::vec(name.prop_map(|letters| letters.concat()), 1..5);
-        names.prop_map(|names| names.join("/"))
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
-
-        /// Whatever the narrow glob matches, one that covers it matches too.
-        #[test]
-        fn a_glob_that_covers_another_matches_all_it_does(wide in glob(), narrow in glob(), path in path()) {
-            let (Ok(wide), Ok(narrow)) = (wide.parse::<Glob>(), narrow.parse::<Glob>()) else { return Ok(()) };
-            let path = path.parse().unwrap();
-            if wide.covers(&narrow) && narrow.matches(&path) {
-                prop_assert!(wide.matches(&path), "{} covers {} and does not match {path}", wide.as_str(), narrow.as_str());
-            }
         }
     }
 }

@@ -68,15 +68,6 @@ impl<R: HasGlob> Rules<R> {
     pub fn possible(&self, path: &str) -> impl Iterator<Item = (usize, &R)> {
         self.words.found_in(path).into_iter().map(|index| (index, &self.rules[index]))
     }
-
-    /// The rules that match all that `glob` does, with their indexes.
-    pub fn covering(&self, glob: &Glob) -> impl Iterator<Item = (usize, &R)> {
-        let alternatives = glob.alternatives();
-        let found: BTreeSet<usize> =
-            alternatives.iter().flat_map(|text| self.words.found_in(text)).collect();
-        let rules = found.into_iter().map(|index| (index, &self.rules[index]));
-        rules.filter(move |(_, rule)| rule.glob().covers(glob))
-    }
 }
 
 impl Words {
@@ -161,13 +152,6 @@ mod tests {
                 (0..globs.len()).filter(|index| rules[*index].matches(&path)).collect();
             let found: Vec<usize> = rules.matching(&path).map(|(index, _)| index).collect();
             assert_eq!(found, all, "{path}");
-        }
-        for text in ["lib/liba.so", "{lib,bin}/x", "lib/x/**", "a/**/c/b", "**/a7/**", "[l]ib/x"] {
-            let glob: Glob = text.parse().unwrap();
-            let all: Vec<usize> =
-                (0..globs.len()).filter(|index| rules[*index].covers(&glob)).collect();
-            let found: Vec<usize> = rules.covering(&glob).map(|(index, _)| index).collect();
-            assert_eq!(found, all, "{text}");
         }
     }
 
