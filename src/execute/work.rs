@@ -474,7 +474,7 @@ mod tests {
     fn a_fault_ends_the_build_and_names_its_wheel() {
         for threads in [1, 4] {
             let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
-            writers[1].fails = Some(20);
+            writers[1].fails = Some(6);
             let (wheel, fault) =
                 build(&contents(&WHEELS), &mut writers, threads, u64::MAX).unwrap_err();
             assert_eq!((wheel, fault.to_string()), (1, "the disk".to_owned()));

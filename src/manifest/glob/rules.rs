@@ -1,6 +1,5 @@
 //! Rules over paths, found without asking each of them.
 
-use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
