@@ -202,6 +202,14 @@ impl Entry {
         }
     }
 
+    /// The PE facts, when it is a PE file that can be read.
+    pub fn pe(&self) -> Option<&PeFacts> {
+        match &self.kind {
+            EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
+            EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
+        }
+    }
+
     /// The ELF facts, when it is an ELF file that can be read: what an edit needs.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {

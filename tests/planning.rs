@@ -54,3 +54,5 @@ mod targets;
 pub(crate) mod tree;
 #[path = "planning/wheels.rs"]
 mod wheels;
+#[path = "planning/windows.rs"]
+mod windows;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Compression, Mode, PlatformTags};
+use rockpack::names::{Compression, Mode, PlatformTags, System};
 use rockpack::plan::{OnlyName, Request, Sources};
 use rockpack::version::Version;
 
@@ -40,6 +40,10 @@ pub struct SetArgs {
     #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
+    /// The system that the packages are for, linux or windows [default: what the artifacts' binaries are for]
+    #[arg(long, value_parser = systems(), hide_possible_values = true, help_heading = "Input")]
+    pub system: Option<System>,
+
     /// The version of every package (PEP 440) [default: the artifacts' own and .dev0, as 7.2.0.dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
@@ -62,7 +66,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub windows_amdgpu_families: Option<String>,
 
-    /// The wheels' platform tag [default: the variable that packages.kdl names, else computed from the ELF files]
+    /// The wheels' platform tag [default: the variable that packages.kdl names, else computed from the binaries]
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<PlatformTags>,
 
@@ -114,6 +118,7 @@ impl SetArgs {
             version: self.version.clone(),
             suffix: self.version_suffix.clone(),
             mode: self.mode,
+            system: self.system,
             linux_families: self.linux_amdgpu_families.as_deref().and_then(list),
             windows_families: self.windows_amdgpu_families.as_deref().and_then(list),
             platform_tag: self.platform_tag.clone().or(platform_tag),
@@ -131,6 +136,12 @@ impl SetArgs {
 /// The modes by their names, so that shells can complete them.
 pub(super) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
+}
+
+/// The systems by their names.
+pub(super) fn systems() -> impl TypedValueParser<Value = System> {
+    PossibleValuesParser::new(System::ALL.map(System::as_str))
+        .try_map(|text| text.parse::<System>())
 }
 
 /// The levels by their names.

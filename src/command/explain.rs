@@ -17,7 +17,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let request = inputs::request(&manifest, &args.set)?;
     // What is absent in artifacts is of no matter to one path.
     let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
-    let manifest = ManifestByMode::new(&manifest, &request);
+    let manifest = ManifestByMode::new(&manifest, &catalog, &request);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
     match explainer
         .find(&args.path)

@@ -14,12 +14,17 @@ pub struct LibraryRule {
     pub reason: Option<String>,
 }
 
-/// A library as `DT_NEEDED` names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
+/// How the names of DLLs end: those of libraries, and of the system's drivers.
+const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
+
+/// A library as `DT_NEEDED` or an import names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
 #[derive(Debug, Clone)]
 pub struct LibraryName {
     text: String,
     /// `None` when the text has no wildcard.
     glob: Option<Compiled>,
+    /// A DLL is meant, whatever the case of its letters.
+    is_dll: bool,
 }
 
 impl LibraryName {
@@ -35,7 +40,12 @@ impl LibraryName {
 
     /// Whether a library that a file needs is meant.
     pub fn matches(&self, needed: &str) -> bool {
-        self.glob.as_ref().map_or_else(|| self.text == needed, |glob| glob.is_match(needed))
+        let lower = self.is_dll.then(|| needed.to_ascii_lowercase());
+        let (needed, text) = (lower.as_deref().unwrap_or(needed), &self.text);
+        self.glob.as_ref().map_or_else(
+            || if self.is_dll { text.eq_ignore_ascii_case(needed) } else { text == needed },
+            |glob| glob.is_match(needed),
+        )
     }
 }
 
@@ -70,15 +80,20 @@ impl FromStr for LibraryName {
                 Some("begin with what the names have in common: \"libname*.so.*\"".to_owned()),
             ));
         }
-        if !text.contains(".so") {
-            let remedy =
-                "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"".to_owned();
-            return Err(error("the name of a library has `.so`", Some(remedy)));
+        let lower = text.to_ascii_lowercase();
+        let is_dll = DLL_ENDINGS.iter().any(|end| lower.ends_with(end));
+        if !is_dll && !text.contains(".so") {
+            let remedy = "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"; or a DLL: \"name.dll\"";
+            return Err(error(
+                "the name of a library has `.so` or ends in `.dll`",
+                Some(remedy.to_owned()),
+            ));
         }
         let is_glob = text.contains(['*', '?', '[', '{']);
-        let glob = is_glob.then(|| Compiled::new(&[text], false)).transpose();
+        let pattern = if is_dll { &lower } else { text };
+        let glob = is_glob.then(|| Compiled::new(&[pattern], false)).transpose();
         let glob = glob.map_err(|reason| error(&reason, None))?;
-        Ok(Self { text: text.to_owned(), glob })
+        Ok(Self { text: text.to_owned(), glob, is_dll })
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use super::System;
+
 /// The platform tags of a wheel: one, or a compressed set with `.` between
 /// (`manylinux_2_17_x86_64.manylinux2014_x86_64`). Each is a tag that an installer takes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +34,13 @@ impl PlatformTags {
         self.0.split('.')
     }
 
-    /// Whether the first tag is one of Windows.
-    pub fn is_windows(&self) -> bool {
-        self.0.starts_with("win")
+    /// The system that the tags are for; none for `any`.
+    pub fn system(&self) -> Option<System> {
+        match self.as_str() {
+            "any" => None,
+            text if text.starts_with("win") => Some(System::Windows),
+            _ => Some(System::Linux),
+        }
     }
 }
 

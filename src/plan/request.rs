@@ -1,7 +1,7 @@
 //! What was asked for on the command line.
 
 use super::{OnlyName, Sources};
-use crate::names::{Compression, DistName, Mode, PackageName, PlatformTags};
+use crate::names::{Compression, DistName, Mode, PackageName, PlatformTags, System};
 use crate::version::Version;
 
 /// What the command line says of a build, beside the manifest.
@@ -13,11 +13,13 @@ pub struct Request {
     pub suffix: String,
     /// The mode; what the build says without it.
     pub mode: Option<Mode>,
+    /// The system; what the artifacts' binaries are for without it.
+    pub system: Option<System>,
     /// Families or ISAs published for Linux.
     pub linux_families: Option<Vec<String>>,
     /// Families or ISAs published for Windows.
     pub windows_families: Option<Vec<String>>,
-    /// The platform tag; computed from the ELF files without it.
+    /// The platform tag; computed from the binaries without it.
     pub platform_tag: Option<PlatformTags>,
     /// What is below the root of all sources; without it, nothing is built of sources.
     pub sources: Option<Sources>,

@@ -203,6 +203,7 @@ fn asked(request: &Request) -> Map<String, Value> {
         ("version", request.version.as_ref().map(|v| v.as_str().into())),
         ("version-suffix", (!request.suffix.is_empty()).then(|| request.suffix.clone().into())),
         ("mode", request.mode.map(|mode| mode.as_str().into())),
+        ("system", request.system.map(|system| system.as_str().into())),
         ("linux-families", request.linux_families.clone().map(Value::from)),
         ("windows-families", request.windows_families.clone().map(Value::from)),
         ("platform-tag", request.platform_tag.as_ref().map(|tags| tags.as_str().into())),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::names::Compression;
-use crate::names::{ArtifactName, Mode};
+use crate::names::{ArtifactName, Mode, System};
 use crate::plan::FORMAT;
 
 fn plan() -> Plan {
@@ -106,6 +106,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         version: Some("7.2.0-dev0".parse().unwrap()),
         suffix: "nightly".to_owned(),
         mode: Some(Mode::Kpack),
+        system: Some(System::Linux),
         linux_families: Some(vec!["gfx942".to_owned()]),
         windows_families: Some(Vec::new()),
         platform_tag: Some("linux_x86_64".parse().unwrap()),
@@ -124,7 +125,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
     assert_eq!(
         value["predicate"]["buildDefinition"]["externalParameters"],
         json!({
-            "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "linux-families": ["gfx942"], "windows-families": [],
+            "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "system": "linux", "linux-families": ["gfx942"], "windows-families": [],
             "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": true, "xz-preset": 1,
             "deny-unowned": true
         })

@@ -1,4 +1,4 @@
-//! Link closure: every library that an ELF file needs is found when what is planned is installed.
+//! Link closure: every library that a binary needs is found when what is planned is installed.
 //!
 //! [`Closure`] looks for libraries as glibc's loader does (ld.so(8)): in the file's own `DT_RPATH`,
 //! then in that of the file that loaded it, and so on, then in the system. It knows which
@@ -16,6 +16,7 @@ use crate::manifest::{LibraryRule, Manifest};
 use crate::names::RelPath;
 use crate::plan::{Distribution, Member};
 
+mod dlls;
 mod group;
 mod load;
 mod messages;
@@ -24,6 +25,7 @@ mod report;
 mod together;
 mod tree;
 
+use dlls::Dlls;
 use load::Loads;
 pub(super) use report::check;
 use together::Together;
@@ -37,6 +39,7 @@ pub struct Closure<'a> {
     distributions: Vec<&'a Distribution>,
     together: Together,
     tree: Tree<'a>,
+    dlls: Dlls<'a>,
     /// Which artifacts have a library, by the number of its name; only what is unresolved asks.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
     /// What is found through loaders; only what a file does not find by itself asks.
@@ -63,7 +66,7 @@ pub struct InArtifact<'a> {
     pub other_target: bool,
 }
 
-/// One `DT_NEEDED` of a file.
+/// One `DT_NEEDED` or import of a file.
 #[derive(Debug)]
 pub struct Need<'a> {
     /// The library's name, as the file has it.
@@ -125,19 +128,21 @@ impl<'a> Closure<'a> {
         let distributions: Vec<&Distribution> = distributions.into_iter().collect();
         let together = Together::new(manifest, &distributions);
         let tree = Tree::new(catalog, sources, &distributions);
+        let dlls = Dlls::new(manifest, sources, &distributions);
         Self {
             manifest,
             catalog,
             distributions,
             together,
             tree,
+            dlls,
             artifacts: OnceLock::new(),
             loads: OnceLock::new(),
         }
     }
 
     /// What the file at `path` (below site-packages) of a distribution is loaded with, in order;
-    /// nothing when it is no ELF file that the loader can load.
+    /// nothing when it is no binary that the loader can load.
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -149,7 +154,9 @@ impl<'a> Closure<'a> {
         let found = files.filter(move |(_, file)| {
             file.member.path == *path && same(self.distributions[file.distribution])
         });
-        found.flat_map(|(number, _)| self.needs_of(number))
+        found
+            .flat_map(|(number, _)| self.needs_of(number))
+            .chain(self.imports_of(distribution, path))
     }
 
     /// Every file with what it needs, in the order of the plan.

@@ -35,8 +35,8 @@ pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
 
 impl ManifestByMode {
     /// Takes `manifest` apart.
-    pub fn new(manifest: &Manifest, request: &Request) -> Self {
-        let system = targets::system(request);
+    pub fn new(manifest: &Manifest, catalog: &Catalog, request: &Request) -> Self {
+        let system = targets::system(catalog, request);
         let of = |mode| (mode, manifest.for_target(Target { mode, system }));
         Self(Mode::ALL.into_iter().map(of).collect())
     }

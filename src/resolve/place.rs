@@ -75,15 +75,22 @@ struct Placing<'p, 'a> {
 
 impl<'a> Placing<'_, 'a> {
     fn file(&mut self, path: &RelPath, selected: &Selected<'a>) {
-        if let EntryKind::File { content: Content::BrokenElf(reason), .. } =
-            &selected.item.entry.kind
-        {
+        let broken = match &selected.item.entry.kind {
+            EntryKind::File { content: Content::BrokenElf(reason), .. } => {
+                Some(("an ELF", Code::BrokenElf, reason))
+            }
+            EntryKind::File { content: Content::BrokenPe(reason), .. } => {
+                Some(("a PE", Code::BrokenPe, reason))
+            }
+            _ => None,
+        };
+        if let Some((format, code, reason)) = broken {
             let what = format!(
-                "`{path}` of artifact `{}` starts like an ELF file and cannot be read as one: {reason}",
+                "`{path}` of artifact `{}` starts like {format} file and cannot be read as one: {reason}",
                 selected.item.artifact.id
             );
             self.problems.push(
-                Problem::error(Code::BrokenElf, what)
+                Problem::error(code, what)
                     .label(selected.rule, "takes it")
                     .of_fact(named(&selected.item))
                     .help("exclude the file, or mend the build: it may have been cut short"),

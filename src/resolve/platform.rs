@@ -9,6 +9,8 @@ use crate::plan::{Distribution, Member, Request, Step};
 use crate::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
 use crate::source::{Code, Place, Problem, Problems};
 
+mod windows;
+
 /// What was found out.
 #[derive(Default)]
 pub(super) struct Platform {
@@ -30,7 +32,8 @@ pub(super) fn judge<'a>(
 ) -> Platform {
     let asked = request.platform_tag.as_ref().map(PlatformTags::as_str);
     let mut platform = Platform { tag: asked.map(str::to_owned), ..Platform::default() };
-    if system != System::Linux {
+    if system == System::Windows {
+        windows::judge(sources, distributions, &mut platform);
         return platform;
     }
     let needs = match needs(sources, distributions) {

@@ -1,26 +1,20 @@
-//! The ELF files of a catalog by where they are: a member knows its source, not what it is.
+//! The binaries of a catalog by where they are: a member knows its source, not what it is.
 
 use std::collections::HashMap;
 
-use crate::catalog::{ArtifactId, Catalog, Origin};
+use crate::binary::pe::PeFacts;
+use crate::catalog::{ArtifactId, Catalog, Entry, Origin};
 use crate::elf::ElfFacts;
-use crate::names::RelPath;
 
-/// Facts of ELF files, by their path, artifact and base directory.
-pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a RelPath, &'a ElfFacts)>>);
+/// Binaries, by their path, artifact and base directory.
+pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a Entry)>>);
 
 impl<'a> Sources<'a> {
     pub fn new(catalog: &'a Catalog) -> Self {
         let mut sources: HashMap<&str, Vec<_>> = HashMap::new();
         for artifact in &catalog.artifacts {
-            for entry in &artifact.entries {
-                if let Some(facts) = entry.elf() {
-                    sources.entry(entry.path.as_str()).or_default().push((
-                        &artifact.id,
-                        &entry.base,
-                        facts,
-                    ));
-                }
+            for entry in artifact.entries.iter().filter(|entry| entry.binary().is_some()) {
+                sources.entry(entry.path.as_str()).or_default().push((&artifact.id, entry));
             }
         }
         Self(sources)
@@ -28,10 +22,19 @@ impl<'a> Sources<'a> {
 
     /// What is known of the file that bytes come from, when it is an ELF file.
     pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
-        let there = self.0.get(origin.path.as_str())?;
-        there
-            .iter()
-            .find(|(artifact, base, _)| **artifact == origin.artifact && **base == origin.base)
-            .map(|(_, _, facts)| *facts)
+        self.entry(origin)?.elf()
+    }
+
+    /// The same when it is a PE file.
+    pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
+        self.entry(origin)?.pe()
+    }
+
+    fn entry(&self, origin: &Origin) -> Option<&'a Entry> {
+        let there = self.0.get(origin.path.as_str())?.iter();
+        let is = |(artifact, entry): &&(&ArtifactId, &Entry)| {
+            **artifact == origin.artifact && entry.base == origin.base
+        };
+        there.copied().find(|one| is(&one)).map(|(_, entry)| entry)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{ArtifactId, Catalog};
+use crate::binary::{Format, Kind};
+use crate::catalog::{ArtifactId, Catalog, Entry};
 use crate::manifest::Manifest;
 use crate::names::{Mode, PlatformTags, System};
 use crate::plan::Request;
@@ -66,6 +67,11 @@ impl Targets {
         Target { mode: self.mode, system: self.system }
     }
 
+    /// The other system, if packages are published for both.
+    pub fn other_system(&self) -> Option<System> {
+        System::ALL.into_iter().find(|system| self.marked && *system != self.system)
+    }
+
     /// Whether it is a value of an axis.
     pub fn is_on_axis(&self, value: &str) -> bool {
         self.axes.values().flatten().any(|other| other == value)
@@ -103,7 +109,8 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let system = system(request);
+    let system = system(catalog, request);
+    check_system(catalog, request, system, &mut problems);
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
         Version::unknown()
@@ -144,10 +151,44 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The system that the platform tag names; Linux without one.
-pub(super) fn system(request: &Request) -> System {
-    let windows = request.platform_tag.as_ref().is_some_and(PlatformTags::is_windows);
-    if windows { System::Windows } else { System::Linux }
+/// The system that is asked for, else the one that the artifacts' binaries are for; without any, the
+/// platform tag's.
+pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
+    let tag = || request.platform_tag.as_ref().and_then(PlatformTags::system);
+    request.system.or_else(|| system_of(catalog)).or_else(tag).unwrap_or(System::Linux)
+}
+
+/// The system that most libraries and programs of the artifacts are for.
+fn system_of(catalog: &Catalog) -> Option<System> {
+    let binaries = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::binary);
+    let hosts = binaries.filter(|facts| matches!(facts.kind, Kind::Library | Kind::Program));
+    let (mut linux, mut windows) = (0_usize, 0_usize);
+    for facts in hosts {
+        linux += usize::from(facts.format == Format::Elf);
+        windows += usize::from(facts.format == Format::Pe);
+    }
+    (linux + windows > 0).then_some(if windows > linux { System::Windows } else { System::Linux })
+}
+
+/// What is asked for and what is there have to be for one system.
+fn check_system(catalog: &Catalog, request: &Request, system: System, problems: &mut Problems) {
+    let there = system_of(catalog).filter(|there| *there != system);
+    if let Some(there) = there {
+        let what = format!(
+            "--system {}: the binaries of the artifacts are for {}",
+            system.as_str(),
+            there.as_str()
+        );
+        let problem = Problem::usage(Code::OtherSystem, what);
+        problems.push(problem.help("leave the option out, or give the artifacts of that system"));
+    }
+    let Some(tag) = &request.platform_tag else { return };
+    if tag.system().is_some_and(|of| of != system) {
+        let what =
+            format!("the platform tag {tag} is not for {}, as the packages are", system.as_str());
+        let problem = Problem::usage(Code::OtherSystem, what);
+        problems.push(problem.help("leave it out: it is computed from the binaries"));
+    }
 }
 
 /// The mode that is asked for, else the one that the build says.

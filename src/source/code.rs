@@ -77,6 +77,8 @@ codes! {
     BuiltInManifest "built-in-manifest" "There is no manifest in this directory, and the built-in one is used though nobody asked for it."
     OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
 
+    OtherSystem "other-system" "The artifacts, --system and the platform tag are not for one system."
+
     // The artifact directory.
     UnreadableArtifact "unreadable-artifact" "Something in the artifact directory cannot be read."
     NoArtifacts "no-artifacts" "The directory holds no artifact."
@@ -109,6 +111,7 @@ codes! {
     CaseClash "case-clash" "Two paths differ in case or in Unicode normalisation alone."
     FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another."
     BrokenElf "broken-elf" "The file starts like an ELF file and cannot be read as one."
+    BrokenPe "broken-pe" "A file that is packed has the signature of a PE file and cannot be read as one."
     SonameClash "soname-clash" "Two files are to be installed under one SONAME."
     SonameExcluded "soname-excluded" "The library is taken and the name it is loaded by is excluded."
     LinkOutside "link-outside" "A link leads out of the installation, or of the archive that has it."

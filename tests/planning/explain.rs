@@ -83,7 +83,7 @@ fn told(case: &Case, path: &str) -> String {
 
 fn explain(case: &Case, path: &str, verbose: bool) -> String {
     let manifest = case.manifest();
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Path(path) = explainer.find(path).unwrap() else { panic!("{path} is not known") };
@@ -200,7 +200,7 @@ fn a_conflict_is_told_though_there_is_no_plan() {
 fn what_is_told_is_data_too() {
     let case = case();
     let manifest = case.manifest();
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let explanation = explainer.explain(&"share/same".parse().unwrap());
@@ -223,7 +223,7 @@ fn what_is_told_is_data_too() {
 fn every_path_lands_where_the_plan_has_it() {
     let case = case();
     let (manifest, plan) = (case.manifest(), case.plan());
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     for distribution in &plan.distributions {
@@ -269,7 +269,7 @@ fn every_path_lands_where_the_plan_has_it() {
 fn globs_list_and_unknown_paths_offer_near_ones() {
     let case = case();
     let manifest = case.manifest();
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let explainer =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap();
     let Asked::Glob(paths) = explainer.find("lib/lib*").unwrap() else { panic!() };
@@ -304,7 +304,7 @@ fn one_package_alone_is_told_of() {
     );
     let case = only("none");
     let manifest = case.manifest();
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     assert!(
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request)
             .unwrap_err()
@@ -316,7 +316,7 @@ fn one_package_alone_is_told_of() {
 fn a_request_that_cannot_be_is_an_error() {
     let case = case().asking(|r| r.suffix = "not a suffix".to_owned());
     let manifest = case.manifest();
-    let by_mode = ManifestByMode::new(&manifest, &case.request);
+    let by_mode = ManifestByMode::new(&manifest, &case.catalog, &case.request);
     let problems =
         Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap_err();
     assert!(problems.blame_usage());

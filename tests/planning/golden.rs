@@ -9,14 +9,15 @@ use std::path::Path;
 use rockpack::catalog;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::manifest::Manifest;
+use rockpack::names::System;
 use rockpack::plan::{Request, Templates};
 use rockpack::source::Source;
 
-fn planned(kpack: bool) -> String {
+fn planned(system: System, kpack: bool) -> String {
     let dir = tempfile::tempdir().unwrap();
     let artifacts = dir.path().join("artifacts");
-    rockpack::demo::make(&artifacts, kpack, &exec_stub(StubMachine::X86_64, "true").unwrap())
-        .unwrap();
+    let program = exec_stub(StubMachine::X86_64, "true").unwrap();
+    rockpack::demo::make_for(system, &artifacts, kpack, &program).unwrap();
     let (catalog, _tree) = catalog::scan(&artifacts).unwrap();
     let source = |name: &str| {
         Source::new(
@@ -30,10 +31,8 @@ fn planned(kpack: bool) -> String {
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
         ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
     ]);
-    let request = Request {
-        platform_tag: Some("manylinux_2_28_x86_64".parse().unwrap()),
-        ..Request::default()
-    };
+    let platform_tag = (system == System::Linux).then(|| "manylinux_2_28_x86_64".parse().unwrap());
+    let request = Request { platform_tag, ..Request::default() };
     let (plan, warnings) = resolve::plan(&manifest, &catalog, &templates, &request).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     format!("{}\n{}", review::summary_text(&plan, true), review::files_text(&plan))
@@ -56,6 +55,8 @@ fn compare(name: &str, found: &str) {
 
 #[test]
 fn the_demo_plans_are_the_reviewed_ones() {
-    compare("demo-kpack.txt", &planned(true));
-    compare("demo-legacy.txt", &planned(false));
+    compare("demo-kpack.txt", &planned(System::Linux, true));
+    compare("demo-legacy.txt", &planned(System::Linux, false));
+    compare("demo-windows-kpack.txt", &planned(System::Windows, true));
+    compare("demo-windows-legacy.txt", &planned(System::Windows, false));
 }

@@ -80,7 +80,8 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
 #[test]
 fn on_windows_programs_end_in_exe() {
     let lines = "artifact \"base\" \"lib\"\nscript \"info\" program=\"bin/info\" on=\"windows\"\nscript \"tool\" program=\"bin/tool\" on=\"linux\"";
-    let case = Case::new(&[runtime("core", lines)], ENTRIES)
+    let entries = "base_lib_generic bin/info.exe dll info.exe";
+    let case = Case::new(&[runtime("core", lines)], entries)
         .asking(|r| r.platform_tag = Some("win_amd64".parse().unwrap()));
     assert_eq!(scripts(&case), ["info = x_core._cli:info"]);
 }
@@ -352,13 +353,13 @@ fn files_for_two_architectures_need_a_tag_that_is_given() {
 }
 
 #[test]
-fn without_an_elf_file_the_tag_has_to_be_given() {
+fn without_a_binary_the_tag_has_to_be_given() {
     let case =
         Case::new(&[runtime("core", "artifact \"base\" \"lib\"")], "base_lib_generic a text a")
             .asking(|r| r.platform_tag = None);
     assert_eq!(
         case.problem(),
-        "no ELF file says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n"
+        "no binary says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n"
     );
     assert!(case.resolve().unwrap_err().blame_usage());
 }

@@ -89,7 +89,10 @@ fn dll(name: Option<&str>, options: &BTreeMap<&str, &str>) -> PeFacts {
         |key: &str| options.get(key).iter().flat_map(|n| n.split(',')).map(str::to_owned).collect();
     PeFacts {
         kind: PeKind::Library,
-        machine: Machine::X86_64,
+        machine: match options.get("machine") {
+            Some(&"aarch64") => Machine::Aarch64,
+            _ => Machine::X86_64,
+        },
         name: name.map(str::to_owned),
         imports: list("needs"),
         delayed: list("delayed"),

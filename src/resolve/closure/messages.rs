@@ -195,11 +195,22 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
 /// The line that lets files search the directory of a library.
 fn search_there(manifest: &Manifest, all: &[Found<'_>], library: &Found<'_>) -> String {
     let directory = directory(library);
+    if is_dll(library.member.path.file_name()) {
+        return format!(
+            "Windows looks beside the file, and in directories where `find-library` names a DLL of an installed package: \
+             put it beside the file, or write find-library \"NAME\" dll=\"{directory}/NAME*.dll\" in package `{}`",
+            owner(manifest, library.distribution)
+        );
+    }
     let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
     format!(
         "let package `{package}` search there: rpath \"{}\" \"{directory}\"",
         owner(manifest, library.distribution)
     )
+}
+
+fn is_dll(name: &str) -> bool {
+    name.len() > 4 && name.as_bytes()[name.len() - 4..].eq_ignore_ascii_case(b".dll")
 }
 
 /// The package whose platform directory a distribution's files are in.

@@ -35,6 +35,9 @@ pub(in crate::resolve) fn check<'a>(
     for (file, need) in closure.all() {
         report.add(closure.found(file), need);
     }
+    for (file, need) in closure.imports() {
+        report.add(file, need);
+    }
     (report.problems(), report.notes())
 }
 

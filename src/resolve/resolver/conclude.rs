@@ -63,7 +63,7 @@ impl<'a> Resolver<'a> {
             problems.push(
                 Problem::usage(
                     Code::PlatformTag,
-                    "no ELF file says which platform the wheels are for",
+                    "no binary says which platform the wheels are for",
                 )
                 .help("give the tag: --platform-tag linux_x86_64"),
             );

@@ -1,0 +1,192 @@
+//! DLLs, found as Windows finds them once what is planned is installed.
+//!
+//! A PE file has no search path. Its imports are looked for by name, without regard to case, beside
+//! the file, and in the directories that the installed side opens (`AddDllDirectory`): those of
+//! each package in which `find-library` names a DLL. What the system has comes last, as for ELF.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Closure, Found, InArtifact, Need, Resolved, rule};
+use crate::binary::Machine;
+use crate::catalog::{Catalog, EntryKind};
+use crate::manifest::{Manifest, Package};
+use crate::names::RelPath;
+use crate::plan::{Distribution, Member, Step};
+use crate::resolve::sources::Sources;
+
+/// A PE file of a distribution.
+#[derive(Debug)]
+struct File<'a> {
+    /// Its distribution, by number.
+    distribution: usize,
+    member: &'a Member,
+    machine: Machine,
+    imports: Vec<&'a str>,
+}
+
+/// Something under the name of a DLL.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<'a> {
+    distribution: usize,
+    member: &'a Member,
+    /// The processor it is for; not known of a link in a devel tree.
+    machine: Option<Machine>,
+}
+
+/// What the distributions of a plan install, as far as the loader of Windows minds.
+#[derive(Debug, Default)]
+pub(super) struct Dlls<'a> {
+    files: Vec<File<'a>>,
+    /// What stands under each name, in lower case, wherever it is.
+    candidates: HashMap<String, Vec<Candidate<'a>>>,
+    /// Of each distribution the directories that are opened where it is installed.
+    opened: Vec<BTreeSet<RelPath>>,
+}
+
+impl<'a> Dlls<'a> {
+    pub fn new(
+        manifest: &Manifest,
+        sources: &Sources<'a>,
+        distributions: &[&'a Distribution],
+    ) -> Self {
+        let mut dlls = Self::default();
+        for (number, distribution) in distributions.iter().enumerate() {
+            for member in distribution.all_members() {
+                let facts = member.step.source().and_then(|origin| sources.pe(origin));
+                let machine = facts.map(|facts| facts.machine);
+                if let Some(facts) = facts {
+                    let imports = facts.imports.iter().chain(&facts.delayed).map(String::as_str);
+                    let (imports, machine) = (imports.collect(), facts.machine);
+                    dlls.files.push(File { distribution: number, member, machine, imports });
+                }
+                if facts.is_some() || matches!(member.step, Step::Link { .. }) {
+                    let name = member.path.file_name().to_ascii_lowercase();
+                    let candidate = Candidate { distribution: number, member, machine };
+                    dlls.candidates.entry(name).or_default().push(candidate);
+                }
+            }
+        }
+        if !dlls.files.is_empty() {
+            dlls.opened = distributions.iter().map(|d| opened(manifest, d)).collect();
+        }
+        dlls
+    }
+}
+
+/// The directories of a distribution in which its package's libraries are looked for by name.
+fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath> {
+    let package = manifest.packages.get(&distribution.package);
+    let named = |package: &Package| {
+        let patterns = package.libraries.iter().filter_map(|library| library.dll.as_deref());
+        let directories = patterns.filter_map(|pattern| pattern.rsplit_once('/')?.0.parse().ok());
+        directories.collect::<Vec<RelPath>>()
+    };
+    let Some(root) = distribution.platform_dir.as_ref().map(RelPath::from) else {
+        return BTreeSet::new();
+    };
+    package.into_iter().flat_map(named).map(|directory| root.join(&directory)).collect()
+}
+
+impl<'a> Closure<'a> {
+    /// Every PE file with what it imports, in the order of the plan.
+    pub(super) fn imports(&self) -> impl Iterator<Item = (Found<'a>, Need<'a>)> {
+        self.dlls.files.iter().flat_map(move |file| {
+            file.imports.iter().map(move |import| (self.of(file), self.import(file, import)))
+        })
+    }
+
+    /// What a PE file of a distribution imports.
+    pub(super) fn imports_of<'s>(
+        &'s self,
+        distribution: &'s Distribution,
+        path: &'s RelPath,
+    ) -> impl Iterator<Item = Need<'a>> + 's {
+        self.imports()
+            .filter(move |(found, _)| {
+                let same = &found.distribution;
+                found.member.path == *path
+                    && same.name == distribution.name
+                    && same.variant == distribution.variant
+            })
+            .map(|(_, need)| need)
+    }
+
+    fn of(&self, file: &File<'a>) -> Found<'a> {
+        Found { distribution: self.distributions[file.distribution], member: file.member }
+    }
+
+    fn candidate(&self, candidate: &Candidate<'a>) -> Found<'a> {
+        let distribution = self.distributions[candidate.distribution];
+        Found { distribution, member: candidate.member }
+    }
+
+    fn import(&self, file: &File<'a>, library: &'a str) -> Need<'a> {
+        let name = library.to_ascii_lowercase();
+        let here = file.distribution;
+        let all = self.dlls.candidates.get(&name).into_iter().flatten();
+        let fits = |candidate: &&Candidate<'a>| {
+            self.can_meet(here, candidate.distribution)
+                && candidate.machine.is_none_or(|machine| machine == file.machine)
+        };
+        let there: Vec<&Candidate<'a>> = all.filter(fits).collect();
+        let searched = there.iter().filter(|candidate| self.is_searched(file, candidate));
+        let (sure, lucky): (Vec<&Candidate<'a>>, Vec<_>) =
+            searched.partition(|candidate| self.together.guaranteed(here, candidate.distribution));
+        let resolved = match (sure.first(), lucky.first()) {
+            (Some(found), _) => Resolved::Member(self.candidate(found)),
+            (None, lucky) => {
+                if let Some(rule) = rule(&self.manifest.system_libraries, library) {
+                    Resolved::System(rule)
+                } else if let Some(lucky) = lucky {
+                    Resolved::Luck(self.candidate(lucky))
+                } else {
+                    self.not_imported(library, &name, &there)
+                }
+            }
+        };
+        Need { library, resolved, others: self.twins(&sure) }
+    }
+
+    /// Whether a DLL stands where the loader looks for what `file` imports.
+    fn is_searched(&self, file: &File<'a>, candidate: &Candidate<'a>) -> bool {
+        let Some(directory) = candidate.member.path.parent() else { return false };
+        file.member.path.parent().as_ref() == Some(&directory)
+            || self.dlls.opened[candidate.distribution].contains(&directory)
+    }
+
+    /// Other files than the first of those that are found: the first to be loaded counts for all.
+    fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<Found<'a>> {
+        let source = |candidate: &Candidate<'a>| candidate.member.step.source();
+        let Some(first) = sure.first() else { return Vec::new() };
+        let others = sure[1..].iter().filter(|other| {
+            source(other).is_some_and(|other| source(first).is_some_and(|first| first != other))
+        });
+        others.map(|other| self.candidate(other)).collect()
+    }
+
+    fn not_imported(&self, library: &str, name: &str, there: &[&Candidate<'a>]) -> Resolved<'a> {
+        let shipped: Vec<Found<'a>> = there.iter().map(|one| self.candidate(one)).collect();
+        let artifacts = dlls_named(self.catalog, name);
+        match rule(&self.manifest.missing_libraries, library) {
+            Some(rule) if shipped.is_empty() && artifacts.is_empty() => Resolved::Missing(rule),
+            _ => Resolved::Unresolved { shipped, artifacts, in_the_way: None },
+        }
+    }
+}
+
+/// The artifacts that have a DLL of this name, which is in lower case.
+fn dlls_named<'a>(catalog: &'a Catalog, name: &str) -> Vec<InArtifact<'a>> {
+    let mut found = Vec::new();
+    for artifact in &catalog.artifacts {
+        let entries = artifact.entries.iter().filter(|entry| {
+            matches!(entry.kind, EntryKind::File { .. })
+                && entry.path.file_name().eq_ignore_ascii_case(name)
+        });
+        found.extend(entries.map(|entry| InArtifact {
+            artifact: &artifact.id,
+            path: &entry.path,
+            other_target: false,
+        }));
+    }
+    found
+}

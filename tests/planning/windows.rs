@@ -1,0 +1,232 @@
+//! Packages for Windows: the system is a fact of the artifacts, and every DLL is found.
+
+use rockpack::names::System;
+
+use super::support::{Case, distribution, package, runtime};
+
+const SYSTEM: &str = "system-library \"kernel32.dll\" \"api-ms-win-*.dll\"\n";
+
+/// A case that asks for no platform tag.
+fn case(packages: &[String], entries: &str) -> Case {
+    let packages = [packages, &[SYSTEM.to_owned()]].concat();
+    Case::new(&packages, entries).asking(|request| request.platform_tag = None)
+}
+
+fn core(lines: &str) -> String {
+    runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))
+}
+
+fn libs(lines: &str) -> String {
+    runtime("libs", &format!("artifact \"blas\" \"lib\"\n{lines}"))
+}
+
+const FOUND: &str = "find-library \"hip\" dll=\"bin/hip*.dll\"";
+
+#[test]
+fn binaries_say_the_system_and_the_tag() {
+    let lines = "artifact \"other\" \"lib\" on=\"linux\"";
+    let plan =
+        case(&[core(lines)], "base_lib_generic bin/a.dll dll a.dll needs=KERNEL32.dll").plan();
+    assert_eq!(plan.platform_tag, "win_amd64");
+    let arm = "base_lib_generic bin/a.dll dll a.dll machine=aarch64";
+    assert_eq!(case(&[core(lines)], arm).plan().platform_tag, "win_arm64");
+}
+
+#[test]
+fn what_is_asked_for_and_what_is_there_are_one_system() {
+    let windows = case(&[core("")], "base_lib_generic bin/a.dll dll a.dll");
+    let linux = case(&[core("")], "base_lib_generic lib/liba.so.1 so liba.so.1");
+    let asked = |case: &Case, system, tag: Option<&str>| {
+        case.clone()
+            .asking(|request| {
+                request.system = system;
+                request.platform_tag = tag.map(|tag| tag.parse().unwrap());
+            })
+            .problem()
+    };
+    let help = "  help: leave the option out, or give the artifacts of that system\n";
+    assert_eq!(
+        asked(&windows, Some(System::Linux), None),
+        format!("--system linux: the binaries of the artifacts are for windows\n{help}")
+    );
+    assert_eq!(
+        asked(&linux, Some(System::Windows), None),
+        format!("--system windows: the binaries of the artifacts are for linux\n{help}")
+    );
+    let help = "  help: leave it out: it is computed from the binaries\n";
+    assert_eq!(
+        asked(&linux, None, Some("win_amd64")),
+        format!("the platform tag win_amd64 is not for linux, as the packages are\n{help}")
+    );
+    assert_eq!(
+        asked(&windows, None, Some("linux_x86_64")),
+        format!("the platform tag linux_x86_64 is not for windows, as the packages are\n{help}")
+    );
+}
+
+/// A build without a binary asks for nothing: then the command line says it.
+#[test]
+fn without_binaries_the_command_line_says_the_system() {
+    let lines = "artifact \"more\" \"lib\" on=\"windows\"";
+    let entries = "base_lib_generic include/a.h text\nmore_lib_generic include/b.h text";
+    let plan = case(&[core(lines)], entries)
+        .asking(|request| {
+            request.system = Some(System::Windows);
+            request.platform_tag = Some("win_amd64".parse().unwrap());
+        })
+        .plan();
+    let has =
+        |path: &str| distribution(&plan, "x-core").members.iter().any(|m| m.path.as_str() == path);
+    assert!(has("_x_core/include/b.h"));
+}
+
+#[test]
+fn a_dll_is_beside_the_file_in_an_opened_directory_or_the_systems() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll needs=KERNEL32.DLL,Comgr.dll
+                   base_lib_generic bin/comgr.dll dll comgr.dll needs=api-ms-win-crt-heap-l1-1-0.dll
+                   base_lib_generic lib/llvm/bin/clang.exe dll clang.exe needs=comgr.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll needs=HIP_7.dll delayed=Solver.dll
+                   blas_lib_generic bin/solver.dll dll solver.dll";
+    case(&[core(FOUND), libs("requires \"core\"")], entries).plan();
+}
+
+#[test]
+fn a_dll_that_no_package_ships_names_the_artifact_that_has_it() {
+    let entries = "base_lib_generic bin/kpack.dll dll kpack.dll needs=hip_7.dll
+                   hip_lib_generic bin/hip_7.dll dll hip_7.dll";
+    assert_eq!(
+        case(&[core("")], entries).problem(),
+        "`bin/kpack.dll` of x-core needs `hip_7.dll`, which no package ships; artifact `hip_lib_generic` has it\n\
+         \x20 artifact \"base\" \"lib\" <- takes `bin/kpack.dll`\n\
+         \x20 help: it is `bin/hip_7.dll` there: take artifact \"hip\" \"lib\" in package `core` or in one that is installed with it, \
+         and let no rule exclude the library\n"
+    );
+}
+
+/// Also the debug runtime, which no user has.
+#[test]
+fn a_dll_that_is_nowhere_is_an_error() {
+    for import in ["needs=vcruntime140d.dll", "delayed=vcruntime140d.dll"] {
+        let entries = format!("base_lib_generic bin/a.dll dll a.dll {import}");
+        let problem = case(&[core("")], &entries).problem();
+        let needs = "`bin/a.dll` of x-core needs `vcruntime140d.dll`, which is in no artifact";
+        assert!(problem.starts_with(needs), "{problem}");
+    }
+}
+
+#[test]
+fn a_dll_of_a_package_that_is_not_installed_with_it_is_luck() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll needs=hip_7.dll";
+    let problem = case(&[core(FOUND), libs("")], entries).problem();
+    assert!(
+        problem.starts_with(
+            "`bin/blas.dll` of x-libs finds `hip_7.dll` only where x-core is installed too\n"
+        ) && problem.contains("requires \"core\" in package `libs`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_dll_in_a_directory_that_nothing_opens_is_an_error() {
+    let entries = "base_lib_generic deep/bin/hip_7.dll dll hip_7.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll needs=hip_7.dll";
+    let problem = case(&[core(""), libs("requires \"core\"")], entries).problem();
+    assert!(
+        problem.starts_with(
+            "`bin/blas.dll` of x-libs does not find `hip_7.dll`, which x-core has in `deep/bin`\n"
+        ) && problem
+            .contains("write find-library \"NAME\" dll=\"deep/bin/NAME*.dll\" in package `core`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn two_dlls_of_one_name_are_told() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll
+                   blas_lib_generic bin/HIP_7.dll dll hip_7.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll needs=hip_7.dll";
+    let packages = [core(FOUND), libs("requires \"core\"")];
+    let (_, warnings) = case(&packages, entries).plan_and_warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:#?}");
+    assert!(warnings[0].starts_with("`hip_7.dll` is found twice: "), "{}", warnings[0]);
+}
+
+#[test]
+fn a_dll_for_another_processor_is_named() {
+    let entries = "base_lib_generic bin/a.dll dll a.dll
+                   base_lib_generic bin/b.dll dll b.dll
+                   base_lib_generic bin/odd.dll dll odd.dll machine=aarch64";
+    assert_eq!(
+        case(&[core("")], entries).problem(),
+        "`_x_core/bin/odd.dll` of x-core is for win_arm64: the wheels are for win_amd64\n\
+         \x20 help: exclude what is for another processor, or mend the build\n"
+    );
+}
+
+#[test]
+fn a_library_that_only_another_isas_wheel_has_is_not_found() {
+    let device = package(
+        "device",
+        "runtime",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
+        "overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"",
+    );
+    let entries = "blas_lib_generic bin/blas.dll dll blas.dll
+                   kernels_lib_gfx942 bin/tune.dll dll tune.dll needs=code.dll
+                   kernels_lib_gfx1100 bin/code.dll dll code.dll";
+    let problem = case(&[libs(""), device], entries).problem();
+    assert!(problem.starts_with("`bin/tune.dll` of x-device-gfx942 "), "{problem}");
+    assert!(problem.contains("`code.dll`"), "{problem}");
+}
+
+#[test]
+fn a_dll_that_cannot_be_read_is_an_error() {
+    let problem = case(
+        &[core("")],
+        "base_lib_generic bin/odd.dll broken-dll\nbase_lib_generic bin/a.dll dll a.dll",
+    )
+    .problem();
+    assert!(
+        problem.starts_with("`bin/odd.dll` of artifact `base_lib_generic` starts like a PE file and cannot be read as one: Magic at 0x98"),
+        "{problem}"
+    );
+}
+
+/// A selector that is published for both systems says which extra is whose.
+#[test]
+fn extras_of_one_system_have_a_marker() {
+    let meta = package(
+        "meta",
+        "selector",
+        "\"x\" module=\"x\" per=\"none\"",
+        "requires \"core\"\nextra \"tools\" package=\"tools\"\nextra \"libs\" package=\"libs\"",
+    );
+    let tools = runtime("tools", "artifact \"base\" \"lib\"\ninclude \"bin/tool*\"")
+        .replace("kind=\"runtime\"", "kind=\"runtime\" on=\"linux\"");
+    let device = package(
+        "device",
+        "runtime",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
+        "overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"",
+    );
+    let packages =
+        [core("exclude \"bin/tool*\" optional=\"some have none\""), tools, libs(""), device, meta];
+    let linux = "base_lib_generic bin/tool exe
+                 base_lib_generic lib/a text
+                 blas_lib_generic lib/b text
+                 kernels_lib_gfx942 lib/c text
+                 kernels_lib_gfx1100 lib/c text";
+    let windows = linux.replace("bin/tool exe", "bin/a.dll dll a.dll");
+    for entries in [linux, &windows] {
+        let case = case(&packages, entries).linux(&["gfx942"]).windows(&["gfx1100"]);
+        let build = if entries == linux { "gfx942" } else { "gfx1100" };
+        let plan = case.plan_and_warnings().0;
+        let told = super::support::rendered(&plan, "x", "src/x/_dist_info.py");
+        assert!(
+            told.contains("\"x-tools==1.0; sys_platform == \\\"linux\\\"\""),
+            "{build}: {told}"
+        );
+        assert!(told.contains("\"x-libs==1.0\""), "{build}: {told}");
+    }
+}
