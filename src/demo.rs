@@ -3,7 +3,8 @@
 //! It has what the packages of `packages.kdl` cannot do without, in the shape a build leaves
 //! it: libraries behind chains of links, programs behind links into other artifacts, links to
 //! directories, device code. Libraries are real ELF files, made here; programs are whatever
-//! program is given. `demo/artifacts.txt` lists the entries.
+//! program is given. `demo/artifacts.txt` lists the entries. For Windows, `demo/artifacts-windows.txt`
+//! does, and both libraries and programs are made here.
 
 use std::io;
 use std::path::Path;
@@ -11,10 +12,14 @@ use std::path::Path;
 use fs_err as fs;
 use thiserror::Error;
 
+use crate::binary::Machine;
+use crate::binary::pe::{PeKind, Stub, stub};
 use crate::elf::forward::{ForwardError, forwarding_library};
 use crate::elf::stub::StubMachine;
+use crate::names::System;
 
-const ARTIFACTS: &str = include_str!("demo/artifacts.txt");
+const LINUX: &str = include_str!("demo/artifacts.txt");
+const WINDOWS: &str = include_str!("demo/artifacts-windows.txt");
 
 /// Tells a directory that was made here from any other; it lies outside what an artifact installs.
 const MARK: &str = "base_lib_generic/.rockpack-demo";
@@ -32,18 +37,29 @@ pub enum DemoError {
     #[error(transparent)]
     Library(#[from] ForwardError),
     /// The list itself is wrong.
-    #[error("demo/artifacts.txt: `{0}` is not an entry")]
+    #[error("the list of entries in src/demo: `{0}` is not an entry")]
     Entry(String),
 }
 
-/// Makes the artifact directory `dir`, with `program` for every program, device code split off
-/// or not. An empty directory or an earlier demo is replaced.
+/// Makes the artifact directory `dir` of a build for Linux, with `program` for every program, device
+/// code split off or not. An empty directory or an earlier demo is replaced.
 ///
 /// # Errors
 /// When something else is there, or when it cannot be written.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
+    make_for(System::Linux, dir, kpack, program)
+}
+
+/// The same for a system; one for Windows has programs of its own, which end at once.
+///
+/// # Errors
+/// When something else is there, or when it cannot be written.
+pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
-    let list = List::parse(ARTIFACTS)?;
+    let list = List::parse(match system {
+        System::Linux => LINUX,
+        System::Windows => WINDOWS,
+    })?;
     let isas: Vec<&str> = list.isas.iter().map(|(isa, _)| *isa).collect();
     for line in &list.entries {
         let line = line.replace("{kpack}", &kpack.to_string()).replace("{isas}", &isas.join(";"));
@@ -137,6 +153,8 @@ impl<'l> Entry<'l> {
                 &place,
                 forwarding_library(machine(), self.detail, "libc.so.6", "$ORIGIN")?,
             )?,
+            "dll" => fs::write(&place, self.pe(PeKind::Library))?,
+            "exe" => fs::write(&place, self.pe(PeKind::Program))?,
             "link" => fs_err::os::unix::fs::symlink(self.detail, &place)?,
             "program" => write_program(&place, program)?,
             "script" => write_program(&place, b"#!/bin/sh\necho stand-in \"$@\"\n")?,
@@ -145,6 +163,15 @@ impl<'l> Entry<'l> {
             _ => return Err(DemoError::Entry(format!("{} {}", self.path, self.kind))),
         }
         Ok(())
+    }
+
+    /// A PE file: its name, then what it imports, then behind a `;` what it imports late.
+    fn pe(&self, kind: PeKind) -> Vec<u8> {
+        let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
+        let (now, late): (Vec<&str>, Vec<&str>) =
+            (now.split_whitespace().collect(), late.split_whitespace().collect());
+        let (name, imports) = now.split_first().unwrap_or((&"", &[]));
+        stub(&Stub { kind, machine: Machine::X86_64, name, imports, delayed: &late })
     }
 }
 

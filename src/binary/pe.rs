@@ -6,6 +6,8 @@
 mod error;
 mod facts;
 mod image;
+mod stub;
 
 pub use error::PeError;
 pub use facts::{PeFacts, PeKind, facts};
+pub use stub::{Stub, stub};

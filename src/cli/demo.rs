@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use rockpack::names::Mode;
+use rockpack::names::{Mode, System};
 
 /// Make a small artifact directory to try rockpack on
 ///
-/// Its libraries are small real ELF files, its programs this machine's `true`. The packages of the
+/// Its libraries are small real ELF files, its programs this machine's `true`; for Windows all are small PE files. The packages of the
 /// built-in manifest find all they need in it, so every command works on it: plan, build, explain,
 /// diff. A directory with other files in it is left alone.
 #[derive(Debug, Args)]
@@ -16,6 +16,10 @@ pub struct DemoArgs {
     /// The directory to make
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
+
+    /// The system that it is built for, linux or windows
+    #[arg(long, default_value = "linux", value_parser = super::set::systems(), hide_possible_values = true)]
+    pub system: System,
 
     /// How its device code is split
     #[arg(long, default_value = "kpack", value_parser = super::set::modes())]

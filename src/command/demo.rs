@@ -12,7 +12,8 @@ use crate::cli::DemoArgs;
 /// Makes it, and says what to do with it.
 pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     let dir = args.dir.display();
-    demo::make(&args.dir, args.mode == Mode::Kpack, &program()?).map_err(|error| match error {
+    let made = demo::make_for(args.system, &args.dir, args.mode == Mode::Kpack, &program()?);
+    made.map_err(|error| match error {
         DemoError::Occupied(_) => Problem::error(Code::Environment, error.to_string())
             .help("name a directory that does not exist, or an empty one")
             .into(),

@@ -1,6 +1,7 @@
 //! The lines of a manifest that count for one target.
 
 use super::{HasCondition, HasGlob, Manifest, Package, Rules};
+use crate::names::System;
 use crate::target::Target;
 
 impl Manifest {
@@ -28,6 +29,10 @@ impl Package {
         keep_rules(&mut self.excludes, target);
         keep_rules(&mut self.forbids, target);
         keep(&mut self.rpaths, target);
+        if target.system == System::Windows {
+            // PE files have none.
+            self.rpaths.clear();
+        }
         keep(&mut self.aliases, target);
         keep(&mut self.libraries, target);
         keep(&mut self.scripts, target);
@@ -51,7 +56,7 @@ fn keep_rules<R: HasCondition + HasGlob + Clone>(rules: &mut Rules<R>, target: T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::names::{Mode, System};
+    use crate::names::Mode;
     use crate::source::Source;
 
     const PACKAGES: &str = r#"common { author "A"; requires-python ">=3.10"; }
