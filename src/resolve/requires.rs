@@ -1,6 +1,6 @@
 //! What a distribution requires: of its own, and by extras.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::{Published, Targets};
@@ -76,6 +76,49 @@ pub(super) fn extras(
         }
     }
     Ok(extras)
+}
+
+/// What a selector requires and offers, for both systems if it is published for both: what one of
+/// them alone has gets a marker (PEP 508), so that an installer on the other says what it ignores.
+pub(super) fn selected(
+    manifest: &Manifest,
+    other: Option<(System, &Manifest)>,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+) -> Result<(Vec<String>, Extras), NameError> {
+    let own = (requires(manifest, targets, dist)?, extras(manifest, targets, dist)?);
+    let Some((system, manifest)) = other else { return Ok(own) };
+    let Some(package) = manifest.packages.get(&dist.package.name.value) else { return Ok(own) };
+    let there = ResolvedDist { package, ..dist.clone() };
+    let (needs, mut offers) =
+        (requires(manifest, targets, &there)?, extras(manifest, targets, &there)?);
+    let (mut required, mut offered) = own;
+    required = merged(required, targets.system, needs, system);
+    let names: BTreeSet<String> =
+        offered.fixed.keys().chain(offers.fixed.keys()).cloned().collect();
+    for name in names {
+        let of = |extras: &mut Extras| extras.fixed.remove(&name).unwrap_or_default();
+        let both = merged(of(&mut offered), targets.system, of(&mut offers), system);
+        offered.fixed.insert(name, both);
+    }
+    for (name, requirement) in offers.machine {
+        offered.machine.entry(name).or_insert(requirement);
+    }
+    Ok((required, offered))
+}
+
+/// Requirements of two systems; those of one get its marker, unless they have one.
+fn merged(one: Vec<String>, of: System, other: Vec<String>, system: System) -> Vec<String> {
+    let marked = |requirement: String, system: System| {
+        if requirement.contains(';') {
+            return requirement;
+        }
+        format!("{requirement}; sys_platform == \"{}\"", system.sys_platform())
+    };
+    let alone: Vec<String> = other.iter().filter(|text| !one.contains(text)).cloned().collect();
+    let all =
+        one.into_iter().map(|text| if other.contains(&text) { text } else { marked(text, of) });
+    all.chain(alone.into_iter().map(|text| marked(text, system))).collect()
 }
 
 fn declared<'a>(

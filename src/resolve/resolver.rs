@@ -12,8 +12,10 @@ use crate::catalog::{Catalog, Entry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine};
 use crate::manifest::{Manifest, PackageKind};
+use crate::names::System;
 use crate::plan::{Note, Plan, Request, Templates};
 use crate::source::{Code, Problem, Problems};
+use crate::target::Target;
 
 mod conclude;
 mod distributions;
@@ -39,6 +41,10 @@ pub(super) fn attempt(
     let catalog = &*catalog.in_order();
     let (targets, mut problems) = targets::resolve(manifest, catalog, request);
     let unoffered = manifest.unoffered();
+    let other = targets.other_system().map(|system| {
+        let target = Target { mode: targets.mode, system };
+        (system, manifest.for_target(target))
+    });
     let manifest = &manifest.for_target(targets.target());
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
@@ -56,6 +62,7 @@ pub(super) fn attempt(
     let license_texts = licenses::texts(manifest, catalog);
     Resolver {
         manifest,
+        other,
         catalog,
         templates,
         request,
@@ -82,6 +89,8 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
+    /// The same for the other system, if packages are published for both.
+    other: Option<(System, Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,
     request: &'a Request,

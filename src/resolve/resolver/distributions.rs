@@ -127,8 +127,8 @@ impl<'a> Resolver<'a> {
         found: &mut Found,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
-        let requires = requires::requires(self.manifest, self.targets, dist)?;
-        let extras = requires::extras(self.manifest, self.targets, dist)?;
+        let other = self.other.as_ref().map(|(system, manifest)| (*system, manifest));
+        let (requires, extras) = requires::selected(self.manifest, other, self.targets, dist)?;
         let (registered, aliases) = (self.registered(dist, filled), forwards(dist, filled));
         let known = runtime_data::Known {
             requires: &requires,
