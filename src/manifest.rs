@@ -43,7 +43,7 @@ pub use license::{LicenseError, LicenseExpression, LicenseOf, LicenseText};
 pub use listing::Listing;
 pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
-pub use project::Project;
+pub use project::{Project, WindowsPaths};
 pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use template::{Template, TemplateError};

@@ -44,6 +44,7 @@ mod sources;
 mod targets;
 mod unowned;
 mod unused_rules;
+mod windows;
 
 pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use licenses::without_license_text;

@@ -21,6 +21,7 @@ use crate::source::{Code, Severity};
 use crate::version::Version;
 
 mod algorithm;
+mod dlls;
 mod elf;
 mod entry_points;
 mod fault;
@@ -45,6 +46,7 @@ pub use sums::{Beside, beside};
 pub use together::together;
 pub use wheel::Wheel;
 
+use dlls::Imports;
 use elf::Search;
 
 /// Something that is wrong with a package.
@@ -133,8 +135,8 @@ pub struct Package {
     pub files: usize,
     /// Their bytes, unpacked.
     pub size: u64,
-    /// How many of them are ELF files.
-    pub elf_files: usize,
+    /// How many of them are ELF or PE files.
+    pub binaries: usize,
     /// How many entry points there are.
     pub entry_points: usize,
     /// What is wrong with it by itself.
@@ -143,6 +145,8 @@ pub struct Package {
     installed: BTreeMap<String, String>,
     /// Where its ELF files look for libraries.
     searches: Vec<Search>,
+    /// What its PE files import.
+    imports: Vec<Imports>,
     requires: Vec<Requirement>,
     /// The extras that it offers, as they are compared.
     extras: BTreeSet<String>,
@@ -158,11 +162,12 @@ impl Package {
             version: None,
             files: 0,
             size: 0,
-            elf_files: 0,
+            binaries: 0,
             entry_points: 0,
             findings: Vec::new(),
             installed: BTreeMap::new(),
             searches: Vec::new(),
+            imports: Vec::new(),
             requires: Vec::new(),
             extras: BTreeSet::new(),
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
+use rockpack::manifest::Manifest;
 use rockpack::package::{Found, ReadError, built};
 use rockpack::plan::{Form, Plan};
 use rockpack::regular;
@@ -36,7 +37,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
     let given = Given::new(&args.paths, &args.with)?;
     let (packages, findings) =
-        inputs::pool(args.jobs)?.install(|| checked(&given, plan.as_ref()))?;
+        inputs::pool(args.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
     let judged = Judged::new(&manifest, &packages, findings);
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
@@ -55,13 +56,16 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
 
 /// The packages, and all that was found in them.
 fn checked(
+    manifest: &Manifest,
     given: &Given,
     plan: Option<&(String, Plan)>,
 ) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
     let mut packages = packages(given).map_err(|error| environment(error.to_string()))?;
     let mut findings: Vec<Finding> =
         packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
-    let together = verify::together(&packages).into_iter();
+    let rules = || manifest.system_libraries.iter().chain(&manifest.missing_libraries);
+    let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
+    let together = verify::together(&packages, &on_system).into_iter();
     packages.truncate(given.judged);
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);

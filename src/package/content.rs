@@ -15,6 +15,8 @@ const BLOCK: usize = 128 << 10;
 pub enum Kind {
     /// It begins as ELF files do.
     Elf,
+    /// It begins as PE files do, and programs of DOS.
+    Pe,
     /// It begins with `#!`.
     Script,
     /// Anything else.
@@ -43,6 +45,7 @@ impl<R: Read> Content<R> {
     pub fn kind(&self) -> Kind {
         match &self.head[..] {
             b"\x7fELF" => Kind::Elf,
+            [b'M', b'Z', ..] => Kind::Pe,
             [b'#', b'!', ..] => Kind::Script,
             _ => Kind::Data,
         }

@@ -77,6 +77,7 @@ codes! {
     BuiltInManifest "built-in-manifest" "There is no manifest in this directory, and the built-in one is used though nobody asked for it."
     OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
 
+    PathTooLong "path-too-long" "An installed path is longer than Windows opens."
     OtherSystem "other-system" "The artifacts, --system and the platform tag are not for one system."
 
     // The artifact directory.
@@ -152,6 +153,7 @@ codes! {
     TagsDisagree "tags-disagree" "The file's name and WHEEL have different tags."
     WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell."
     EntryPoint "entry-point" "An entry point is malformed, or its target does not exist."
+    ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system."
     RpathOutside "rpath-outside" "A file looks for libraries outside of site-packages, where anything can be."
     RpathLeadsNowhere "rpath-leads-nowhere" "A file looks for libraries in a directory that no package has."
     Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes."
@@ -210,6 +212,7 @@ impl Code {
         Self::TagsDisagree,
         Self::WrongPlatform,
         Self::EntryPoint,
+        Self::ImportLeadsNowhere,
         Self::RpathOutside,
         Self::RpathLeadsNowhere,
         Self::Runpath,
@@ -222,6 +225,7 @@ impl Code {
         Self::TwoOwners,
         Self::CaseClash,
         Self::FileAndDirectory,
+        Self::BrokenPe,
         Self::BrokenElf,
         Self::LinkOutside,
     ];

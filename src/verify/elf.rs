@@ -1,7 +1,9 @@
-//! What matters of ELF files in packages: what they are for, and where they look for libraries.
+//! What matters of binaries in packages: what they are for, and where they look for libraries.
 
+use crate::binary::pe::{PeFacts, PeKind};
+use crate::binary::{self, Format};
 use crate::elf::stub::StubMachine;
-use crate::elf::{self, ElfKind, Machine, ReadAt};
+use crate::elf::{ElfKind, Machine, ReadAt};
 use crate::policy;
 
 /// An ELF file.
@@ -49,21 +51,34 @@ pub(super) enum Kind {
     /// It begins with `#!`.
     Script,
     Elf(Binary),
-    /// It begins as ELF files do.
-    BrokenElf(String),
+    Pe(Box<PeFacts>),
+    /// It begins as files of the format do.
+    Broken(Format, String),
 }
 
-/// Looks at an ELF file.
+/// The tag of Windows for the processor that a PE file is for, where it has one; drivers are nobody's.
+pub(super) fn windows_tag(facts: &PeFacts) -> Option<&'static str> {
+    match facts.machine {
+        _ if facts.kind == PeKind::Native => None,
+        Machine::X86_64 => Some("win_amd64"),
+        Machine::Aarch64 => Some("win_arm64"),
+        Machine::Other { number: 0x14c, .. } => Some("win32"),
+        Machine::Other { .. } => None,
+    }
+}
+
+/// Looks at a binary.
 pub(super) fn binary(file: &(impl ReadAt + ?Sized)) -> Kind {
-    match elf::facts(file) {
-        Ok(Some(facts)) => Kind::Elf(Binary {
+    match binary::read(file) {
+        Ok(Some(binary::Binary::Elf(facts))) => Kind::Elf(Binary {
             kind: facts.kind,
             machine: facts.machine,
             has_soname: facts.soname.is_some(),
             rpath: facts.rpath,
             runpath: facts.runpath,
         }),
+        Ok(Some(binary::Binary::Pe(facts))) => Kind::Pe(facts),
         Ok(None) => Kind::Data,
-        Err(error) => Kind::BrokenElf(crate::text::with_causes(&error)),
+        Err(error) => Kind::Broken(error.format(), crate::text::with_causes(&error)),
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::Finding;
 use super::elf::Kind;
 use super::member::Member;
+use crate::binary::Format;
 use crate::names::{Lookalikes, RelPath, folded};
 use crate::package::directory::Entry;
 use crate::package::sdist::oversize;
@@ -114,11 +115,15 @@ fn start(entry: &Entry, member: &Member) -> Option<Finding> {
         {
             Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
         }
-        Kind::BrokenElf(why) => Some(
+        Kind::Broken(Format::Elf, why) => Some(
             Finding::error(Code::BrokenElf, "starts like an ELF file and cannot be read as one")
                 .because(why.clone()),
         ),
-        Kind::Elf(_) | Kind::Script | Kind::Data => None,
+        Kind::Broken(Format::Pe, why) => Some(
+            Finding::error(Code::BrokenPe, "starts like a PE file and cannot be read as one")
+                .because(why.clone()),
+        ),
+        Kind::Elf(_) | Kind::Pe(_) | Kind::Script | Kind::Data => None,
     }
 }
 

@@ -43,14 +43,14 @@ fn content(zip: &ZipFile, entry: &Entry, bytes: impl Read) -> io::Result<(Option
         Err(error) => return Ok((fault(Err(error))?, Kind::Data)),
     };
     let kind = content.kind();
-    if kind == package::Kind::Elf && !entry.is_stored() {
+    if matches!(kind, package::Kind::Elf | package::Kind::Pe) && !entry.is_stored() {
         let mut kept = Kept::of_size(entry.size)?;
         let fault = fault(content.copy_to(&mut kept))?;
         return Ok((fault, binary(&kept)));
     }
     let fault = fault(content.copy_to(&mut io::sink()))?;
     let kind = match kind {
-        package::Kind::Elf => binary(&zip.packed(entry)),
+        package::Kind::Elf | package::Kind::Pe => binary(&zip.packed(entry)),
         package::Kind::Script => Kind::Script,
         package::Kind::Data => Kind::Data,
     };

@@ -1,7 +1,7 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
 use super::Finding;
-use super::elf::Kind;
+use super::elf::{Kind, windows_tag};
 use super::member::Member;
 use crate::names::{DistName, normalized};
 use crate::package::directory::Entry;
@@ -119,14 +119,15 @@ impl<'w> Names<'w> {
         let platforms: Vec<&str> = name.platform.split('.').collect();
         let mut found = Vec::new();
         for (entry, member) in entries.iter().zip(members) {
-            let Kind::Elf(binary) = &member.kind else { continue };
-            let Some(architecture) = binary.architecture().filter(|_| binary.kind.is_editable())
-            else {
-                continue;
+            let (kind, needs) = match &member.kind {
+                Kind::Elf(binary) if binary.kind.is_editable() => ("an ELF", binary.architecture()),
+                Kind::Pe(facts) => ("a PE", windows_tag(facts)),
+                _ => continue,
             };
-            if !platforms.iter().any(|platform| platform.ends_with(architecture)) {
+            let Some(needs) = needs else { continue };
+            if !platforms.iter().any(|platform| platform.ends_with(needs)) {
                 let what = format!(
-                    "an ELF file for {architecture}, which the tag `{}` does not tell",
+                    "{kind} file for {needs}, which the tag `{}` does not tell",
                     name.platform
                 );
                 found.push(Finding::error(Code::WrongPlatform, what).of(&*entry.name));

@@ -96,6 +96,9 @@ fn remedy(code: Code) -> Option<&'static str> {
         Code::RpathLeadsNowhere => {
             "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so"
         }
+        Code::ImportLeadsNowhere => {
+            "ship it, verify the package that has it too (`--with`), or list it: system-library"
+        }
         Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
         Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
         Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::dlls::Names;
 use super::rpath::Directories;
 use super::{Finding, Package};
 use crate::names::{Lookalikes, folded};
@@ -10,12 +11,14 @@ use crate::package::Requirement;
 use crate::plan::Form;
 use crate::source::Code;
 
-/// What is wrong with packages as a set. Two of one name are never installed together.
-pub fn together(packages: &[Package]) -> Vec<Finding> {
+/// What is wrong with packages as a set. Two of one name are never installed together. `on_system`
+/// tells which libraries users' systems have.
+pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let mut found = owners(packages);
-    let directories = Directories::new(packages);
+    let (directories, names) = (Directories::new(packages), Names::new(packages));
     for package in packages {
         found.extend(directories.check(package));
+        found.extend(names.check(package, on_system));
         let requirements =
             package.requires.iter().filter_map(|requirement| unmet(packages, requirement));
         found.extend(requirements.map(|finding| finding.within(&package.file)));

@@ -4,8 +4,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use super::elf::Kind;
-use super::elf::Search;
+use super::dlls::Imports;
+use super::elf::{Kind, Search};
 use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
@@ -81,12 +81,17 @@ impl Wheel {
         let entries = self.zip().entries();
         package.files = entries.iter().filter(|entry| !entry.is_directory()).count();
         package.size = members.iter().map(|member| member.size).sum();
-        package.elf_files =
-            members.iter().filter(|member| matches!(member.kind, Kind::Elf(_))).count();
+        let is_binary = |member: &&Member| matches!(member.kind, Kind::Elf(_) | Kind::Pe(_));
+        package.binaries = members.iter().filter(is_binary).count();
         package.searches = entries
             .iter()
             .zip(members)
             .filter_map(|(entry, member)| search(entry, member))
+            .collect();
+        package.imports = entries
+            .iter()
+            .zip(members)
+            .filter_map(|(entry, member)| imports(entry, member))
             .collect();
         package.installed = layout::installed(entries);
         found.extend(layout::check(entries, members, self.file.dist_info()));
@@ -172,4 +177,10 @@ fn search(entry: &Entry, member: &Member) -> Option<Search> {
         directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
         runpath: binary.runpath.is_some(),
     })
+}
+
+fn imports(entry: &Entry, member: &Member) -> Option<Imports> {
+    let Kind::Pe(facts) = &member.kind else { return None };
+    let libraries = facts.imports.iter().chain(&facts.delayed).cloned().collect();
+    Some(Imports { member: entry.name.clone(), libraries })
 }

@@ -230,3 +230,36 @@ fn extras_of_one_system_have_a_marker() {
         assert!(told.contains("\"x-libs==1.0\""), "{build}: {told}");
     }
 }
+
+#[test]
+fn paths_that_windows_does_not_open_are_errors() {
+    let long = format!(
+        "base_lib_generic include/{}/a.h text\nbase_lib_generic bin/a.dll dll a.dll",
+        "x".repeat(170)
+    );
+    let problem = case(&[core("")], &long).problem();
+    assert!(
+        problem.starts_with("x-core installs `_x_core/include/xxx")
+            && problem.contains(
+                "has 190 characters: with a site-packages of 75, Windows opens 259 at most\n"
+            ),
+        "{problem}"
+    );
+    let linux = long.replace("bin/a.dll dll a.dll", "lib/liba.so.1 so liba.so.1");
+    case(&[core("")], &linux).plan();
+    let common = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n    windows-paths longest=400\n}\n";
+    let packages = [core(""), SYSTEM.to_owned()];
+    Case::with_project(common, &packages, &long)
+        .asking(|request| request.platform_tag = None)
+        .plan();
+}
+
+#[test]
+fn names_that_windows_keeps_for_itself_are_errors() {
+    let entries = "base_lib_generic include/Aux.h text\nbase_lib_generic bin/a.dll dll a.dll";
+    assert_eq!(
+        case(&[core("")], entries).problem(),
+        "x-core installs `_x_core/include/Aux.h`: `Aux.h` is the name of a device\n\
+         \x20 help: Windows cannot have it: rename it in the build, or exclude it\n"
+    );
+}

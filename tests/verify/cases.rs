@@ -4,6 +4,8 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rockpack::binary::Machine;
+use rockpack::binary::pe::{PeKind, Stub, stub};
 use rockpack::elf::forward::forwarding_library;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
@@ -26,6 +28,15 @@ fn linux(
     change: impl Fn(&mut Wheel) + 'static,
 ) -> Case {
     changed("linux_x86_64", codes, title, change)
+}
+
+/// The same for a wheel that can have DLLs.
+fn windows(
+    codes: &'static [Code],
+    title: &'static str,
+    change: impl Fn(&mut Wheel) + 'static,
+) -> Case {
+    changed("win_amd64", codes, title, change)
 }
 
 fn changed(
@@ -55,6 +66,10 @@ fn two(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) 
 
 fn library(rpath: &str) -> Vec<u8> {
     forwarding_library(StubMachine::X86_64, "liba.so", "libb.so.1", rpath).unwrap()
+}
+
+fn dll(machine: Machine, imports: &[&str]) -> Vec<u8> {
+    stub(&Stub { kind: PeKind::Library, machine, name: "a.dll", imports, delayed: &[] })
 }
 
 /// The same library with `DT_RUNPATH` (29) in place of `DT_RPATH` (15).
@@ -346,7 +361,10 @@ fn names() -> Vec<Case> {
 }
 
 fn programs() -> Vec<Case> {
-    use Code::{BrokenElf, NotExecutable, RpathLeadsNowhere, RpathOutside, Runpath};
+    use Code::{
+        BrokenElf, BrokenPe, ImportLeadsNowhere, NotExecutable, RpathLeadsNowhere, RpathOutside,
+        Runpath, WrongPlatform,
+    };
     let rpath = |codes, title, rpath: &'static str| {
         linux(codes, title, move |w: &mut Wheel| {
             w.add(Member::new("demo/lib/liba.so", library(rpath)));
@@ -361,6 +379,17 @@ fn programs() -> Vec<Case> {
         }),
         linux(&[BrokenElf], "what starts like an ELF file", |w| {
             w.add(Member::new("demo/bin/tool", b"\x7fELF and no more".to_vec()));
+        }),
+        windows(&[ImportLeadsNowhere], "a DLL that nobody has", |w| {
+            let imports = ["Gone.dll"];
+            w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
+        }),
+        windows(&[WrongPlatform], "a DLL for another processor", |w| {
+            w.add(Member::new("demo/bin/a.dll", dll(Machine::Aarch64, &[])));
+        }),
+        windows(&[BrokenPe], "what starts like a PE file", |w| {
+            let bytes = dll(Machine::X86_64, &[]);
+            w.add(Member::new("demo/bin/a.dll", bytes[..0x90].to_vec()));
         }),
         rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
         rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
@@ -482,6 +511,11 @@ pub fn fine() -> Vec<Case> {
         }),
         linux(&[], "libraries that find each other", |w| {
             w.add(Member::new("demo/lib/liba.so", library("$ORIGIN:$ORIGIN/..")));
+        }),
+        windows(&[], "DLLs that find each other", |w| {
+            let imports = ["B.DLL"];
+            w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
+            w.add(Member::new("demo/bin/b.dll", dll(Machine::X86_64, &[])));
         }),
         two(&[], "two wheels that fit", |w| {
             w.edit("METADATA", "License-File", "Requires-Dist: demo<2\nLicense-File");

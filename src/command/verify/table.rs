@@ -21,21 +21,21 @@ pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
         .unwrap_or_default()
         .max(7);
     let mut text = format!(
-        "{:width$}  {:>7}  {:>8}  {:>5}  {:>12}\n",
-        "package", "files", "size", "ELF", "entry points"
+        "{:width$}  {:>7}  {:>8}  {:>8}  {:>12}\n",
+        "package", "files", "size", "binaries", "entry points"
     );
     for package in packages {
         let own = judged.kept.iter().filter(|finding| finding.file == package.file);
         let counts = [
             grouped(package.files),
             human_size(package.size),
-            dash(package.elf_files),
+            dash(package.binaries),
             dash(package.entry_points),
         ];
-        let [files, size, elf, points] = counts;
+        let [files, size, binaries, points] = counts;
         let _ = writeln!(
             text,
-            "{:width$}  {files:>7}  {size:>8}  {elf:>5}  {points:>12}  {}",
+            "{:width$}  {files:>7}  {size:>8}  {binaries:>8}  {points:>12}  {}",
             printable(&package.file),
             verdict(own)
         );
@@ -119,7 +119,7 @@ fn package(package: &Package) -> Value {
         "version": package.version,
         "files": package.files,
         "size": package.size,
-        "elf_files": package.elf_files,
+        "binaries": package.binaries,
         "entry_points": package.entry_points,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::text::{Specifier, TagLevel, TagSource, Variable, WebAddress};
 use super::{Context, DropRule, Node, Project, license, listing};
-use crate::manifest::{CompressionRule, Glob, LicenseText, PlatformTag};
+use crate::manifest::{CompressionRule, Glob, LicenseText, PlatformTag, WindowsPaths};
 use crate::names::Compression;
 use crate::source::Spanned;
 
@@ -14,6 +14,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let requires_python =
         lines.once("requires-python", |n| n.argument::<Specifier>("a version specifier"));
     let platform_tag = lines.at_most_once("platform-tag", |n| Some(platform_tag(n)));
+    let windows_paths = lines.at_most_once("windows-paths", |n| Some(windows_paths(n)));
     let license_texts = lines.every("license-text", license_text).into_iter().collect();
     let compression = lines.every("compression", compression).into_iter().flatten().collect();
     let licenses = lines.every("license-of", |n| license::of_artifact(n, context));
@@ -24,6 +25,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         listing,
         requires_python: requires_python?.value.0,
         platform_tag: platform_tag.unwrap_or_default(),
+        windows_paths: windows_paths.unwrap_or_default(),
         license_texts,
         compression,
         licenses,
@@ -38,6 +40,14 @@ fn platform_tag(node: &mut Node<'_>) -> PlatformTag {
     PlatformTag {
         env: env.map(|variable| Spanned::new(variable.value.0, variable.place)),
         at_most: at_most.map(|level| Spanned::new(level.value.0, level.place)),
+    }
+}
+
+fn windows_paths(node: &mut Node<'_>) -> WindowsPaths {
+    let default = WindowsPaths::default();
+    WindowsPaths {
+        longest: node.count("longest").unwrap_or(default.longest),
+        site_packages: node.count("site-packages").unwrap_or(default.site_packages),
     }
 }
 

@@ -224,6 +224,17 @@ const PROJECT: &[NodeSpec] = &[
     ])
     .example(r#"platform-tag "auto" env="EXAMPLE_PLATFORM_TAG" at-most="manylinux_2_28""#),
     NodeSpec::new(
+        "windows-paths",
+        Arity::AtMostOnce,
+        r#"windows-paths longest=259 site-packages=75"#,
+        "Limits the paths that packages for Windows install.",
+    )
+    .with(&[
+        part(ArgKind::Count, "longest", "The characters of the whole path, 259 without this line: programs that do not ask for long paths open no longer ones."),
+        part(ArgKind::Count, "site-packages", "The characters that a user's site-packages may take of these, 75 without this line."),
+    ])
+    .example("windows-paths longest=259 site-packages=100"),
+    NodeSpec::new(
         "license-text",
         Arity::Any,
         r#"license-text "GLOB" optional="WHY""#,

@@ -9,7 +9,7 @@ use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Leftover};
 use crate::resolve::{
     check, closure, compression, ownership, parted, platform, repeated, shards, source_build,
-    unused_rules,
+    unused_rules, windows,
 };
 use crate::source::{Code, Problem, Problems};
 
@@ -26,6 +26,8 @@ impl<'a> Resolver<'a> {
         problems.extend(ownership::check(&made, filled, self.targets.system));
         problems.extend(repeated::check(filled));
         problems.extend(parted::check(filled));
+        let distributions = made.iter().map(|(_, d)| d);
+        problems.extend(windows::paths(self.manifest, self.targets.system, distributions));
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));
