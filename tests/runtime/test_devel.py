@@ -134,6 +134,36 @@ class Devel(unittest.TestCase):
         data = record.read_bytes()
         self.assertEqual(data.count(b"\n"), data.count(b"\r\n"))
 
+    def test_without_symbolic_links_files_stand_in_their_place(self) -> None:
+        """Windows wants a privilege for them, and some file systems have none."""
+        done = self.layout.run("-c", WITHOUT_LINKS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = self.layout.files(TREE)
+        lib = {name for name in EXPECTED if name.startswith(f"{TREE}/lib/")}
+        spelled = {name.replace("/lib/", "/lib64/", 1) for name in lib}
+        self.assertEqual(found, EXPECTED - {f"{TREE}/lib64"} | spelled)
+        self.assertEqual([name for name in found if (self.site / name).is_symlink()], [])
+        self.assertTrue(self.same("lib64/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+        self.assertTrue(self.same("bin/amdclang", "_rocm_sdk_core/bin/amdclang"))
+        self.assertEqual(sorted(self.tree_rows()), sorted(found))
+        self.layout.check_hashes("rocm-sdk-devel")
+
+    def test_without_symbolic_links_a_later_package_fills_linked_directories_too(self) -> None:
+        layout = support.Layout(self, support.core(), support.devel())
+        self.assertEqual(layout.run("-c", WITHOUT_LINKS).returncode, 0)
+        self.assertFalse((layout.site / TREE / "lib64/libhipblas.so").exists())
+        layout.install(support.libraries())
+        self.assertEqual(layout.run("-c", WITHOUT_LINKS).returncode, 0)
+        self.assertTrue((layout.site / TREE / "lib64/libhipblas.so").is_file())
+
+    def test_a_directory_in_itself_needs_symbolic_links(self) -> None:
+        members = {**support.DEVEL_MEMBERS, "lib/self": "../lib"}
+        layout = support.Layout(self, support.core(), support.libraries(), support.devel(members))
+        done = layout.run("-c", WITHOUT_LINKS)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("has a directory in itself", done.stderr)
+        self.assertFalse((layout.site / TREE).exists())
+
     # -------------------------------------------------------------------- what is absent
 
     def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
@@ -351,6 +381,15 @@ class Devel(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, "member outside|links out of site-packages")
 
+
+WITHOUT_LINKS = """
+import os
+def refused(*arguments, **more):
+    raise OSError(22, "A required privilege is not held by the client")
+os.symlink = refused
+import rocm_sdk._devel
+rocm_sdk._devel.ensure()
+"""
 
 KILLED_AT = """
 import os, signal, sys

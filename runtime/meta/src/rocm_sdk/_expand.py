@@ -6,12 +6,13 @@ import os
 import posixpath
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _archive
+from ._errors import DevelError
 from ._log import log, warn
 from ._packages import every_installed
 from ._place import place_all, told
@@ -37,6 +38,8 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
     with ThreadPoolExecutor(min(_MOST_THREADS, (os.cpu_count() or 1) + 1)) as pool:
         _archive.unpack(devel.archive, tree, into, pool, show)
         plan = _Plan(tree, devel.site, keep=devel.info.get("keep_links", []))
+        if not _links_work(into):
+            plan.spell_out(tree, devel.site)
         ways = _assemble(plan, tree, devel.site, into, pool)
     state = {"links": plan.outer, "pending": plan.pending}
     devel.rewrite(add={**_rows(plan, tree, devel.site), **devel.marker_row(state)})
@@ -47,6 +50,18 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
         warn(f"{len(plan.pending)} links wait for files of {', '.join(packages)}")
     seconds = time.monotonic() - start
     return state, f"{len(tree.files):,} files and {told(ways)} in {seconds:.1f} s"
+
+
+def _links_work(directory: str) -> bool:
+    """Return whether symbolic links can be made there: Windows wants a privilege for them."""
+    probe = f"{directory}/.symbolic-link"
+    try:
+        os.symlink(".", probe, target_is_directory=True)
+    except OSError as error:
+        log(f"no symbolic links here ({error}): files stand in their place")
+        return False
+    os.unlink(probe)
+    return True
 
 
 class _Plan:
@@ -85,6 +100,43 @@ class _Plan:
             self.outer[name] = text
         else:
             self.copies[name] = target
+
+
+    def spell_out(self, tree: Tree, site: Path) -> None:
+        """Put files in place of symbolic links: each file below what a link leads to."""
+        links = [*self.inner, *self.outer]
+        found = {name: dict(self._below(name, tree, site, ())) for name in links}
+        self.inner.clear()
+        self.outer.clear()
+        for name, files in found.items():
+            for rest, source in files.items():
+                is_there = source in tree.files or (site / source).is_file()
+                (self.copies if is_there else self.pending)[f"{name}{rest}"] = source
+
+    def _below(
+        self, link: str, tree: Tree, site: Path, through: tuple[str, ...]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what stands behind a link: the rest of the name, and the file."""
+        if link in through:
+            raise DevelError(f"the devel archive has a directory in itself: {link!r}")
+        target = tree.follow(link)
+        if target in tree.files or (site / target).is_file():
+            yield "", target
+            return
+        start = f"{target}/"
+        own = ((name, name) for name in tree.files)
+        for name, source in [*own, *self.copies.items(), *self.pending.items()]:
+            if name.startswith(start):
+                yield name[len(target) :], source
+        for name in [*self.inner, *self.outer]:
+            if name.startswith(start):
+                for rest, source in self._below(name, tree, site, (*through, link)):
+                    yield f"{name[len(target):]}{rest}", source
+        if target not in tree.directories:
+            for parent, _, files in os.walk(site / target):
+                inside = Path(parent).relative_to(site).as_posix()
+                for file in files:
+                    yield f"{inside[len(target):]}/{file}", f"{inside}/{file}"
 
 
 def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) -> Counter[str]:
