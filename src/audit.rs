@@ -31,8 +31,8 @@ pub struct Audit {
     pub named: String,
     /// Why the tags in its name are wrong, if one is.
     pub wrong: Option<String>,
-    /// How many ELF files were judged.
-    pub elf_files: usize,
+    /// How many ELF or PE files were judged.
+    pub binaries: usize,
     /// What keeps it from the next older tag: what forces the one it has. Libraries first, then symbol versions.
     pub forced_by: Vec<Obstacle>,
     /// The next older tag; of `linux_…` the one that it could have. `None` for the oldest.
@@ -70,7 +70,7 @@ pub enum AuditError {
     },
     /// It is for another system.
     #[error(
-        "cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no ELF file"
+        "cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no binary of Windows"
     )]
     OtherSystem {
         /// The wheel's file name.
@@ -123,7 +123,7 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
         also: Vec::new(),
         named: wheel.name.platform,
         wrong: None,
-        elf_files: wheel.files.len(),
+        binaries: wheel.files.len(),
         forced_by: Vec::new(),
         next_older: None,
         external_libraries: Vec::new(),
@@ -132,6 +132,7 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
     };
     match &audit.needs {
         Some(_) => audit.decide(hint),
+        None if !wheel.pe_files.is_empty() => audit.decide_windows(&wheel.pe_files),
         None => audit.check_system(wheel.foreign)?,
     }
     Ok(audit)
@@ -152,13 +153,26 @@ impl Audit {
             reason: "linked with another C library".to_owned(),
         });
         self.ignored.extend(other);
-        self.elf_files -= needs.other_libc.len();
+        self.binaries -= needs.other_libc.len();
         self.wrong = needs.contradiction(&self.named);
         self.external_libraries = needs.external_libraries(hint);
         (self.tag, self.also) = (tag, also);
         if let Some(older) = older {
             (self.next_older, self.forced_by) = (Some(older.tag), older.obstacles);
         }
+    }
+
+    /// The tag of most PE files; the name is wrong where one asks for another than it tells.
+    fn decide_windows(&mut self, files: &[(String, &'static str)]) {
+        let count = |tag: &str| files.iter().filter(|(_, other)| *other == tag).count();
+        let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| count(tag));
+        self.binaries = files.len();
+        self.tag = most.unwrap_or_default().to_owned();
+        let named = |tag: &str| self.named.split('.').any(|own| own == tag);
+        self.wrong = files
+            .iter()
+            .find(|(_, tag)| !named(tag))
+            .map(|(file, tag)| format!("`{file}` is for {tag}"));
     }
 
     /// Without a file to judge, a wheel fits anywhere, unless that is because it is for something else.

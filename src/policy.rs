@@ -15,6 +15,7 @@ mod needs;
 mod obstacle;
 mod table;
 mod verdict;
+mod windows;
 
 pub use facts::{facts, facts_of};
 pub use level::{Level, LevelError};
@@ -22,6 +23,7 @@ pub use needs::{Mixed, Needs, Shipped, Subject};
 pub use obstacle::{Obstacle, ObstacleKind};
 pub use table::{Policy, policies};
 pub use verdict::{Older, Verdict};
+pub use windows::windows_tag;
 
 use crate::elf::stub::StubMachine;
 use table::is_forbidden_somewhere;

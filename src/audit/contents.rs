@@ -1,13 +1,14 @@
-//! The ELF files in a wheel.
+//! The binaries in a wheel.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::Ignored;
+use crate::binary::pe;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine};
 use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::{Content, Kept, Kind, OpenError, Wheel, WheelName};
-use crate::policy::{self, Subject};
+use crate::policy::{self, Subject, windows_tag};
 
 /// What a wheel has to be judged by.
 pub(super) struct Contents {
@@ -16,6 +17,8 @@ pub(super) struct Contents {
     pub name: WheelName,
     /// What runs on an architecture that there are policies for.
     pub files: Vec<File>,
+    /// PE files, each with the platform tag that it asks for.
+    pub pe_files: Vec<(String, &'static str)>,
     pub ignored: Vec<Ignored>,
     /// A file for a machine without platform tags, and the machine.
     pub foreign: Option<(String, String)>,
@@ -47,6 +50,7 @@ impl Contents {
             file,
             name: wheel.name().clone(),
             files: Vec::new(),
+            pe_files: Vec::new(),
             ignored: Vec::new(),
             foreign: None,
         };
@@ -68,13 +72,27 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Takes in a member, when it is an ELF file.
+    /// Takes in a member, when it is a binary.
     fn add(&mut self, path: &str, size: u64, member: impl Read) -> io::Result<()> {
         let content = Content::new(member)?;
-        if content.kind() == Kind::Elf {
-            self.add_elf(path, &content.keep(size)?);
+        match content.kind() {
+            Kind::Elf => self.add_elf(path, &content.keep(size)?),
+            Kind::Pe => self.add_pe(path, &content.keep(size)?),
+            Kind::Script | Kind::Data => {}
         }
         Ok(())
+    }
+
+    fn add_pe(&mut self, path: &str, file: &Kept) {
+        let ignored = |reason| Ignored { file: path.to_owned(), reason };
+        match pe::facts(file) {
+            Ok(Some(facts)) => match windows_tag(&facts) {
+                Some(tag) => self.pe_files.push((path.to_owned(), tag)),
+                None => self.ignored.push(ignored("no platform tag speaks of it".to_owned())),
+            },
+            Ok(None) => {}
+            Err(error) => self.ignored.push(ignored(error.to_string())),
+        }
     }
 
     fn add_elf(&mut self, path: &str, file: &Kept) {

@@ -5,6 +5,8 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
 use super::*;
+use crate::binary::Machine;
+use crate::binary::pe::{PeKind, Stub, stub};
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, exec_stub};
 
@@ -43,7 +45,7 @@ fn this_program_is_audited_with_the_symbol_that_forces_its_tag() {
     let program = fs_err::read(std::env::current_exe().unwrap()).unwrap();
     let path = bench.wheel("x-1-py3-none-manylinux_2_5_x86_64.whl", &[("x/program", &program)]);
     let audit = one(&path).unwrap();
-    assert_eq!((audit.elf_files, audit.named.as_str()), (1, "manylinux_2_5_x86_64"));
+    assert_eq!((audit.binaries, audit.named.as_str()), (1, "manylinux_2_5_x86_64"));
     assert!(audit.tag != "any" && contradiction(&audit, &audit.tag).is_none(), "{}", audit.tag);
     assert!(
         audit.wrong.as_ref().is_some_and(|why| why.starts_with("`x/program` needs ")),
@@ -111,7 +113,7 @@ fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
     for name in ["x-1-py3-none-any.whl", "x-1-py3-none-manylinux_2_28_x86_64.whl"] {
         let audit = one(&bench.wheel(name, &[("x/__init__.py", b"")])).unwrap();
         assert_eq!(
-            (audit.tag.as_str(), audit.elf_files, contradiction(&audit, "any")),
+            (audit.tag.as_str(), audit.binaries, contradiction(&audit, "any")),
             ("any", 0, None)
         );
     }
@@ -119,8 +121,27 @@ fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
         one(&bench.wheel("x-1-py3-none-win_amd64.whl", &[("x/a.dll", b"MZ")])).unwrap_err();
     assert_eq!(
         windows.to_string(),
-        "cannot audit x-1-py3-none-win_amd64.whl: win_amd64 is no platform tag for Linux, and it has no ELF file"
+        "cannot audit x-1-py3-none-win_amd64.whl: win_amd64 is no platform tag for Linux, and it has no binary of Windows"
     );
+}
+
+#[test]
+fn wheels_for_windows_get_the_tag_of_their_processor() {
+    let bench = Bench::new();
+    let dll = |machine| {
+        stub(&Stub { kind: PeKind::Library, machine, name: "a.dll", imports: &[], delayed: &[] })
+    };
+    let (amd, arm) = (dll(Machine::X86_64), dll(Machine::Aarch64));
+    let fine = one(&bench.wheel("x-1-py3-none-win_amd64.whl", &[("x/a.dll", &amd)])).unwrap();
+    assert_eq!((fine.tag.as_str(), fine.binaries, fine.wrong), ("win_amd64", 1, None));
+    let files = [("x/a.dll", &amd[..]), ("x/b.dll", &amd), ("x/c.dll", &arm)];
+    let mixed = one(&bench.wheel("y-1-py3-none-win_amd64.whl", &files)).unwrap();
+    assert_eq!(
+        (mixed.tag.as_str(), mixed.wrong.as_deref()),
+        ("win_amd64", Some("`x/c.dll` is for win_arm64"))
+    );
+    let named = one(&bench.wheel("z-1-py3-none-any.whl", &[("x/a.dll", &amd)])).unwrap();
+    assert_eq!(named.wrong.as_deref(), Some("`x/a.dll` is for win_amd64"));
 }
 
 #[test]
@@ -139,7 +160,7 @@ fn other_machines_are_refused_or_left_out() {
         &[("x/run", &small), ("x/liba.so", &host), ("x/cut", &host[..70])],
     ))
     .unwrap();
-    assert_eq!((beside.tag.as_str(), beside.elf_files), ("manylinux_2_5_x86_64", 1));
+    assert_eq!((beside.tag.as_str(), beside.binaries), ("manylinux_2_5_x86_64", 1));
     assert_eq!(
         beside.ignored.iter().map(|i| i.file.as_str()).collect::<Vec<_>>(),
         ["x/run", "x/cut"]

@@ -27,7 +27,7 @@ pub struct AuditArgs {
     /// Print the results as JSON: `{"wheels": [{"file", "tag", ...}]}`
     ///
     /// Each wheel has `file`, `tag`, `also` (equally good tags), `named` (the tags in its name), `wrong`
-    /// (why these are wrong, or null), `elf_files` (the number of files that were judged), `forced_by`
+    /// (why these are wrong, or null), `binaries` (the number of files that were judged), `forced_by`
     /// (the needs that rule out the next older tag), `next_older` (that tag, or null),
     /// `external_libraries` and `ignored` (ELF files that were not judged, with the reason). A need has
     /// `kind` (processor, library, version or symbol), `needs`, `library`, `symbol`, `file` (the first

@@ -62,9 +62,9 @@ fn styled(audit: &Audit) -> String {
 
 fn text(audit: &Audit) -> String {
     let mut text = format!("{}\n", printable(&audit.file));
-    let files = match audit.elf_files {
-        0 => "no ELF file to judge".to_owned(),
-        many => counted(many, "ELF file"),
+    let files = match audit.binaries {
+        0 => "no binary to judge".to_owned(),
+        many => counted(many, "binary"),
     };
     let also = if audit.also.is_empty() {
         String::new()

@@ -1,6 +1,6 @@
 //! What matters of binaries in packages: what they are for, and where they look for libraries.
 
-use crate::binary::pe::{PeFacts, PeKind};
+use crate::binary::pe::PeFacts;
 use crate::binary::{self, Format};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine, ReadAt};
@@ -54,17 +54,6 @@ pub(super) enum Kind {
     Pe(Box<PeFacts>),
     /// It begins as files of the format do.
     Broken(Format, String),
-}
-
-/// The tag of Windows for the processor that a PE file is for, where it has one; drivers are nobody's.
-pub(super) fn windows_tag(facts: &PeFacts) -> Option<&'static str> {
-    match facts.machine {
-        _ if facts.kind == PeKind::Native => None,
-        Machine::X86_64 => Some("win_amd64"),
-        Machine::Aarch64 => Some("win_arm64"),
-        Machine::Other { number: 0x14c, .. } => Some("win32"),
-        Machine::Other { .. } => None,
-    }
 }
 
 /// Looks at a binary.

@@ -1,11 +1,12 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
 use super::Finding;
-use super::elf::{Kind, windows_tag};
+use super::elf::Kind;
 use super::member::Member;
 use crate::names::{DistName, normalized};
 use crate::package::directory::Entry;
 use crate::package::{Header, Metadata, WheelName};
+use crate::policy::windows_tag;
 use crate::source::Code;
 use crate::version::Version;
 

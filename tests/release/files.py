@@ -129,7 +129,7 @@ def audited(report, tools, program, wheel):
     if not report.check(f"rockpack audit {wheel.name}", done.problem):
         return
     audit = json.loads(done.out)["wheels"][0]
-    alone = audit["elf_files"] == 1 and not audit["external_libraries"]
+    alone = audit["binaries"] == 1 and not audit["external_libraries"]
     report.check("it judges the program, which needs no library", None if alone else done.out)
     found = {audit["tag"], *audit["also"]}
     distribution, tags = wheel.stem.rsplit("-", 1)

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Platform;
-use crate::binary::Machine;
-use crate::binary::pe::PeKind;
 use crate::plan::{Distribution, Member};
+use crate::policy::windows_tag;
 use crate::resolve::sources::Sources;
 use crate::source::{Code, Problem};
 use crate::text::counted;
@@ -26,8 +25,8 @@ pub(super) fn judge<'a>(
     for distribution in distributions {
         for member in distribution.all_members() {
             let facts = member.step.source().and_then(|origin| sources.pe(origin));
-            let Some(facts) = facts.filter(|facts| facts.kind != PeKind::Native) else { continue };
-            by_tag.entry(tag(facts.machine)).or_default().push(Program { distribution, member });
+            let Some(tag) = facts.and_then(windows_tag) else { continue };
+            by_tag.entry(tag).or_default().push(Program { distribution, member });
         }
     }
     let asked = platform.tag.clone();
@@ -55,14 +54,4 @@ fn otherwise(tag: &str, other: &str, files: &[Program<'_>]) -> Problem {
 fn counted_more(files: usize) -> String {
     let are = if files == 1 { "is" } else { "are" };
     format!("{are} {}", counted(files, "more file"))
-}
-
-/// The tag that a processor has (`sysconfig.get_platform()` of Python for Windows).
-fn tag(machine: Machine) -> &'static str {
-    match machine {
-        Machine::X86_64 => "win_amd64",
-        Machine::Aarch64 => "win_arm64",
-        Machine::Other { bits: 32, .. } => "win32",
-        Machine::Other { .. } => "an unknown processor",
-    }
 }
