@@ -22,6 +22,7 @@ mod help;
 mod index;
 mod init;
 mod plan;
+mod promote;
 mod retag;
 mod scan;
 mod serve;
@@ -47,6 +48,7 @@ pub use help::HelpArgs;
 pub use index::IndexArgs;
 pub use init::InitArgs;
 pub use plan::PlanArgs;
+pub use promote::PromoteArgs;
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
@@ -132,6 +134,7 @@ pub enum Command {
     Diff(DiffArgs),
     Audit(AuditArgs),
     Retag(RetagArgs),
+    Promote(PromoteArgs),
     Index(IndexArgs),
     Serve(ServeArgs),
     Verify(VerifyArgs),

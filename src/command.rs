@@ -28,6 +28,7 @@ mod index;
 mod init;
 mod man;
 mod plan;
+mod promote;
 mod retag;
 mod scan;
 #[cfg(feature = "serve")]
@@ -54,6 +55,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Diff(args) => diff::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Retag(args) => retag::run(args),
+        Command::Promote(args) => promote::run(args),
         Command::Index(args) => index::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Verify(args) => verify::run(args),

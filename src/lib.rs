@@ -47,6 +47,7 @@ pub mod names;
 pub mod package;
 pub mod plan;
 pub mod policy;
+pub mod promote;
 pub mod provenance;
 mod python_literal;
 pub mod recorded;

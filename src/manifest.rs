@@ -26,6 +26,7 @@ mod listing;
 mod node_spec;
 mod platform_tag;
 mod project;
+mod promote;
 pub mod python;
 mod reader;
 mod readme;
@@ -44,6 +45,7 @@ pub use listing::Listing;
 pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
+pub use promote::{PromoteRule, VersionFile};
 pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use template::{Template, TemplateError};
@@ -66,6 +68,8 @@ pub struct Manifest {
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.
     pub missing_libraries: Vec<LibraryRule>,
+    /// What `rockpack promote` changes beside what rockpack wrote.
+    pub promotions: Vec<PromoteRule>,
     /// Python projects and finished wheels.
     pub python: Python,
     /// ISAs and the families they are in.

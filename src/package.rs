@@ -12,6 +12,7 @@
 
 pub mod built;
 pub mod content;
+mod copied;
 pub mod devel_archive;
 pub mod directory;
 pub mod entry_points;
@@ -34,6 +35,7 @@ pub mod zip_file;
 pub use crate::names::Requirement;
 pub use built::{Built, Bytes, Search};
 pub use content::{Content, Kept, Kind};
+pub use copied::copied;
 pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};
 pub use found::{Found, packages};
@@ -43,4 +45,5 @@ pub use sdist::Sdist;
 pub use tar_members::TarMember;
 pub use wheel::{Wheel, WheelFile};
 pub use wheel_name::{WheelName, distribution_of};
+pub use xz_stream::decoder as xz;
 pub use zip_file::ZipFile;

@@ -23,7 +23,7 @@ use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
 pub use sbom::{Document, SBOM_PATH, sboms};
-pub use statement::Statement;
+pub use statement::{Promoted, Statement};
 
 /// The file with the checksums, in `dist`.
 pub const SUMS: &str = package::sums::FILE;
@@ -34,6 +34,8 @@ pub const STATEMENT: &str = "provenance.intoto.json";
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
 /// The same of files that something else made, which `rockpack assemble --source-commit` tells of.
 pub const FILES_TYPE: &str = "urn:rockpack:files:1";
+/// The same of packages of another version, which `rockpack promote` tells of.
+pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
 
 /// The path of the checksums below the destination.
 ///

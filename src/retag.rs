@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::Timestamp;
 use crate::archive::checksum::Digest;
-use crate::archive::deflate::{Level, Method, Packed};
+use crate::archive::deflate::{Level, Packed};
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath};
 use crate::package::directory::Entry;
-use crate::package::{OpenError, Wheel, WheelName};
+use crate::package::{OpenError, Wheel, WheelName, copied};
 use crate::regular;
 use fs_err as fs;
 use tempfile::NamedTempFile;
@@ -283,26 +283,7 @@ impl Rewrite<'_> {
             name: entry.name.clone(),
             reason,
         };
-        let method = match entry.method {
-            _ if entry.is_encrypted() => return Err(refused("is encrypted")),
-            0 => Method::Store,
-            8 => Method::Deflate,
-            _ => {
-                return Err(refused(
-                    "is neither stored nor deflated, which not all installers take",
-                ));
-            }
-        };
-        let (day, time) = entry.time;
-        let sound = Timestamp::from_dos(time, day).is_some();
-        Ok(CopiedMember {
-            mode: if entry.mode == 0 { 0o100_644 } else { entry.mode },
-            time: if sound { (time, day) } else { Timestamp::EARLIEST.dos() },
-            method,
-            crc: entry.crc32,
-            size: entry.size,
-            compressed: entry.compressed,
-        })
+        copied(entry).map_err(refused)
     }
 
     /// `WHEEL` with the tags that the new name stands for, where the old ones stood.

@@ -47,6 +47,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("audit", &["binary", "package", "policy"]),
     ("retag", &["archive", "package"]),
+    ("promote", &["archive", "manifest", "package", "provenance", "recorded", "release"]),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
     ("release", &[]),

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
-    Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project, Python,
-    Rules,
+    Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project,
+    PromoteRule, Python, Rules,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -27,6 +27,7 @@ mod once;
 mod outline;
 mod package;
 mod project;
+mod promote;
 mod python;
 mod readme;
 mod rules;
@@ -85,6 +86,7 @@ pub(super) fn manifest(
             ignores: file.ignores,
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
+            promotions: file.promotions,
             python: file.python,
             families,
             sources,
@@ -100,6 +102,7 @@ struct PackagesFile {
     ignores: Vec<IgnoreRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
+    promotions: Vec<PromoteRule>,
     python: Python,
 }
 
@@ -138,6 +141,7 @@ fn packages_file(
     let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
+    let promotions = nodes.every("promote", |node| promote::rule(node, &context));
     let projects = nodes.every("python-project", |node| python::project(node, &context));
     let wheels = nodes.every("wheel", python::wheel);
     nodes.finish();
@@ -163,6 +167,7 @@ fn packages_file(
         ignores,
         system_libraries,
         missing_libraries,
+        promotions,
         python,
     })
 }

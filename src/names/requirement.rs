@@ -7,6 +7,7 @@ use pep440_rs::VersionSpecifiers;
 use super::normalized;
 
 mod marker;
+mod pin;
 
 /// A `Requires-Dist`.
 #[derive(Debug, Clone)]

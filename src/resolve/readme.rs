@@ -7,10 +7,7 @@ use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{Manifest, PackageKind, ReadmeFormat, Template};
 use crate::plan::{Description, Distribution};
-use crate::text::markdown::{code, prose};
-
-/// How many packages are named that an extra installs.
-const MOST: usize = 3;
+use crate::text::markdown::{code, installs, prose, required_name};
 
 /// What index servers show of a distribution whose members and entry points are known.
 pub(super) fn of(
@@ -110,7 +107,7 @@ impl Page<'_, '_> {
             return String::new();
         }
         let mut rows: Vec<(&str, String)> =
-            fixed.iter().map(|(extra, list)| (extra.as_str(), packages(list))).collect();
+            fixed.iter().map(|(extra, list)| (extra.as_str(), installs(list))).collect();
         rows.extend(machine.iter().map(|(extra, requirement)| {
             // Names of distributions have nothing that is markup between backticks, nor has a placeholder.
             (extra.as_str(), format!("`{}`, for the machine", required_name(requirement)))
@@ -148,18 +145,4 @@ impl Page<'_, '_> {
 fn command(what: &str) -> String {
     let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
     format!("```sh\npip install {what}\n```\n")
-}
-
-/// The name of `name==version; marker`.
-fn required_name(requirement: &str) -> &str {
-    requirement.split_once("==").map_or(requirement, |(name, _)| name)
-}
-
-fn packages(requirements: &[String]) -> String {
-    let names: Vec<String> =
-        requirements.iter().take(MOST).map(|one| code(required_name(one))).collect();
-    match requirements.len().saturating_sub(MOST) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
 }

@@ -164,6 +164,8 @@ codes! {
     NotAsPlanned "not-as-planned" "A package is not what the plan promises."
     ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
 
+    PromotionRefused "promotion-refused" "The packages cannot become those of another version."
+
     ShardsDisagree "shards-disagree" "Packages that are to be put together are of different builds."
 
     // Building, explaining, wheels and ELF files.

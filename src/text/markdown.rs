@@ -74,6 +74,24 @@ fn shortened(text: &str) -> String {
     head.chain(std::iter::once('…')).chain(text.chars().skip(count - half)).collect()
 }
 
+/// How many packages are named that an extra installs.
+const MOST: usize = 3;
+
+/// What an extra installs, by its pinned requirements: the cell of a readme's table.
+pub fn installs(requirements: &[String]) -> String {
+    let names: Vec<String> =
+        requirements.iter().take(MOST).map(|one| code(required_name(one))).collect();
+    match requirements.len().saturating_sub(MOST) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// The name of `name==version; marker`.
+pub fn required_name(requirement: &str) -> &str {
+    requirement.split_once("==").map_or(requirement, |(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

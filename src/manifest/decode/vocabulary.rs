@@ -10,6 +10,7 @@ mod compose;
 mod former;
 mod listing;
 mod package;
+mod promote;
 mod python;
 
 #[cfg(test)]
@@ -128,6 +129,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     ),
     python::PROJECT,
     python::WHEEL,
+    promote::PROMOTE,
     NodeSpec::new(
         "ignore",
         Arity::Any,

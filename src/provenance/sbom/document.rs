@@ -1,22 +1,24 @@
 //! `CycloneDX` 1.6 as JSON: the parts of it that a wheel's document has (ECMA-424).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::names::RelPath;
+use crate::version::Version;
 
 /// A document. Equal documents are equal bytes: it has no time, and its number is that of its content.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
     #[serde(rename = "$schema")]
-    schema: &'static str,
-    bom_format: &'static str,
-    spec_version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Cow<'static, str>,
+    bom_format: Cow<'static, str>,
+    spec_version: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     serial_number: Option<String>,
     version: u32,
     metadata: Metadata,
@@ -31,9 +33,9 @@ impl Document {
         dependencies: Vec<Dependency>,
     ) -> Self {
         Self {
-            schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
-            bom_format: "CycloneDX",
-            spec_version: "1.6",
+            schema: "http://cyclonedx.org/schema/bom-1.6.schema.json".into(),
+            bom_format: "CycloneDX".into(),
+            spec_version: "1.6".into(),
             serial_number: None,
             version: 1,
             metadata,
@@ -53,7 +55,7 @@ impl Document {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);
             component.hashes =
-                found.map(|content| Hash { alg: "SHA-256", content }).into_iter().collect();
+                found.map(|content| Hash { alg: "SHA-256".into(), content }).into_iter().collect();
         }
     }
 
@@ -65,6 +67,64 @@ impl Document {
         let digest = Sha256::digest(json(&document));
         document.serial_number = Some(uuid(digest.first_chunk().unwrap_or(&[0; 16])));
         json(&document) + "\n"
+    }
+}
+
+impl Document {
+    /// Reads a document that [`Document::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When it is another document, or has something in it that none of rockpack's has.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// Makes it about another version of its distribution, whose metadata directory has another name then.
+    /// Gives each field that is another now: its name, what it was and what it is.
+    pub fn set_version(
+        &mut self,
+        version: &Version,
+        dist_info: (&str, &str),
+    ) -> Vec<(&'static str, String, String)> {
+        let mut changes = Vec::new();
+        let main = &mut self.metadata.component;
+        let package_url = |of: &str| {
+            let (package, _) = of.rsplit_once('@')?;
+            Some(format!("{package}@{}", encoded(version.as_str(), OF_PURL)))
+        };
+        let reference = main.bom_ref.clone();
+        set(&mut changes, "version", main.version.as_mut(), Some(version.to_string()));
+        if let Some(purl) = &mut main.purl {
+            let new = package_url(purl);
+            set(&mut changes, "purl", Some(purl), new);
+        }
+        let new_reference = package_url(&reference);
+        set(&mut changes, "bom-ref", Some(&mut main.bom_ref), new_reference.clone());
+        let about = self.dependencies.iter_mut().filter(|of| of.of == reference);
+        about.for_each(|of| {
+            set(&mut changes, "dependencies", Some(&mut of.of), new_reference.clone())
+        });
+        let [old, new] = [dist_info.0, dist_info.1].map(|directory| encoded(directory, OF_PATH));
+        let references = self.components.iter_mut().flat_map(|c| &mut c.external_references);
+        for reference in references.filter(|reference| reference.kind == "license") {
+            let below = reference.url.strip_prefix(&old).filter(|rest| rest.starts_with('/'));
+            let url = below.map(|below| format!("{new}{below}"));
+            set(&mut changes, "externalReferences", Some(&mut reference.url), url);
+        }
+        changes
+    }
+}
+
+/// Sets a field, and notes what it was, if it is there and another now.
+fn set(
+    changes: &mut Vec<(&'static str, String, String)>,
+    name: &'static str,
+    field: Option<&mut String>,
+    value: Option<String>,
+) {
+    let (Some(field), Some(value)) = (field, value) else { return };
+    if *field != value {
+        changes.push((name, std::mem::replace(field, value.clone()), value));
     }
 }
 
@@ -85,19 +145,22 @@ fn uuid(bytes: &[u8; 16]) -> String {
 }
 
 /// What the document is about, and what made it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Metadata {
     lifecycles: [Lifecycle; 1],
     tools: Tools,
     component: Component,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Lifecycle {
-    phase: &'static str,
+    phase: Cow<'static, str>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Tools {
     components: [Component; 1],
 }
@@ -112,14 +175,14 @@ impl Metadata {
         );
         tool.version = Some(env!("CARGO_PKG_VERSION").to_owned());
         Self {
-            lifecycles: [Lifecycle { phase: "build" }],
+            lifecycles: [Lifecycle { phase: "build".into() }],
             tools: Tools { components: [tool] },
             component,
         }
     }
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ComponentType {
     Library,
@@ -128,31 +191,31 @@ pub(super) enum ComponentType {
     File,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Component {
     #[serde(rename = "type")]
     kind: ComponentType,
     #[serde(rename = "bom-ref")]
     pub bom_ref: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     hashes: Vec<Hash>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     licenses: Vec<License>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purl: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub external_references: Vec<ExternalReference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Evidence>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<Property>,
     /// The file that it is, or the first of those that it is.
     #[serde(skip)]
@@ -195,38 +258,41 @@ impl Component {
     /// Says under which licence (an SPDX expression) it is, as its author has it.
     pub fn declare(&mut self, expression: &str) {
         self.licenses =
-            vec![License { expression: expression.to_owned(), acknowledgement: "declared" }];
+            vec![License { expression: expression.to_owned(), acknowledgement: "declared".into() }];
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Hash {
-    alg: &'static str,
+    alg: Cow<'static, str>,
     content: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct License {
     expression: String,
-    acknowledgement: &'static str,
+    acknowledgement: Cow<'static, str>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ExternalReference {
     #[serde(rename = "type")]
-    kind: &'static str,
+    kind: Cow<'static, str>,
     url: String,
 }
 
 impl ExternalReference {
     /// A page on the net.
     pub fn website(url: &str) -> Self {
-        Self { kind: "website", url: url.to_owned() }
+        Self { kind: "website".into(), url: url.to_owned() }
     }
 
     /// A licence text at `path` below site-packages.
     pub fn license(path: &str) -> Self {
-        Self { kind: "license", url: encoded(path, OF_PATH) }
+        Self { kind: "license".into(), url: encoded(path, OF_PATH) }
     }
 }
 
@@ -247,17 +313,20 @@ pub(super) fn encoded(text: &str, kept: &str) -> String {
     })
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Evidence {
     occurrences: Vec<Occurrence>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Occurrence {
     location: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Property {
     name: String,
     value: String,
@@ -268,7 +337,8 @@ pub(super) fn property(name: &str, value: &str) -> Property {
     Property { name: format!("rockpack:{name}"), value: value.to_owned() }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Dependency {
     #[serde(rename = "ref")]
     pub of: String,

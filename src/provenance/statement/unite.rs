@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ARTIFACTS, Digest, ONLY, Statement};
+use super::{ARTIFACTS, BUILD_TYPE, Digest, ONLY, Statement};
 
 impl Statement {
     /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
@@ -46,7 +46,9 @@ impl Statement {
     pub fn decided_otherwise(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
-            return Some("only one of them was made by `rockpack build`".to_owned());
+            let builds = [ours, theirs].map(|of| of.build_type == BUILD_TYPE);
+            let by = if builds.contains(&true) { "build" } else { "promote" };
+            return Some(format!("only one of them was made by `rockpack {by}`"));
         }
         difference(&ours.internal_parameters, &theirs.internal_parameters)
     }

@@ -1,0 +1,145 @@
+//! `rockpack promote`: packages of a build become those of another version.
+
+use std::fmt::Write as _;
+
+use rockpack::package::{OpenError, ReadError};
+use rockpack::promote::{self, Change, PromoteError, Promotion};
+use rockpack::source::{Code, Problem};
+use rockpack::text::{counted, with_causes};
+
+use super::{Failure, print, repaired};
+use crate::cli::PromoteArgs;
+use crate::{inputs, ui};
+
+/// Promotes all packages of a directory, or says what would change.
+pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
+    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    let manifest = inputs::manifest::decode(&sources)?;
+    repaired(&args.dir)?;
+    let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept(args));
+    let promotion = promotion.map_err(|error| failure(&error, args))?;
+    for target in &promotion.absent {
+        let what = format!("no package is for the target `{target}`");
+        let help = "--keep-targets names targets of packages";
+        ui::show_problems(&Problem::warning(Code::MissingTarget, what).help(help).into());
+    }
+    match &args.output {
+        Some(dest) if !args.dry_run => {
+            repaired(dest)?;
+            let threads = inputs::pool(args.jobs)?.current_num_threads();
+            let builder = args.builder_id.clone().unwrap_or_default();
+            let done = promotion.write(dest, builder, args.invocation_id.clone(), threads);
+            let done = done.map_err(|error| failure(&error, args))?;
+            let mut text = String::new();
+            for (path, sha256) in &done.packages {
+                let _ = writeln!(text, "{sha256}  {path}");
+            }
+            for path in &done.removed {
+                let _ = writeln!(text, "removed {path}, which an earlier build left");
+            }
+            print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
+        }
+        _ => print(&(listed(&promotion) + &summary(&promotion, ", if written"))),
+    }
+}
+
+/// The targets of a list, which can have either separator.
+fn kept(args: &PromoteArgs) -> Vec<String> {
+    let targets = args.keep_targets.iter().flat_map(|part| part.split(';'));
+    let targets = targets.map(str::trim).filter(|target| !target.is_empty());
+    targets.map(str::to_owned).collect()
+}
+
+/// Each package with each of its fields.
+fn listed(promotion: &Promotion) -> String {
+    let mut text = String::new();
+    for package in &promotion.packages {
+        let output = package.output.as_str();
+        let output = output.split_once('/').map_or(output, |(_, below)| below);
+        if package.changes.is_empty() && output == package.input {
+            let _ = writeln!(text, "{output}\n  copied as it is");
+            continue;
+        }
+        let _ = writeln!(text, "{} → {output}", package.input);
+        for member in package.changes.chunk_by(|a, b| a.member == b.member) {
+            let _ = writeln!(text, "  {}", member[0].member);
+            member.iter().for_each(|change| {
+                let _ = writeln!(text, "    {}", line(change));
+            });
+        }
+    }
+    for path in &promotion.left_out {
+        let _ = writeln!(text, "{path}\n  left out");
+    }
+    text
+}
+
+fn line(Change { field, from, to, .. }: &Change) -> String {
+    match to {
+        Some(to) => format!("{field}: {from} → {to}"),
+        None => format!("{field}: {from} goes"),
+    }
+}
+
+fn summary(promotion: &Promotion, end: &str) -> String {
+    let changes = promotion.packages.iter().map(|package| package.changes.len()).sum();
+    let left_out = match promotion.left_out.len() {
+        0 => String::new(),
+        count => format!(", {} left out", counted(count, "package")),
+    };
+    format!(
+        "{} → {}: {} in {}{left_out}{end}\n",
+        promotion.from,
+        promotion.to,
+        counted(changes, "field"),
+        counted(promotion.packages.len(), "package"),
+    )
+}
+
+fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
+    let what = with_causes(error);
+    let refused = |code, help: String| {
+        Failure::Problems(Problem::error(code, what.clone()).help(help).into())
+    };
+    let have = |have: &[String]| match have {
+        [] => "no package here is for one target".to_owned(),
+        have => format!("targets here are {}", have.join(", ")),
+    };
+    let code = Code::PromotionRefused;
+    match error {
+        PromoteError::Stage(_) | PromoteError::Io(_) | PromoteError::Write { .. } => {
+            Problem::error(Code::Environment, what).into()
+        }
+        PromoteError::Open(OpenError::Io(_)) => Problem::error(Code::Environment, what).into(),
+        PromoteError::Read(ReadError::Read(_)) => {
+            let help = format!("{}give the directory that a build wrote", inputs::near(&args.dir));
+            Problem::error(Code::Environment, what).help(help).into()
+        }
+        PromoteError::SameDirectory { .. } => {
+            let help =
+                "give another directory: -o OUT; what there is stays, so that it can be compared";
+            Problem::usage(Code::Environment, what).help(help).into()
+        }
+        PromoteError::Same { .. } => {
+            let help = "give the version that they should get: --to VERSION";
+            Problem::usage(Code::ImpossibleVersion, what).help(help).into()
+        }
+        PromoteError::UnknownTarget { near, have: there, .. } => {
+            let near = near.as_ref().map(|near| format!("did you mean `{near}`? "));
+            refused(Code::UnknownTarget, near.unwrap_or_default() + &have(there))
+        }
+        PromoteError::NoOverlap { have: there, .. } => refused(Code::MissingTarget, have(there)),
+        PromoteError::None { .. } | PromoteError::Read(_) | PromoteError::Open(_) => {
+            refused(code, "give the directory that `rockpack build` wrote".to_owned())
+        }
+        PromoteError::Mixed { .. } => refused(
+            code,
+            "promote packages of one version at a time: give each build its directory".to_owned(),
+        ),
+        PromoteError::Content { help, .. } => refused(code, (*help).to_owned()),
+        PromoteError::OneName { .. } => {
+            refused(code, "take one of the two out of the directory".to_owned())
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The versions that a requirement pins, and others in their place.
+
+use super::Requirement;
+
+impl Requirement {
+    /// The text with another version wherever `==` or `===` asks for one that `new` has another for; all
+    /// else stays as it was written. Nothing where no version is another.
+    pub fn repinned(&self, new: impl Fn(&str) -> Option<String>) -> Option<String> {
+        // An address pins no version, and a marker compares others than this one.
+        self.versions.as_ref()?;
+        let end = self.text.find(';').unwrap_or(self.text.len());
+        let (specifiers, marker) = self.text.split_at(end);
+        let start = specifiers.find(['<', '>', '=', '!', '~'])?;
+        let (name, specifiers) = specifiers.split_at(start);
+        let mut changed = false;
+        let clauses: Vec<String> = specifiers
+            .split(',')
+            .map(|clause| {
+                let replaced = self::clause(clause, &new);
+                changed |= replaced.is_some();
+                replaced.unwrap_or_else(|| clause.to_owned())
+            })
+            .collect();
+        changed.then(|| format!("{name}{}{marker}", clauses.join(",")))
+    }
+}
+
+/// `==1.0` with another version; nothing where it stays.
+fn clause(text: &str, new: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let operator = text.find("==").filter(|at| text[..*at].trim().is_empty())?;
+    let rest = text[operator..].trim_start_matches('=');
+    let version = rest.trim().trim_end_matches(')').trim_end();
+    let start = text.len() - rest.trim_start().len();
+    let after = &text[start + version.len()..];
+    new(version).map(|new| format!("{}{new}{after}", &text[..start]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_versions_of_a_requirement_and_nothing_else() {
+        let repinned = |text: &str| {
+            let new = |version: &str| (version == "1.0rc1").then(|| "1.0".to_owned());
+            text.parse::<Requirement>().unwrap().repinned(new)
+        };
+        for (old, new) in [
+            ("a==1.0rc1", "a==1.0"),
+            (
+                "a[b, c] == 1.0rc1 ; sys_platform == \"linux\"",
+                "a[b, c] == 1.0 ; sys_platform == \"linux\"",
+            ),
+            ("a (==1.0rc1)", "a (==1.0)"),
+            ("a!=1.0rc2, ===1.0rc1", "a!=1.0rc2, ===1.0"),
+        ] {
+            assert_eq!(repinned(old).as_deref(), Some(new));
+        }
+        for same in [
+            "a",
+            "a>=1.0rc1",
+            "a==1.0rc10",
+            "a!=1.0rc1",
+            "a==1.0.*",
+            "a; python_version == '1.0rc1'",
+        ] {
+            assert_eq!(repinned(same), None, "{same}");
+        }
+    }
+}

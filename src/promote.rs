@@ -1,0 +1,426 @@
+//! Packages of a build become those of another version.
+//!
+//! ```text
+//! packages ──input──► what they say of themselves ──set, targets──► Promotion ──write──► packages
+//!                                                                      └► Change, one a field
+//! ```
+//!
+//! What changes is found by structure: header fields by name, requirements as PEP 508 has them, facts and
+//! bills of materials by key, literals of Python as literals. The rest of each wheel is copied as it is
+//! stored. Of packages that rockpack made, the result is what a build of the new version would have made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::archive::Stage;
+use crate::archive::sdist::SdistMember;
+use crate::archive::stage::DIST;
+use crate::manifest::{Manifest, PromoteRule};
+use crate::names::{DistName, RelPath};
+use crate::package::{Metadata, Wheel, WheelName, packages};
+use crate::provenance::{self, BuilderId, Promoted, Statement};
+use crate::recorded::{Combined, Recorded};
+use crate::regular;
+use crate::version::Version;
+
+mod archive;
+mod change;
+mod error;
+mod facts;
+mod input;
+mod local;
+mod metadata;
+mod packing;
+mod record;
+mod set;
+mod targets;
+mod values;
+mod wheel;
+mod write;
+
+pub use change::Change;
+pub use error::{PromoteError, WriteError};
+
+use input::{Body, Input, output, refused};
+use set::Set;
+use targets::Targets;
+use wheel::{Context, WheelRewrite};
+
+/// What is going to be made of the packages in a directory.
+#[derive(Debug)]
+pub struct Promotion {
+    /// The version that they have.
+    pub from: Version,
+    /// The version that they get.
+    pub to: Version,
+    /// The targets that are kept, where that was asked for.
+    pub keep: Vec<String>,
+    /// The packages, sorted by path.
+    pub packages: Vec<Package>,
+    /// Packages for targets that are not kept: their paths below the directory.
+    pub left_out: Vec<String>,
+    /// Targets that are to be kept, and that no package is for.
+    pub absent: Vec<String>,
+    /// The statements that tell of the inputs: their paths below the directory.
+    statements: Vec<(String, PathBuf)>,
+}
+
+/// One package of a promotion.
+#[derive(Debug)]
+pub struct Package {
+    /// The file that it is made of.
+    pub from: PathBuf,
+    /// Where that is, below the directory of packages.
+    pub input: String,
+    /// Where it goes, below the destination.
+    pub output: RelPath,
+    /// Each field that is another then; none in one that is copied as it is.
+    pub changes: Vec<Change>,
+    action: Action,
+}
+
+#[derive(Debug)]
+enum Action {
+    Copy,
+    Wheel { wheel: Box<Wheel>, rewrite: WheelRewrite },
+    Sdist { name: DistName, members: Vec<SdistMember> },
+}
+
+/// What was made.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The packages, by path below the destination, with their SHA-256.
+    pub packages: BTreeMap<RelPath, String>,
+    /// Packages of an earlier build that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+/// Finds out what becomes of the packages in `dir`, which is a destination of a build or its `dist`.
+///
+/// `manifest` says which packages there can be, and which of others carry the version. `keep` are the
+/// targets that are kept; empty, all are. Nothing is written.
+///
+/// # Errors
+/// When there are no packages that rockpack made, or of several versions; when `to` is the version that
+/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; and
+/// when a package is not as rockpack writes it, or cannot be read.
+pub fn plan(
+    dir: &Path,
+    manifest: &Manifest,
+    to: &Version,
+    keep: &[String],
+) -> Result<Promotion, PromoteError> {
+    let inputs = packages(dir)?.into_iter().map(Input::read).collect::<Result<Vec<_>, _>>()?;
+    let from = version(dir, &inputs)?;
+    if from == *to && keep.is_empty() {
+        return Err(PromoteError::Same { version: to.to_string() });
+    }
+    let own = inputs.iter().filter(|input| input.own.is_some());
+    let names: BTreeSet<String> = own.map(|input| input.name.clone()).collect();
+    let mut set = Set::new(manifest, names, from.clone(), to.clone());
+    let mut targets = Targets::new(manifest, keep);
+    for input in &inputs {
+        targets.learn(&metadata::requirements(&input.metadata).0);
+    }
+    let have = have(&inputs, &targets);
+    let absent = targets.check(manifest, &have)?;
+    let is_kept = |input: &&Input| target(input, &targets).is_none_or(|t| !targets.drops(t));
+    let (kept, gone): (Vec<Input>, Vec<Input>) =
+        inputs.into_iter().partition(|input| is_kept(&input));
+    // All are known before the first is rewritten: they pin each other.
+    let new_versions = new_versions(manifest, &kept, &mut set)?;
+    let statements = statements(&kept);
+    let packages = kept
+        .into_iter()
+        .zip(new_versions)
+        .map(|(input, new)| package(input, new, &set, &targets, manifest));
+    let packages = packages.collect::<Result<Vec<_>, _>>()?;
+    one_name_each(&packages)?;
+    let left_out = gone.iter().map(Input::below_dist).collect();
+    Ok(Promotion {
+        from,
+        to: to.clone(),
+        keep: keep.to_vec(),
+        packages,
+        left_out,
+        absent,
+        statements,
+    })
+}
+
+/// The version of all packages that rockpack made.
+fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
+    let mut own = inputs.iter().filter(|input| input.own.is_some());
+    let first = own.next().ok_or_else(|| PromoteError::None { dir: dir.to_owned() })?;
+    match own.find(|input| input.version != first.version) {
+        None => Ok(first.version.clone()),
+        Some(other) => Err(PromoteError::Mixed {
+            packages: Box::new((first.below_dist(), other.below_dist())),
+            versions: Box::new((first.version.to_string(), other.version.to_string())),
+        }),
+    }
+}
+
+/// The target that a whole package is for, if it is for one.
+fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
+    targets.of(&input.name).or_else(|| input.family())
+}
+
+/// All targets that packages are for, and that selectors among them offer.
+fn have(inputs: &[Input], targets: &Targets) -> BTreeSet<String> {
+    let whole = inputs.iter().filter_map(|input| target(input, targets)).map(str::to_owned);
+    let facts = inputs.iter().filter_map(|input| input.own.as_ref());
+    whole.chain(facts.flat_map(|own| facts::targets(&own.facts))).collect()
+}
+
+/// The rule for a distribution.
+fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
+    manifest.promotions.iter().find(|rule| rule.is_for(name))
+}
+
+/// The version that each package gets; nothing for one that is copied.
+fn new_versions(
+    manifest: &Manifest,
+    inputs: &[Input],
+    set: &mut Set,
+) -> Result<Vec<Option<Version>>, PromoteError> {
+    let mut versions = Vec::new();
+    for input in inputs {
+        let package = input.file_name();
+        versions.push(if input.own.is_some() {
+            Some(set.to.clone())
+        } else if set.has(&input.name) {
+            let what = "there is nothing that rockpack writes into packages of this name";
+            let help = "promote packages that rockpack built, and others by the tool that made them";
+            return Err(refused(&package, what, help));
+        } else if rule(manifest, &input.name).is_some() {
+            let Some(new) = set.add(&input.name, &input.version) else {
+                let local = set.locals().0;
+                let what = format!("the version {} does not end with `{local}`", input.version);
+                let help = "a `promote` line of packages.kdl says that it carries the version of the others: take out the package, or its name there";
+                return Err(refused(&package, what, help));
+            };
+            Some(new)
+        } else {
+            None
+        });
+    }
+    Ok(versions)
+}
+
+/// What becomes of one package.
+fn package(
+    input: Input,
+    new: Option<Version>,
+    set: &Set,
+    targets: &Targets,
+    manifest: &Manifest,
+) -> Result<Package, PromoteError> {
+    let context = Context { set, targets, rule: rule(manifest, &input.name) };
+    let (below, from) = (input.below_dist(), input.found.path.clone());
+    let Some(new) = new else {
+        no_pins(&input, set)?;
+        let output = output(&input.found, &input.file_name())?;
+        return Ok(Package {
+            from,
+            input: below,
+            output,
+            changes: Vec::new(),
+            action: Action::Copy,
+        });
+    };
+    let name = new_name(&input, &new)?;
+    let output = output(&input.found, &name)?;
+    let (action, changes) = match (&input.body, &input.own) {
+        (Body::Wheel(wheel), Some(own)) => {
+            let (rewrite, changes) = wheel::own(&input, own, wheel, &context)?;
+            (Rewritten::Wheel(rewrite), changes)
+        }
+        (Body::Wheel(wheel), None) => {
+            let (requirements, extras) = metadata::requirements(&input.metadata);
+            let pruning = targets.pruning(&requirements, &extras)?;
+            let (rewrite, changes) = wheel::other(&input, wheel, &new, &pruning, &context)?;
+            (Rewritten::Wheel(rewrite), changes)
+        }
+        (Body::Sdist(files), Some(own)) => {
+            let (members, changes) = sdist(&input, own, files, set, targets)?;
+            (Rewritten::Sdist(members), changes)
+        }
+        (Body::Sdist(_), None) => {
+            let what = "there is an sdist that rockpack did not make";
+            return Err(refused(
+                &input.file_name(),
+                what,
+                "build it from the sources of that version",
+            ));
+        }
+    };
+    let action = match (action, input.body) {
+        (Rewritten::Wheel(rewrite), Body::Wheel(wheel)) => Action::Wheel { wheel, rewrite },
+        (Rewritten::Sdist(members), _) => {
+            let name = Metadata::parse(&input.metadata).name();
+            let name =
+                name.map_err(|error| refused(&below, error.to_string(), "build it again"))?;
+            Action::Sdist { name, members }
+        }
+        (Rewritten::Wheel(_), Body::Sdist(_)) => Action::Copy,
+    };
+    Ok(Package { from, input: below, output, changes, action })
+}
+
+/// What a package is made of then.
+enum Rewritten {
+    Wheel(WheelRewrite),
+    Sdist(Vec<SdistMember>),
+}
+
+/// The file name with the new version; all else stays as its maker spelt it.
+fn new_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
+    let old = input.file_name();
+    let Body::Wheel(wheel) = &input.body else {
+        let name: DistName = input
+            .name
+            .parse()
+            .map_err(|_| refused(&old, format!("`{}` is no name", input.name), "build it again"))?;
+        return Ok(crate::archive::sdist::sdist_file_name(&name, to));
+    };
+    let name = WheelName { version: to.clone(), ..wheel.name().clone() }.to_string();
+    let (stem, rest) = (old.split('-').next().unwrap_or_default(), name.split_once('-'));
+    Ok(rest.map_or_else(|| name.clone(), |(_, rest)| format!("{stem}-{rest}")))
+}
+
+/// A package that is copied must not ask for what is not there any more.
+fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
+    let (requirements, _) = metadata::requirements(&input.metadata);
+    match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
+        None => Ok(()),
+        Some(pin) => {
+            let what = format!("the requirement `{}` is of the old version", pin.text);
+            let help = "rockpack did not make it: name it in a `promote` line of packages.kdl if its own version has that of the others in it, else build it against the new one";
+            Err(refused(&input.file_name(), what, help))
+        }
+    }
+}
+
+/// The files of a selector about the new version.
+fn sdist(
+    input: &Input,
+    own: &input::Own,
+    files: &[input::SdistFile],
+    set: &Set,
+    targets: &Targets,
+) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
+    let package = input.file_name();
+    let done = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
+    let Some((facts, pruning)) = done else {
+        let what = format!("`{}` is not as rockpack writes it", own.member);
+        return Err(refused(&package, what, "build it again with this rockpack"));
+    };
+    let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
+    let mut members = Vec::new();
+    for input::SdistFile { path, executable, content } in files {
+        let content = match path.as_str() {
+            "PKG-INFO" => info.text.clone().into_bytes(),
+            path if path == own.member => facts.text.clone().into_bytes(),
+            _ => content.clone(),
+        };
+        let path = path.parse().map_err(|_| {
+            refused(
+                &package,
+                format!("`{path}` is no path"),
+                "`rockpack verify` tells what is wrong with it",
+            )
+        })?;
+        members.push(SdistMember { path, executable: *executable, content });
+    }
+    Ok((members, [info.changes, facts.changes].concat()))
+}
+
+fn one_name_each(packages: &[Package]) -> Result<(), PromoteError> {
+    let mut names = BTreeSet::new();
+    match packages.iter().find(|package| !names.insert(&package.output)) {
+        None => Ok(()),
+        Some(package) => Err(PromoteError::OneName { name: package.output.to_string() }),
+    }
+}
+
+/// The statements beside the packages.
+fn statements(inputs: &[Input]) -> Vec<(String, PathBuf)> {
+    let plain =
+        inputs.iter().find(|input| input.family().is_none()).and_then(|i| i.found.path.parent());
+    let family = || inputs.first().and_then(|input| input.found.path.parent()?.parent());
+    let Some(dist) = plain.or_else(family) else { return Vec::new() };
+    let names = (0..).map_while(|index| {
+        let path = provenance::statement_path(index).ok()?;
+        let file = dist.join(path.file_name());
+        file.is_file().then(|| (path.file_name().to_owned(), file))
+    });
+    names.collect()
+}
+
+impl Promotion {
+    /// Writes the packages below `dest`, with checksums and provenance beside them, on so many threads.
+    /// What an earlier build left there is removed.
+    ///
+    /// # Errors
+    /// When a package lies where the new ones go, and when something cannot be read or written. `dest` is
+    /// then as it was.
+    pub fn write(
+        &self,
+        dest: &Path,
+        builder: BuilderId,
+        invocation: Option<String>,
+        threads: usize,
+    ) -> Result<Outcome, PromoteError> {
+        self.check_destination(dest)?;
+        let stage = Stage::open(dest)?;
+        let written = write::all(self, &stage, threads)?;
+        let mut inputs: Vec<(String, String)> = self
+            .packages
+            .iter()
+            .zip(&written)
+            .map(|(package, written)| (package.input.clone(), written.input.clone()))
+            .collect();
+        for (name, file) in &self.statements {
+            inputs.push((name.clone(), regular::sha256(file)?));
+        }
+        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.output));
+        let packages: BTreeMap<RelPath, String> = outputs.collect();
+        let made: Vec<_> =
+            packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
+        let promoted = Promoted {
+            from: &self.from,
+            to: &self.to,
+            keep_targets: &self.keep,
+            inputs,
+            builder,
+            invocation,
+        };
+        let statement = Statement::of_promotion(&promoted, &made);
+        let Combined { texts, removed, obsolete, .. } =
+            Recorded::read(dest)?.combine(dest, &made, &[], vec![statement], |_| true)?;
+        for (path, text) in &texts {
+            stage.create(path)?.write_all(text.as_bytes())?;
+        }
+        let outputs: Vec<RelPath> =
+            packages.keys().cloned().chain(texts.into_iter().map(|(path, _)| path)).collect();
+        stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
+        Ok(Outcome { packages, removed })
+    }
+
+    /// Refuses a destination whose packages would be replaced by what is made of them.
+    fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
+        let Ok(dist) = dest.join(DIST).canonicalize() else { return Ok(()) };
+        let inside = |package: &Package| {
+            package.from.canonicalize().is_ok_and(|path| path.starts_with(&dist))
+        };
+        if self.packages.iter().any(inside) {
+            return Err(PromoteError::SameDirectory { dir: dist });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The archive in a devel wheel, with files in it that hold the version.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::change::Change;
+use super::error::{PromoteError, WriteError};
+use super::values::{self, NewValue};
+use super::wheel::is_meant;
+use crate::archive::Timestamp;
+use crate::archive::tarball::{self, TarWriter};
+use crate::manifest::PromoteRule;
+use crate::names::RelPath;
+use crate::package::devel_archive::{each, is_devel_archive};
+use crate::package::zip_file::LONGEST_TEXT;
+use crate::package::{TarMember, Wheel};
+
+/// What becomes of an archive.
+#[derive(Debug)]
+pub(super) struct ArchiveRewrite {
+    /// The member of the wheel that it is.
+    pub member: String,
+    /// Files in it with another content.
+    pub contents: BTreeMap<String, String>,
+    /// How many bytes the tar archive has then.
+    pub size: u64,
+}
+
+/// Looks for files of the rule in a wheel's archive; nothing when none of them holds the version. The
+/// archive is read from front to back.
+pub(super) fn planned(
+    wheel: &Wheel,
+    rule: &PromoteRule,
+    new: NewValue<'_>,
+    changes: &mut Vec<Change>,
+) -> Result<Option<ArchiveRewrite>, PromoteError> {
+    let Some(entry) = wheel.entries().iter().find(|entry| is_devel_archive(&entry.name)) else {
+        return Ok(None);
+    };
+    let (mut contents, mut size) = (BTreeMap::new(), 2 * 512);
+    let unread = |source| wheel.unread(&entry.name, source);
+    each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
+        let told = if member.kind.is_file() { member.size } else { 0 };
+        let mut now = told;
+        let rules = rule.files.iter().filter(|file| is_meant(file, &member.path));
+        if let Some(file) = rules.last().filter(|_| member.kind.is_file() && told <= LONGEST_TEXT) {
+            let mut content = Vec::new();
+            bytes.read_to_end(&mut content)?;
+            if let Ok(text) = String::from_utf8(content) {
+                let name = format!("{}!{}", entry.name, member.path);
+                let done = values::promoted(&name, &text, file.key.as_deref(), new);
+                if !done.changes.is_empty() {
+                    changes.extend(done.changes);
+                    now = done.text.len() as u64;
+                    contents.insert(member.path.clone(), done.text);
+                }
+            }
+        }
+        size += headers(member, now).map_err(io::Error::other)?.len() as u64;
+        size += now.next_multiple_of(512);
+        Ok(())
+    })
+    .map_err(unread)?;
+    let member = entry.name.clone();
+    Ok((!contents.is_empty()).then_some(ArchiveRewrite { member, contents, size }))
+}
+
+/// The headers of a member whose content has `size` bytes.
+fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, WriteError> {
+    let (path, time): (RelPath, _) = (member.path.parse()?, Timestamp::EARLIEST);
+    Ok(match kind(member)? {
+        Kind::File { executable } => tarball::file_headers(&path, executable, size, time),
+        Kind::Link(target) => tarball::symlink_headers(&path, target, time)?,
+        Kind::Directory => tarball::directory_headers(&path, time),
+    })
+}
+
+/// What a member is.
+enum Kind<'m> {
+    File { executable: bool },
+    Link(&'m str),
+    Directory,
+}
+
+fn kind(member: &TarMember) -> Result<Kind<'_>, WriteError> {
+    if member.kind.is_dir() {
+        Ok(Kind::Directory)
+    } else if member.kind.is_symlink() {
+        Ok(Kind::Link(member.target.as_deref().unwrap_or_default()))
+    } else if member.kind.is_file() {
+        Ok(Kind::File { executable: member.mode()? & 0o111 != 0 })
+    } else {
+        let reason = "is neither a file nor a directory nor a symbolic link";
+        Err(WriteError::Member { name: member.path.clone(), reason })
+    }
+}
+
+impl ArchiveRewrite {
+    /// Writes the tar archive with the other contents to `sink`, and gives that back.
+    pub fn write<W: Write>(&self, wheel: &Wheel, sink: W) -> Result<W, WriteError> {
+        let mut tar = TarWriter::new(sink, Timestamp::EARLIEST);
+        let index = wheel.zip().find(&self.member).unwrap_or_default();
+        let archive = wheel.zip().member(&wheel.entries()[index])?;
+        each(&self.member, archive, |member, bytes| -> Result<(), WriteError> {
+            let path: RelPath = member.path.parse()?;
+            match (kind(member)?, self.contents.get(&member.path)) {
+                (Kind::File { executable }, Some(text)) => {
+                    tar.file(&path, executable, text.len() as u64, text.as_bytes())?;
+                }
+                (Kind::File { executable }, None) => {
+                    tar.file(&path, executable, member.size, bytes)?;
+                }
+                (Kind::Link(target), _) => tar.symlink(&path, target)?,
+                (Kind::Directory, _) => tar.directory(&path)?,
+            }
+            Ok(())
+        })?;
+        Ok(tar.finish()?)
+    }
+}

@@ -1,0 +1,26 @@
+//! RECORD with other names and other hashes.
+
+use std::collections::BTreeMap;
+
+use crate::archive::checksum::Digest;
+use crate::archive::wheel::record::field;
+use crate::package::record::Rows;
+
+/// The rows of `text` in their order: `renamed` gives each member's name, nothing where it is left out;
+/// `digests` has those of members with another content, by their old names.
+pub(super) fn promoted(
+    text: &str,
+    renamed: impl Fn(&str) -> Option<String>,
+    digests: &BTreeMap<String, Digest>,
+) -> String {
+    let mut all = String::with_capacity(text.len());
+    for [path, hash, size] in Rows::new(text.as_bytes()).flatten() {
+        let Some(name) = renamed(&path) else { continue };
+        all += &field(&name);
+        match digests.get(&path) {
+            Some(digest) => all += &format!(",{},{}\n", digest.sha256.for_record(), digest.size),
+            None => all += &format!(",{},{}\n", field(&hash), field(&size)),
+        }
+    }
+    all
+}

@@ -1,0 +1,288 @@
+//! Carries a promotion out: members are copied as they are stored, but for those that are others now.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sha2::{Digest as _, Sha256};
+
+use super::error::{PromoteError, WriteError};
+use super::packing::{ArchiveSink, Packing, preset};
+use super::record;
+use super::wheel::WheelRewrite;
+use super::{Action, Package, Promotion};
+use crate::archive::checksum::{self, Digest};
+use crate::archive::deflate::{Level, Packed};
+use crate::archive::sdist::write_sdist;
+use crate::archive::stage::StagedFile;
+use crate::archive::zip::{CopiedMember, ZipWriter};
+use crate::archive::{Stage, Timestamp};
+use crate::names::RelPath;
+use crate::package::directory::Entry;
+use crate::package::{Wheel, copied};
+use crate::provenance::SBOM_PATH;
+use crate::regular;
+
+/// How much is read and written at once.
+const BUFFER: usize = 1 << 20;
+
+/// What was written of a package.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// The SHA-256 of what it was made of, in hexadecimal.
+    pub input: String,
+    /// And of what was made.
+    pub output: String,
+}
+
+/// Half of the work on a package: the files are large, and hashing one takes as long as writing it.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Hash(usize),
+    Write(usize),
+}
+
+/// Writes all packages to the stage, on so many threads; gives the hashes of each, in its order.
+pub(super) fn all(
+    promotion: &Promotion,
+    stage: &Stage,
+    threads: usize,
+) -> Result<Vec<Written>, PromoteError> {
+    let mut parts: Vec<(u64, Part)> = Vec::new();
+    for (index, package) in promotion.packages.iter().enumerate() {
+        let size = fs_err::metadata(&package.from)?.len();
+        parts.extend([(size, Part::Hash(index)), (2 * size, Part::Write(index))]);
+    }
+    parts.sort_by_key(|(cost, _)| *cost);
+    let (waiting, stopped) = (Mutex::new(parts), AtomicBool::new(false));
+    let take = || waiting.lock().map_or(None, |mut parts| parts.pop()).map(|(_, part)| part);
+    let work = || -> Result<Vec<(Part, String)>, PromoteError> {
+        let mut done = Vec::new();
+        while let Some(part) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
+            let hash = match part {
+                Part::Hash(index) => {
+                    regular::sha256(&promotion.packages[index].from).map_err(PromoteError::Io)
+                }
+                Part::Write(index) => package(promotion, &promotion.packages[index], stage),
+            };
+            stopped.fetch_or(hash.is_err(), Ordering::Relaxed);
+            done.push((part, hash?));
+        }
+        Ok(done)
+    };
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().map(join).collect()
+    });
+    let mut hashes: Vec<[String; 2]> = vec![Default::default(); promotion.packages.len()];
+    for (part, hash) in done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+        match part {
+            Part::Hash(index) => hashes[index][0] = hash,
+            Part::Write(index) => hashes[index][1] = hash,
+        }
+    }
+    Ok(hashes.into_iter().map(|[input, output]| Written { input, output }).collect())
+}
+
+/// Writes one package; its hash.
+fn package(
+    promotion: &Promotion,
+    package: &Package,
+    stage: &Stage,
+) -> Result<String, PromoteError> {
+    let sink = HashingFile::new(stage.create(&package.output)?);
+    let written = match &package.action {
+        Action::Copy => copy(package, sink),
+        Action::Sdist { name, members } => {
+            write_sdist(sink, name, &promotion.to, Timestamp::EARLIEST, members)
+                .map_err(WriteError::from)
+        }
+        Action::Wheel { wheel, rewrite } => WheelCopy { wheel, rewrite }.write(sink),
+    };
+    let failed = |source| PromoteError::Write { output: package.output.to_string(), source };
+    let sink = written.map_err(failed)?;
+    match sink.hash() {
+        Some(hash) => Ok(hash),
+        None => Ok(regular::sha256(stage.path(&package.output))?),
+    }
+}
+
+fn copy(package: &Package, mut sink: HashingFile) -> Result<HashingFile, WriteError> {
+    let mut file = BufReader::with_capacity(BUFFER, regular::open(&package.from)?);
+    io::copy(&mut file, &mut sink)?;
+    Ok(sink)
+}
+
+/// A file whose hash follows what is written to it, as long as nobody goes back.
+struct HashingFile {
+    file: StagedFile,
+    hasher: Sha256,
+    went_back: bool,
+}
+
+impl HashingFile {
+    fn new(file: StagedFile) -> Self {
+        Self { file, hasher: Sha256::new(), went_back: false }
+    }
+
+    fn hash(self) -> Option<String> {
+        let hash: [u8; 32] = self.hasher.finalize().into();
+        (!self.went_back).then(|| checksum::Sha256::from(hash).to_string())
+    }
+}
+
+impl Write for HashingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        if !self.went_back {
+            self.hasher.update(&bytes[..count]);
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for HashingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.went_back = true;
+        self.file.seek(to)
+    }
+}
+
+/// A wheel on its way to another version.
+struct WheelCopy<'p> {
+    wheel: &'p Wheel,
+    rewrite: &'p WheelRewrite,
+}
+
+impl WheelCopy<'_> {
+    fn write(&self, file: HashingFile) -> Result<HashingFile, WriteError> {
+        let sink = BufWriter::with_capacity(BUFFER, file);
+        let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
+        let info = self.wheel.dist_info();
+        let texts = self.rewrite.contents.keys().map(String::as_str);
+        let own = texts.filter(|name| !name.starts_with(&format!("{info}/sboms/")));
+        let own = own.filter(|_| self.rewrite.own).filter(|name| !self.is_of_artifact(name));
+        let packing = Packing::of(self.wheel, own)?;
+        let mut digests: BTreeMap<String, Digest> = BTreeMap::new();
+        for (name, text) in &self.rewrite.contents {
+            digests.insert(name.clone(), Digest::of(text.as_bytes()));
+        }
+        let record = format!("{info}/RECORD");
+        for entry in self.wheel.entries() {
+            let Some(name) = self.renamed(&entry.name) else { continue };
+            let path: RelPath = name.parse()?;
+            let archive = self.rewrite.archive.as_ref().filter(|a| a.member == entry.name);
+            if let Some(archive) = archive {
+                let digest = self.archive(&mut zip, &path, archive, packing)?;
+                digests.insert(entry.name.clone(), digest);
+            } else if entry.name == record {
+                let text = self
+                    .wheel
+                    .info("RECORD")
+                    .map_err(|error| io::Error::other(error.to_string()))?;
+                let text = record::promoted(&text, |name| self.renamed(name), &digests);
+                self.put(&mut zip, &path, entry, &Packed::new(text.as_bytes(), Level::Default))?;
+            } else if let Some(text) = self.rewrite.contents.get(&entry.name) {
+                self.put(&mut zip, &path, entry, &self.packed(entry, text, packing)?)?;
+            } else {
+                let mut bytes = BufReader::with_capacity(BUFFER, self.wheel.zip().packed(entry));
+                zip.copy(&path, &described(entry)?, &mut bytes)?;
+            }
+        }
+        let sink = zip.finish()?;
+        sink.into_inner().map_err(|error| error.into_error().into())
+    }
+
+    /// A text that is another, packed as a build packs it.
+    fn packed(&self, entry: &Entry, text: &str, packing: Packing) -> Result<Packed, WriteError> {
+        let text = text.as_bytes();
+        let bill = format!("{}/{SBOM_PATH}", self.wheel.dist_info());
+        if !self.rewrite.own {
+            return Ok(Packed::new(text, Level::Default));
+        }
+        if entry.name == bill {
+            let stored = packing == Packing::Store;
+            return Ok(if stored {
+                Packed::stored(text.to_vec())
+            } else {
+                Packed::new(text, Level::Default)
+            });
+        }
+        let packing = if self.is_of_artifact(&entry.name) {
+            packing.of_member(self.wheel, entry)?
+        } else {
+            packing
+        };
+        Ok(packing.pack(text))
+    }
+
+    /// Whether a member comes from an artifact, for which a rule can choose another level.
+    fn is_of_artifact(&self, name: &str) -> bool {
+        let info = name.starts_with(self.wheel.dist_info());
+        let made = name.ends_with(super::facts::FILE) || name.contains("/.devel_links/");
+        !info && !made
+    }
+
+    /// What a member is called then; nothing when it is left out: entries of directories, and signatures
+    /// of the old RECORD.
+    fn renamed(&self, name: &str) -> Option<String> {
+        let info = self.wheel.dist_info();
+        let file = name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/'));
+        if name.ends_with('/') || matches!(file, Some("RECORD.jws" | "RECORD.p7s")) {
+            return None;
+        }
+        let of = self.rewrite.directories.iter();
+        let new =
+            of.filter_map(|(old, new)| Some(format!("{new}{}", name.strip_prefix(old.as_str())?)));
+        Some({ new }.next().unwrap_or_else(|| name.to_owned()))
+    }
+
+    fn put(
+        &self,
+        zip: &mut ZipWriter<impl Write + Seek>,
+        path: &RelPath,
+        entry: &Entry,
+        packed: &Packed,
+    ) -> Result<(), WriteError> {
+        let Packed { method, digest, bytes } = packed;
+        let described = CopiedMember {
+            method: *method,
+            crc: digest.crc,
+            size: digest.size,
+            compressed: bytes.len() as u64,
+            ..described(entry)?
+        };
+        Ok(zip.copy(path, &described, &mut &bytes[..])?)
+    }
+
+    fn archive(
+        &self,
+        zip: &mut ZipWriter<impl Write + Seek>,
+        path: &RelPath,
+        archive: &super::archive::ArchiveRewrite,
+        packing: Packing,
+    ) -> Result<Digest, WriteError> {
+        let is_xz = path.as_str().ends_with(".xz");
+        let mut sink = if is_xz {
+            ArchiveSink::xz(zip, path, preset(self.wheel, &archive.member)?, archive.size)?
+        } else {
+            ArchiveSink::plain(zip, path, packing, archive.size)?
+        };
+        match archive.write(self.wheel, &mut sink) {
+            Ok(_) => sink.end(),
+            Err(error) => Err(sink.failure().unwrap_or(error)),
+        }
+    }
+}
+
+fn described(entry: &Entry) -> Result<CopiedMember, WriteError> {
+    copied(entry).map_err(|reason| WriteError::Member { name: entry.name.clone(), reason })
+}
