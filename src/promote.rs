@@ -62,6 +62,8 @@ pub struct Promotion {
     pub left_out: Vec<String>,
     /// Targets that are to be kept, and that no package is for.
     pub absent: Vec<String>,
+    /// What SHA256SUMS beside the packages says, by path below the directory.
+    sums: BTreeMap<String, String>,
     /// The statements that tell of the inputs: their paths below the directory.
     statements: Vec<(String, PathBuf)>,
 }
@@ -130,7 +132,8 @@ pub fn plan(
         inputs.into_iter().partition(|input| is_kept(&input));
     // All are known before the first is rewritten: they pin each other.
     let new_versions = new_versions(manifest, &kept, &mut set)?;
-    let statements = statements(&kept);
+    let dist = dist(&kept);
+    let (sums, statements) = (sums(dist.as_deref())?, statements(dist.as_deref()));
     let packages = kept
         .into_iter()
         .zip(new_versions)
@@ -145,6 +148,7 @@ pub fn plan(
         packages,
         left_out,
         absent,
+        sums,
         statements,
     })
 }
@@ -345,12 +349,24 @@ fn one_name_each(packages: &[Package]) -> Result<(), PromoteError> {
     }
 }
 
+/// The directory that packages are in, or the directories of families.
+fn dist(inputs: &[Input]) -> Option<PathBuf> {
+    let first = inputs.first()?;
+    let parent = first.found.path.parent()?;
+    if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
+}
+
+/// The checksums beside the packages, by path below `dist`.
+fn sums(dist: Option<&Path>) -> std::io::Result<BTreeMap<String, String>> {
+    let Some(dist) = dist else { return Ok(BTreeMap::new()) };
+    let sums = Recorded::read_in(dist)?.sums.into_iter();
+    let below = |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
+    Ok(sums.filter_map(|(path, sha256)| Some((below(path)?, sha256))).collect())
+}
+
 /// The statements beside the packages.
-fn statements(inputs: &[Input]) -> Vec<(String, PathBuf)> {
-    let plain =
-        inputs.iter().find(|input| input.family().is_none()).and_then(|i| i.found.path.parent());
-    let family = || inputs.first().and_then(|input| input.found.path.parent()?.parent());
-    let Some(dist) = plain.or_else(family) else { return Vec::new() };
+fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let Some(dist) = dist else { return Vec::new() };
     let names = (0..).map_while(|index| {
         let path = provenance::statement_path(index).ok()?;
         let file = dist.join(path.file_name());
@@ -376,6 +392,7 @@ impl Promotion {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let written = write::all(self, &stage, threads)?;
+        self.check_sums(&written)?;
         let mut inputs: Vec<(String, String)> = self
             .packages
             .iter()
@@ -407,6 +424,17 @@ impl Promotion {
             packages.keys().cloned().chain(texts.into_iter().map(|(path, _)| path)).collect();
         stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
         Ok(Outcome { packages, removed })
+    }
+
+    /// Compares the packages with the checksums beside them.
+    fn check_sums(&self, written: &[write::Written]) -> Result<(), PromoteError> {
+        for (package, written) in self.packages.iter().zip(written) {
+            let listed = self.sums.get(&package.input);
+            if listed.is_some_and(|listed| *listed != written.input) {
+                return Err(PromoteError::Changed { path: package.from.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a destination whose packages would be replaced by what is made of them.

@@ -37,6 +37,7 @@ mod pe_files;
 mod planning;
 mod planning_errors;
 mod problem_codes;
+mod promote_command;
 mod read_errors;
 mod runtime;
 mod saved_catalog;

@@ -138,6 +138,10 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
             "promote packages of one version at a time: give each build its directory".to_owned(),
         ),
         PromoteError::Content { help, .. } => refused(code, (*help).to_owned()),
+        PromoteError::Changed { .. } => refused(
+            Code::ChecksumList,
+            "fetch it again from where it was built, or build it again".to_owned(),
+        ),
         PromoteError::OneName { .. } => {
             refused(code, "take one of the two out of the directory".to_owned())
         }

@@ -67,6 +67,12 @@ pub enum PromoteError {
         /// What to do about it.
         help: &'static str,
     },
+    /// A package that is not the one that is listed.
+    #[error("{} is not the file that SHA256SUMS beside it lists", .path.display())]
+    Changed {
+        /// The package.
+        path: PathBuf,
+    },
     /// Inputs and outputs would be the same files.
     #[error("the packages lie in {}, where those of the new version would go", .dir.display())]
     SameDirectory {

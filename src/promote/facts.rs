@@ -178,12 +178,12 @@ fn prune_extras(
 /// The links of a device wheel about another version; nothing when it is no such file as rockpack writes.
 pub(super) fn promoted_links(member: &str, text: &str, set: &Set) -> Option<Changed> {
     let mut links: Value = serde_json::from_str(text).ok()?;
-    if links.to_string() != text {
+    if format!("{links}\n") != text {
         return None;
     }
     let version = links.get_mut("version")?;
     let old = version.as_str()?.to_owned();
     *version = set.to.as_str().into();
     let changes = vec![Change::new(member, "version", old, set.to.as_str())];
-    Some(Changed { text: links.to_string(), changes })
+    Some(Changed { text: format!("{links}\n"), changes })
 }

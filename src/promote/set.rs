@@ -83,7 +83,8 @@ pub(super) fn names_of(manifest: &Manifest) -> Vec<(String, Option<String>)> {
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
     let each = distributions.flat_map(|distribution| {
         let variants = distribution.per.variants(&manifest.families);
-        let by_gpu = distribution.per.is_by_gpu();
+        // One of a name without a place for it is for no target that its name would tell.
+        let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
         variants.into_iter().filter_map(move |variant| {
             let target = variant.as_str().filter(|_| by_gpu).map(str::to_owned);
             Some((normalized(&distribution.name.fill(&variant))?, target))

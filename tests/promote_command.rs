@@ -1,0 +1,222 @@
+//! `rockpack promote`: what comes out is what a build of the other version makes, and nothing else changes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use rockpack::regular::sha256;
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[path = "promote_command/faults.rs"]
+mod faults;
+#[path = "promote_command/others.rs"]
+mod others;
+#[path = "promote_command/targets.rs"]
+mod targets;
+#[path = "promote_command/version_files.rs"]
+mod version_files;
+
+/// A scratch directory with the demo artifacts in `artifacts`.
+fn scratch(kpack: bool) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
+    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    dir
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    // Without a manifest in the directory, the built-in one is meant.
+    if !dir.join("packages.kdl").exists() {
+        command.env("ROCKPACK_MANIFEST", "built-in");
+    }
+    command.output().unwrap()
+}
+
+fn done(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What is told to people, without line breaks, which depend on its width.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
+    let plain = [
+        "build",
+        "--artifact-dir",
+        "artifacts",
+        "--platform-tag",
+        "linux_x86_64",
+        "--dest-dir",
+        dest,
+        "--version",
+        version,
+    ];
+    done(dir, &[&plain[..], more].concat());
+}
+
+/// Every file below a destination with its hash, but the statement.
+fn contents(dest: &Path) -> BTreeMap<PathBuf, String> {
+    let files = walkdir::WalkDir::new(dest).into_iter().map(Result::unwrap);
+    let files =
+        files.filter(|e| e.file_type().is_file() && e.file_name() != "provenance.intoto.json");
+    files
+        .map(|e| (e.path().strip_prefix(dest).unwrap().to_owned(), sha256(e.path()).unwrap()))
+        .collect()
+}
+
+fn statement(dest: &Path) -> Value {
+    let text = fs::read_to_string(dest.join("dist/provenance.intoto.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Promotes the packages of a build, and compares all with those of a build of the other version.
+fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
+    build(dir, "old", from, more);
+    build(dir, "new", to, more);
+    done(dir, &["promote", "old", "--to", to, "-o", "out"]);
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{from} to {to} {more:?}");
+    let (promoted, built) = (statement(&dir.join("out")), statement(&dir.join("new")));
+    assert_eq!(promoted["subject"], built["subject"]);
+}
+
+/// Every kind of version that builds have; the last two have letters of kinds that they are not.
+const VERSIONS: [(&str, &str); 6] = [
+    ("7.10.0rc1", "7.10.0"),
+    ("7.13.0a20260501", "7.13.0"),
+    ("7.13.0a20260501", "7.13.0rc1"),
+    ("7.10.0", "7.10.0.post1"),
+    ("10.1.0a20260811+bkc.20260813", "10.1.0"),
+    ("7.10.0.dev0+efa3d1", "7.10.0rc2"),
+];
+
+#[test]
+fn packages_are_those_of_a_build_of_the_other_version() {
+    for kpack in [true, false] {
+        let dir = scratch(kpack);
+        for (from, to) in VERSIONS {
+            as_built(dir.path(), from, to, &[]);
+        }
+    }
+}
+
+#[test]
+fn packages_are_packed_as_they_were() {
+    let dir = scratch(true);
+    for more in [
+        &["--compression", "fast"][..],
+        &["--compression", "max"],
+        &["--no-wheel-compression"],
+        &["--devel-tarball-compression", "--xz-preset", "0"],
+    ] {
+        as_built(dir.path(), "7.10.0rc1", "7.10.0", more);
+    }
+}
+
+#[test]
+fn a_statement_names_what_the_packages_are_made_of() {
+    let dir = scratch(true);
+    build(dir.path(), "old", "7.10.0rc1", &["--only", "device,libraries"]);
+    done(
+        dir.path(),
+        &[
+            "promote",
+            "old/dist",
+            "--to",
+            "7.10.0",
+            "-o",
+            "out",
+            "--builder-id",
+            "https://example.org/b",
+            "--invocation-id",
+            "7",
+        ],
+    );
+    let statement = statement(&dir.path().join("out"));
+    let definition = &statement["predicate"]["buildDefinition"];
+    assert_eq!(definition["buildType"], "urn:rockpack:promotion:1");
+    assert_eq!(definition["externalParameters"], serde_json::json!({"to": "7.10.0"}));
+    assert_eq!(
+        definition["internalParameters"],
+        serde_json::json!({"from": "7.10.0rc1", "version": "7.10.0"})
+    );
+    let made_of = definition["resolvedDependencies"].as_array().unwrap();
+    let old = contents(&dir.path().join("old"));
+    assert_eq!(made_of.len(), old.len(), "the statement in place of the checksums: {made_of:?}");
+    for input in &made_of[..3] {
+        let name = input["name"].as_str().unwrap().strip_prefix("from/").unwrap();
+        assert_eq!(input["digest"]["sha256"], old[&Path::new("dist").join(name)]);
+    }
+    assert_eq!(made_of[3]["name"], "from/provenance.intoto.json");
+    assert_eq!(statement["predicate"]["runDetails"]["builder"]["id"], "https://example.org/b");
+    // A part alone still pins what others have: as in the whole set.
+    build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
+    assert_eq!(contents(&dir.path().join("out")), contents(&dir.path().join("new")));
+    done(dir.path(), &["assemble", "out", "--dest-dir", "united"]);
+}
+
+#[test]
+fn a_dry_run_lists_each_field_and_writes_nothing() {
+    let dir = scratch(true);
+    build(dir.path(), "old", "7.10.0rc1", &["--only", "meta,device"]);
+    let before = contents(dir.path());
+    let text = done(
+        dir.path(),
+        &[
+            "promote",
+            "old",
+            "--to",
+            "7.10.0",
+            "--keep-targets",
+            "gfx1100",
+            "--dry-run",
+            "-o",
+            "out",
+        ],
+    );
+    assert_eq!(contents(dir.path()), before);
+    insta::assert_snapshot!(text);
+    // What it lists is all that there is: no package has the old version any more.
+    done(dir.path(), &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    for file in contents(&dir.path().join("out"))
+        .keys()
+        .filter(|file| file.extension().is_some_and(|e| e == "whl"))
+    {
+        let bytes = fs::read(dir.path().join("out").join(file)).unwrap();
+        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+        for index in 0..zip.len() {
+            let (mut member, mut content) = (zip.by_index(index).unwrap(), Vec::new());
+            std::io::Read::read_to_end(&mut member, &mut content).unwrap();
+            let has = content.windows(9).any(|window| window == b"7.10.0rc1");
+            assert!(
+                !has && !member.name().contains("7.10.0rc1"),
+                "{} of {}",
+                member.name(),
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_run_left_goes() {
+    let dir = scratch(true);
+    build(dir.path(), "old", "7.10.0rc1", &[]);
+    for to in ["7.10.0rc2", "7.10.0"] {
+        done(dir.path(), &["promote", "old", "--to", to, "-o", "out"]);
+    }
+    let files = contents(&dir.path().join("out"));
+    assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");
+    assert_eq!(files.len(), 8);
+    let verified = rockpack(dir.path(), &["verify", "out/dist"]);
+    assert!(verified.status.success(), "{}", said(&verified));
+}

@@ -1,0 +1,142 @@
+//! What cannot be promoted: each is told, and nothing is left behind.
+
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::{build, contents, done, rockpack, said, scratch};
+
+fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
+    let before = contents(dir);
+    let output = rockpack(dir, &[&["promote"], args].concat());
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
+    for message in messages {
+        assert!(said(&output).contains(message), "{message} in {}", said(&output));
+    }
+    assert_eq!(contents(dir), before);
+}
+
+#[test]
+fn what_is_asked_for_has_to_make_sense() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "meta,core"]);
+    fs::create_dir(dir.join("empty")).unwrap();
+    refused(dir, &["absent", "--to", "1", "-o", "out"], 2, &["absent"]);
+    refused(dir, &["empty", "--to", "1", "-o", "out"], 1, &["empty has no built packages"]);
+    refused(
+        dir,
+        &["old", "--to", "garbage", "-o", "out"],
+        2,
+        &["`garbage` is not a PEP 440 version"],
+    );
+    refused(
+        dir,
+        &["old", "--to", "7.10.0-rc.1", "-o", "out"],
+        2,
+        &["of version 7.10.0rc1 already"],
+    );
+    refused(dir, &["old", "--to", "7.10.0"], 2, &["--output <OUT>"]);
+    for (from, out) in [("old", "old"), ("old/dist", "old"), ("old/dist", "./old/../old")] {
+        let message = "where those of the new version would go";
+        refused(dir, &[from, "--to", "7.10.0", "-o", out], 2, &[message, "-o OUT"]);
+    }
+    fs::write(dir.join("file"), "").unwrap();
+    refused(dir, &["old", "--to", "7.10.0", "-o", "file"], 2, &["is not a directory"]);
+}
+
+#[test]
+fn packages_have_to_be_of_one_build() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "core"]);
+    build(dir, "old", "7.10.0rc2", &["--only", "libraries"]);
+    refused(
+        dir,
+        &["old", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["7.10.0rc1", "7.10.0rc2", "of one version at a time"],
+    );
+}
+
+/// The only wheel below `dir`.
+fn wheel(dir: &Path) -> std::path::PathBuf {
+    let mut files = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    files.find(|file| file.extension().is_some_and(|e| e == "whl")).unwrap()
+}
+
+#[test]
+fn damaged_packages_leave_nothing() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "core"]);
+    // A byte of a member that is copied as it is stored: known when all is written.
+    let path = wheel(&dir.join("old/dist"));
+    let bytes = fs::read(&path).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(200)).unwrap();
+    file.write_all(&[!bytes[200]]).unwrap();
+    refused(
+        dir,
+        &["old", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["is not the file that SHA256SUMS beside it lists"],
+    );
+    assert!(!dir.join("out").exists());
+    // What was there before is there still.
+    build(dir, "out", "7.9.0", &["--only", "libraries"]);
+    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["SHA256SUMS"]);
+    file.set_len(bytes.len() as u64 / 2).unwrap();
+    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["no zip archive that can be read"]);
+}
+
+#[test]
+fn what_is_not_as_rockpack_writes_it_is_told() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "core"]);
+    let path = wheel(&dir.join("old/dist"));
+    let changed = |member: &str, from: &str, to: &str| {
+        let mut zip = zip::ZipArchive::new(std::io::Cursor::new(fs::read(&path).unwrap())).unwrap();
+        let mut new = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for index in 0..zip.len() {
+            let mut file = zip.by_index(index).unwrap();
+            let (name, mut content) = (file.name().to_owned(), Vec::new());
+            std::io::Read::read_to_end(&mut file, &mut content).unwrap();
+            if name.ends_with(member) {
+                content = String::from_utf8(content).unwrap().replacen(from, to, 1).into_bytes();
+            }
+            new.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            new.write_all(&content).unwrap();
+        }
+        let into = dir.join("changed");
+        fs::create_dir_all(&into).unwrap();
+        fs::write(into.join(path.file_name().unwrap()), new.finish().unwrap().into_inner())
+            .unwrap();
+    };
+    changed("rockpack.cdx.json", "\"bomFormat\"", "\"more\": 1, \"bomFormat\"");
+    refused(
+        dir,
+        &["changed", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["rockpack.cdx.json` is not as rockpack writes it"],
+    );
+    changed("_dist_info.py", "DIST = {", "DIST = dict(a=1) or {");
+    refused(
+        dir,
+        &["changed", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["no package that a build of rockpack made"],
+    );
+    changed("METADATA", "Version: 7.10.0rc1", "Version: 7.10.0rc2");
+    refused(
+        dir,
+        &["changed", "--to", "7.10.0", "-o", "out"],
+        1,
+        &["of another distribution or version than the file name"],
+    );
+    // Nothing else is at fault.
+    changed("METADATA", "Version", "Version");
+    done(dir, &["promote", "changed", "--to", "7.10.0", "-o", "out"]);
+}

@@ -1,0 +1,117 @@
+//! `--keep-targets`: what is for other targets goes, as if it had not been built.
+
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::{build, contents, done, rockpack, said, scratch};
+
+/// Adds a third target: the artifacts of another under its name.
+fn add_target(artifacts: &Path, from: &str, to: &str) {
+    let files: Vec<_> = walkdir::WalkDir::new(artifacts)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|e| {
+            e.file_type().is_file()
+                && e.path()
+                    .components()
+                    .any(|c| c.as_os_str().to_string_lossy().ends_with(&format!("_{from}")))
+        })
+        .collect();
+    for file in files {
+        let below = file.path().strip_prefix(artifacts).unwrap().to_str().unwrap();
+        let copy = artifacts.join(below.replace(from, to));
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(file.path(), copy).unwrap();
+    }
+}
+
+#[test]
+fn a_selector_is_as_if_no_other_target_was_built() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1201");
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1030");
+    build(dir, "old", "7.10.0rc1", &[]);
+    // With the default target, without it, and in another order.
+    for kept in ["gfx942,gfx1101", "gfx1100;gfx1101", "gfx1201,gfx1101,gfx1030,gfx1100"] {
+        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
+        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+        assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{kept}");
+    }
+    // Pruned alone: the version may stay.
+    build(dir, "new", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1201"]);
+    done(
+        dir,
+        &["promote", "old", "--to", "7.10.0rc1", "--keep-targets", "gfx942,gfx1201", "-o", "out"],
+    );
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+}
+
+#[test]
+fn packages_of_one_target_do_not_change() {
+    let dir = scratch(false);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &[]);
+    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "all"]);
+    let all = contents(&dir.join("all"));
+    let family = all.keys().find_map(|file| {
+        file.parent()?
+            .strip_prefix("dist")
+            .ok()?
+            .to_str()
+            .filter(|f| !f.is_empty())
+            .map(str::to_owned)
+    });
+    let family = family.unwrap();
+    done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", &family, "-o", "one"]);
+    let one = contents(&dir.join("one"));
+    let packages = one.iter().filter(|(file, _)| !file.ends_with("SHA256SUMS"));
+    assert!(packages.clone().all(|(file, hash)| all.get(file) == Some(hash)));
+    let folded = family.to_lowercase().replace('-', "_");
+    let of_others =
+        |file: &str| file.contains("gfx") && !file.contains(&family) && !file.contains(&folded);
+    assert!(packages.clone().all(|(file, _)| !of_others(file.to_str().unwrap())), "{one:?}");
+    assert!(packages.count() < all.len() - 1);
+}
+
+#[test]
+fn targets_that_nothing_is_for_are_told() {
+    let dir = scratch(true);
+    build(dir.path(), "old", "7.10.0rc1", &[]);
+    let promote = |kept: &str| {
+        rockpack(
+            dir.path(),
+            &["promote", "old", "--to", "7.10.0", "-o", "out", "--keep-targets", kept],
+        )
+    };
+    for (kept, message) in [
+        ("gfx9999", "`gfx9999` is no target: neither families.kdl nor a package knows it"),
+        ("gfx1100,gfx943", "did you mean `gfx942`?"),
+        (
+            "gfx1201,gfx1030",
+            "no package is for any of the targets that are to be kept (gfx1030, gfx1201) help: targets here are gfx1100, gfx942",
+        ),
+    ] {
+        let output = promote(kept);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains(message), "{}", said(&output));
+        assert!(!dir.path().join("out").exists());
+    }
+    let output = promote("gfx1201,gfx942");
+    assert!(
+        output.status.success() && said(&output).contains("no package is for the target `gfx1201`")
+    );
+    // One is kept: the names that people wrote down stay.
+    let text = done(
+        dir.path(),
+        &["promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
+    );
+    assert!(text.contains("default_target: gfx942 → gfx1100"), "{text}");
+    assert!(text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 goes"), "{text}");
+    assert!(
+        text.contains("extras.device-gfx1100: rocm-sdk-device-gfx1100==7.10.0rc1 → "),
+        "{text}"
+    );
+}

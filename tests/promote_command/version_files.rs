@@ -1,0 +1,76 @@
+//! Files of artifacts that hold the version, in wheels and in the archive of the devel package.
+
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::{build, contents, done, scratch};
+
+/// Writes such files as a build of this version would.
+fn write(dir: &Path, version: &str) {
+    let lib = dir.join("artifacts/base_lib_generic/stage");
+    fs::write(lib.join(".info/version"), format!("{version}\n")).unwrap();
+    let text = format!(
+        "{{\n  \"rocm_package_version\": \"{version}\",\n  \"of\": {{\"rocm_package_version\": \"{version}x\"}}\n}}\n"
+    );
+    fs::write(lib.join("share/therock/therock_manifest.json"), text).unwrap();
+    let dev = dir.join("artifacts/core-hip_dev_generic/stage/share/own");
+    fs::create_dir_all(&dev).unwrap();
+    fs::write(dev.join("release"), version).unwrap();
+    // One letter more takes another block of the tar archive.
+    let fill = "#".repeat(512 - "V = ''\n#7.10.0".len());
+    fs::write(dev.join("release.py"), format!("V = '{version}'\n#{fill}")).unwrap();
+    // The version in another text is another text.
+    fs::write(dev.join("notes"), "of 7.10.0rc1").unwrap();
+}
+
+fn manifest(dir: &Path) {
+    let packages =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/packages.kdl")).unwrap();
+    let rule = "promote \"rocm-sdk-devel\" {\n    version-file \"share/own/{release,release.py,notes}\"\n}\n";
+    fs::write(dir.join("packages.kdl"), packages + rule).unwrap();
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/families.kdl"), dir.join("families.kdl"))
+        .unwrap();
+}
+
+#[test]
+fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    manifest(dir);
+    for more in [
+        &[][..],
+        &["--no-wheel-compression"],
+        &["--compression", "fast"],
+        &["--devel-tarball-compression", "--xz-preset", "1"],
+    ] {
+        // What the statement says of artifacts is another: it is not compared.
+        write(dir, "7.10.0");
+        build(dir, "new", "7.10.0", more);
+        write(dir, "7.10.0rc1");
+        build(dir, "old", "7.10.0rc1", more);
+        let text = done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out", "--dry-run"]);
+        for line in [
+            "rocm_package_version: 7.10.0rc1 → 7.10.0",
+            "share/own/release.py\n    V: 7.10.0rc1 → 7.10.0",
+            ".info/version\n    text: 7.10.0rc1 → 7.10.0",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+        assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{more:?}");
+    }
+}
+
+#[test]
+fn another_version_than_that_of_the_packages_stays() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    manifest(dir);
+    write(dir, "7.2.4");
+    for (dest, version) in [("old", "7.10.0rc1"), ("new", "7.10.0")] {
+        build(dir, dest, version, &[]);
+    }
+    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+}
