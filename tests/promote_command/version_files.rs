@@ -11,10 +11,10 @@ fn write(dir: &Path, version: &str) {
     let lib = dir.join("artifacts/base_lib_generic/stage");
     fs::write(lib.join(".info/version"), format!("{version}\n")).unwrap();
     let text = format!(
-        "{{\n  \"rocm_package_version\": \"{version}\",\n  \"of\": {{\"rocm_package_version\": \"{version}x\"}}\n}}\n"
+        "{{\n  \"flags\": {{\"KPACK_SPLIT_ARTIFACTS\": true}},\n  \"rocm_package_version\": \"{version}\",\n  \"of\": {{\"rocm_package_version\": \"7.10.0rc1\"}}\n}}\n"
     );
     fs::write(lib.join("share/therock/therock_manifest.json"), text).unwrap();
-    let dev = dir.join("artifacts/core-hip_dev_generic/stage/share/own");
+    let dev = dir.join("artifacts/blas_dev_generic/stage/share/own");
     fs::create_dir_all(&dev).unwrap();
     fs::write(dev.join("release"), version).unwrap();
     // One letter more takes another block of the tar archive.
