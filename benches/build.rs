@@ -8,7 +8,7 @@
 //! | option | |
 //! |---|---|
 //! | `--artifact-dir DIR` | the artifacts, unpacked; without it a tree of a few hundred kilobytes is made |
-//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, unchanged, library, isa, plan, memory, written, scaling |
+//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, unchanged, library, isa, promote, plan, memory, written, scaling |
 //! | `--rounds N` | how often everything is measured \[3\]; the fastest run counts |
 //! | `--small` | one round, without today, max, devel and presets, which take minutes |
 //! | `--scratch DIR` | where all is written \[a temporary directory\]: three times the artifacts, and the packages |
@@ -30,6 +30,8 @@
 //! * zlib -6: the size of the wheels if zlib had compressed each member at level 6.
 //! * one library: rebuilt with another one throughout its code, of at most 120 MB; its own work
 //!   is to read, hash and deflate it on all cores.
+//! * promote: the packages of the default build, as those of another version; against a copy of them that is
+//!   on the disk too.
 //! * presets: the devel package alone, its archive as it is by default and in xz by each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 

@@ -168,7 +168,7 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
 
 /// The target that a whole package is for, if it is for one.
 fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
-    targets.of(&input.name).or_else(|| input.family())
+    targets.of_package(&input.name, input.family())
 }
 
 /// All targets that packages are for, and that selectors among them offer.

@@ -108,7 +108,9 @@ impl Bench {
             Subject::OneXz(preset) => self.one_xz(preset),
             Subject::Devel => self.devel(None),
             Subject::Xz(preset) => self.devel(Some(preset)),
-            Subject::Copy => self.copy(),
+            Subject::Copy => self.copy(false),
+            Subject::CopyToDisk => self.copy(true),
+            Subject::Promote => self.promote(),
             Subject::Unchanged => self.warm().and_then(|()| self.again()),
             Subject::LibraryWork => took(bounds::own_work(&self.library()?, Compression::Default)),
             Subject::VariantWork => took(bounds::own_work(&self.variant()?, Compression::Default)),
@@ -238,13 +240,24 @@ impl Bench {
         self.build(&Build { xz, only: Some(package), ..Build::new(&self.tree, &dest) })
     }
 
-    fn copy(&self) -> Result<Outcome, String> {
+    fn copy(&self, to_disk: bool) -> Result<Outcome, String> {
         self.built(Compression::Default)?;
         let measured = bounds::copy(
             &self.dest(Compression::Default).join("dist"),
             &self.scratch.join("copied"),
+            to_disk,
         );
         Ok(Outcome { measured, ..Outcome::default() })
+    }
+
+    fn promote(&self) -> Result<Outcome, String> {
+        self.built(Compression::Default)?;
+        let (from, dest) = (self.dest(Compression::Default), self.scratch.join("promoted"));
+        clear(&dest)?;
+        let (measured, _) = self.watch.run(&self.program, &program::promote(&from, &dest))?;
+        let outcome = Outcome { measured, size: size(&dest), ..Outcome::default() };
+        clear(&dest)?;
+        Ok(outcome)
     }
 
     /// A tree of its own that was built once, with all of it in a cache.

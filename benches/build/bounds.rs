@@ -173,7 +173,7 @@ impl Write for Counting {
 }
 
 /// Copies the files in `from` into `to`, by reflink where the file system can.
-pub fn copy(from: &Path, to: &Path) -> Measured {
+pub fn copy(from: &Path, to: &Path, to_disk: bool) -> Measured {
     fs::create_dir_all(to).unwrap();
     rustix::fs::sync();
     let files: Vec<_> = fs::read_dir(from)
@@ -183,7 +183,11 @@ pub fn copy(from: &Path, to: &Path) -> Measured {
         .collect();
     let measured = Measured::of(|| {
         for file in &files {
-            fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            let copy = to.join(file.file_name());
+            fs::copy(file.path(), &copy).unwrap();
+            if to_disk {
+                fs::File::open(&copy).unwrap().sync_all().unwrap();
+            }
         }
     });
     fs::remove_dir_all(to).unwrap();

@@ -94,3 +94,8 @@ impl<'a> Build<'a> {
 pub fn plan(tree: &Path) -> Vec<OsString> {
     vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--json".into()]
 }
+
+/// The arguments of a promotion of what a [`Build`] made.
+pub fn promote(from: &Path, dest: &Path) -> Vec<OsString> {
+    ["promote".into(), from.into(), "--to".into(), "1!1.0".into(), "-o".into(), dest.into()].into()
+}

@@ -37,6 +37,10 @@ pub enum Subject {
     Xz(u32),
     /// A copy of the archives.
     Copy,
+    /// The same, down to the disk.
+    CopyToDisk,
+    /// The archives as those of another version.
+    Promote,
     /// A build with everything in the cache.
     Unchanged,
     /// A library's reading, hashing and deflating.

@@ -49,7 +49,8 @@ pub fn rows(presets: &[u32]) -> Vec<Row> {
     ];
     rows.push(Row { slow: true, ..devel(presets) });
     rows.push(Row { slow: true, ..self::presets() });
-    rows.extend([unchanged(), library(), variant(), plan(), memory(), written(), scaling()]);
+    rows.extend([unchanged(), library(), variant(), promote(), plan()]);
+    rows.extend([memory(), written(), scaling()]);
     rows
 }
 
@@ -250,6 +251,13 @@ fn unchanged() -> Row {
             bound,
             AtMost(1.0),
         )])
+    })
+}
+
+fn promote() -> Row {
+    Row::new("promote", &[Subject::CopyToDisk, Subject::Promote], |results| {
+        let (time, copy) = (results.time(Subject::Promote)?, results.time(Subject::CopyToDisk)?);
+        Ok(vec![Line::multiple("promote", time, "copying, to the disk", copy, AtMost(1.3))])
     })
 }
 

@@ -20,16 +20,19 @@ pub(super) struct Targets {
     distributions: BTreeMap<String, String>,
     /// Names that stand for one ISA, and not for a family.
     isas: BTreeSet<String>,
+    /// Names of either.
+    names: BTreeSet<String>,
 }
 
 impl Targets {
     /// What the manifest says of them.
     pub fn new(manifest: &Manifest, keep: &[String]) -> Self {
         let isas = manifest.families.isas.keys().map(ToString::to_string).collect();
+        let names = manifest.families.names().map(str::to_owned).collect();
         let distributions =
             names_of(manifest).into_iter().filter_map(|(name, target)| Some((name, target?)));
         let kept = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
-        Self { kept, extras: extras(manifest), distributions: distributions.collect(), isas }
+        Self { kept, extras: extras(manifest), distributions: distributions.collect(), isas, names }
     }
 
     /// Learns which distributions are for one target: those that an extra of this target alone requires.
@@ -45,6 +48,11 @@ impl Targets {
     /// The target that a distribution of this name is for.
     pub fn of(&self, name: &str) -> Option<&str> {
         self.distributions.get(name).map(String::as_str)
+    }
+
+    /// The same of a package in a directory: builds that split all by family have one for each.
+    pub fn of_package<'p>(&'p self, name: &str, directory: Option<&'p str>) -> Option<&'p str> {
+        self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
 
     /// Whether a target goes.
