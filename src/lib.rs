@@ -20,6 +20,7 @@
 //! * [`package`] reads packages that exist, and says what is wrong with them.
 //! * [`audit`] says which platform tag is true of a wheel by the policies of [`policy`], and what forces
 //!   it; [`retag`] writes another into it.
+//! * [`promote`] makes packages of another version out of those of a build.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
 //!   them on loopback.
 //! * [`demo`] makes a small artifact directory to try all of it on.

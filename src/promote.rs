@@ -18,7 +18,7 @@ use crate::archive::sdist::SdistMember;
 use crate::archive::stage::DIST;
 use crate::manifest::{Manifest, PromoteRule};
 use crate::names::{DistName, RelPath};
-use crate::package::{Metadata, Wheel, WheelName, packages};
+use crate::package::{Wheel, packages};
 use crate::provenance::{self, BuilderId, Promoted, Statement};
 use crate::recorded::{Combined, Recorded};
 use crate::regular;
@@ -33,6 +33,7 @@ mod local;
 mod metadata;
 mod packing;
 mod record;
+mod rewritten;
 mod set;
 mod targets;
 mod values;
@@ -42,7 +43,7 @@ mod write;
 pub use change::Change;
 pub use error::{PromoteError, WriteError};
 
-use input::{Body, Input, output, refused};
+use input::{Input, refused};
 use set::Set;
 use targets::Targets;
 use wheel::{Context, WheelRewrite};
@@ -134,10 +135,10 @@ pub fn plan(
     let new_versions = new_versions(manifest, &kept, &mut set)?;
     let dist = dist(&kept);
     let (sums, statements) = (sums(dist.as_deref())?, statements(dist.as_deref()));
-    let packages = kept
-        .into_iter()
-        .zip(new_versions)
-        .map(|(input, new)| package(input, new, &set, &targets, manifest));
+    let packages = kept.into_iter().zip(new_versions).map(|(input, new)| {
+        let rule = rule(manifest, &input.name);
+        rewritten::package(input, new, &Context { set: &set, targets: &targets, rule })
+    });
     let packages = packages.collect::<Result<Vec<_>, _>>()?;
     one_name_each(&packages)?;
     let left_out = gone.iter().map(Input::below_dist).collect();
@@ -211,134 +212,6 @@ fn new_versions(
         });
     }
     Ok(versions)
-}
-
-/// What becomes of one package.
-fn package(
-    input: Input,
-    new: Option<Version>,
-    set: &Set,
-    targets: &Targets,
-    manifest: &Manifest,
-) -> Result<Package, PromoteError> {
-    let context = Context { set, targets, rule: rule(manifest, &input.name) };
-    let (below, from) = (input.below_dist(), input.found.path.clone());
-    let Some(new) = new else {
-        no_pins(&input, set)?;
-        let output = output(&input.found, &input.file_name())?;
-        return Ok(Package {
-            from,
-            input: below,
-            output,
-            changes: Vec::new(),
-            action: Action::Copy,
-        });
-    };
-    let name = new_name(&input, &new)?;
-    let output = output(&input.found, &name)?;
-    let (action, changes) = match (&input.body, &input.own) {
-        (Body::Wheel(wheel), Some(own)) => {
-            let (rewrite, changes) = wheel::own(&input, own, wheel, &context)?;
-            (Rewritten::Wheel(rewrite), changes)
-        }
-        (Body::Wheel(wheel), None) => {
-            let (requirements, extras) = metadata::requirements(&input.metadata);
-            let pruning = targets.pruning(&requirements, &extras)?;
-            let (rewrite, changes) = wheel::other(&input, wheel, &new, &pruning, &context)?;
-            (Rewritten::Wheel(rewrite), changes)
-        }
-        (Body::Sdist(files), Some(own)) => {
-            let (members, changes) = sdist(&input, own, files, set, targets)?;
-            (Rewritten::Sdist(members), changes)
-        }
-        (Body::Sdist(_), None) => {
-            let what = "there is an sdist that rockpack did not make";
-            return Err(refused(
-                &input.file_name(),
-                what,
-                "build it from the sources of that version",
-            ));
-        }
-    };
-    let action = match (action, input.body) {
-        (Rewritten::Wheel(rewrite), Body::Wheel(wheel)) => Action::Wheel { wheel, rewrite },
-        (Rewritten::Sdist(members), _) => {
-            let name = Metadata::parse(&input.metadata).name();
-            let name =
-                name.map_err(|error| refused(&below, error.to_string(), "build it again"))?;
-            Action::Sdist { name, members }
-        }
-        (Rewritten::Wheel(_), Body::Sdist(_)) => Action::Copy,
-    };
-    Ok(Package { from, input: below, output, changes, action })
-}
-
-/// What a package is made of then.
-enum Rewritten {
-    Wheel(WheelRewrite),
-    Sdist(Vec<SdistMember>),
-}
-
-/// The file name with the new version; all else stays as its maker spelt it.
-fn new_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
-    let old = input.file_name();
-    let Body::Wheel(wheel) = &input.body else {
-        let name: DistName = input
-            .name
-            .parse()
-            .map_err(|_| refused(&old, format!("`{}` is no name", input.name), "build it again"))?;
-        return Ok(crate::archive::sdist::sdist_file_name(&name, to));
-    };
-    let name = WheelName { version: to.clone(), ..wheel.name().clone() }.to_string();
-    let (stem, rest) = (old.split('-').next().unwrap_or_default(), name.split_once('-'));
-    Ok(rest.map_or_else(|| name.clone(), |(_, rest)| format!("{stem}-{rest}")))
-}
-
-/// A package that is copied must not ask for what is not there any more.
-fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
-    let (requirements, _) = metadata::requirements(&input.metadata);
-    match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
-        None => Ok(()),
-        Some(pin) => {
-            let what = format!("the requirement `{}` is of the old version", pin.text);
-            let help = "rockpack did not make it: name it in a `promote` line of packages.kdl if its own version has that of the others in it, else build it against the new one";
-            Err(refused(&input.file_name(), what, help))
-        }
-    }
-}
-
-/// The files of a selector about the new version.
-fn sdist(
-    input: &Input,
-    own: &input::Own,
-    files: &[input::SdistFile],
-    set: &Set,
-    targets: &Targets,
-) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
-    let package = input.file_name();
-    let done = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
-    let Some((facts, pruning)) = done else {
-        let what = format!("`{}` is not as rockpack writes it", own.member);
-        return Err(refused(&package, what, "build it again with this rockpack"));
-    };
-    let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
-    let mut members = Vec::new();
-    for input::SdistFile { path, executable, content } in files {
-        let content = match path.as_str() {
-            "PKG-INFO" => info.text.clone().into_bytes(),
-            path if path == own.member => facts.text.clone().into_bytes(),
-            _ => content.clone(),
-        };
-        let path = path.parse().map_err(|_| {
-            refused(
-                &package,
-                format!("`{path}` is no path"),
-                "`rockpack verify` tells what is wrong with it",
-            )
-        })?;
-        members.push(SdistMember { path, executable: *executable, content });
-    }
-    Ok((members, [info.changes, facts.changes].concat()))
 }
 
 fn one_name_each(packages: &[Package]) -> Result<(), PromoteError> {
@@ -439,6 +312,14 @@ impl Promotion {
 
     /// Refuses a destination whose packages would be replaced by what is made of them.
     fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
+        let own = dest.canonicalize();
+        let beside = |package: &Package| {
+            let directory = package.from.parent().and_then(|parent| parent.canonicalize().ok());
+            directory.is_some_and(|directory| own.as_ref().is_ok_and(|own| *own == directory))
+        };
+        if self.packages.iter().any(beside) {
+            return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
+        }
         let Ok(dist) = dest.join(DIST).canonicalize() else { return Ok(()) };
         let inside = |package: &Package| {
             package.from.canonicalize().is_ok_and(|path| path.starts_with(&dist))

@@ -45,6 +45,7 @@ const COMMANDS: &[&[&str]] = &[
     &["diff"],
     &["audit"],
     &["retag"],
+    &["promote"],
     &["index"],
     &["serve"],
     &["verify"],

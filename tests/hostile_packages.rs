@@ -44,12 +44,13 @@ fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
 const NAME: &str = "demo-1.0-py3-none-any.whl";
 
 /// Every command that reads a wheel in `dist`, beside another one in `old`.
-const COMMANDS: [&[&str]; 5] = [
+const COMMANDS: [&[&str]; 6] = [
     &["verify", "dist"],
     &["audit", "dist/demo-1.0-py3-none-any.whl"],
     &["retag", "--force", "--platform-tag", "linux_x86_64", "dist/demo-1.0-py3-none-any.whl"],
     &["index", "dist"],
     &["diff", "old", "dist"],
+    &["promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
 ];
 
 fn place(make: impl FnOnce(&Path)) -> TempDir {
@@ -65,12 +66,12 @@ fn place(make: impl FnOnce(&Path)) -> TempDir {
 #[test]
 fn what_is_no_regular_file_is_named_and_not_waited_for() {
     let dir = place(|dist| fifo(&dist.join(NAME)));
-    let fifos = [COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[4]];
+    let fifos = [COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[4], COMMANDS[5]];
     all_say(dir.path(), &fifos, &[1, 2], &format!("dist/{NAME}` is a FIFO, not a regular file"));
 
     let dir = place(|dist| fs_err::create_dir(dist.join(NAME)).unwrap());
     let said = format!("dist/{NAME}` is a directory, not a regular file");
-    all_say(dir.path(), &[COMMANDS[0], COMMANDS[4]], &[1, 2], &said);
+    all_say(dir.path(), &[COMMANDS[0], COMMANDS[4], COMMANDS[5]], &[1, 2], &said);
 
     let dir = place(|dist| {
         wheel("demo", "any").write(dist);

@@ -81,12 +81,13 @@ fn packages_that_cannot_be_read_are_named() {
     wheel("demo", "any").write(&dir.path().join("old"));
     let file = "demo-1.0-py3-none-any.whl";
     let path = format!("dist/{file}");
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["verify", "dist"],
         &["audit", &path],
         &["retag", "--force", "--platform-tag", "linux_x86_64", &path],
         &["index", "dist"],
         &["diff", "old", "dist"],
+        &["promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
     ];
     for arguments in commands {
         let said = says(dir.path(), &shim, &path, arguments);

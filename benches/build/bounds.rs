@@ -172,7 +172,7 @@ impl Write for Counting {
     }
 }
 
-/// Copies the files in `from` into `to`, by reflink where the file system can.
+/// Copies the files in `from` into `to`, by reflink where the file system can; each down to the disk if asked.
 pub fn copy(from: &Path, to: &Path, to_disk: bool) -> Measured {
     fs::create_dir_all(to).unwrap();
     rustix::fs::sync();

@@ -32,3 +32,11 @@ impl PromoteRule {
         path.is_ok_and(|path| self.names.iter().any(|glob| glob.matches(&path)))
     }
 }
+
+impl VersionFile {
+    /// Whether it is about this member of a package.
+    pub fn is_meant(&self, member: &str) -> bool {
+        let is = |path: &str| path.parse().is_ok_and(|path| self.glob.matches(&path));
+        is(member) || member.split_once('/').is_some_and(|(_, below)| is(below))
+    }
+}

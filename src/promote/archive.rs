@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use super::change::Change;
 use super::error::{PromoteError, WriteError};
 use super::values::{self, NewValue};
-use super::wheel::is_meant;
 use crate::archive::Timestamp;
 use crate::archive::tarball::{self, TarWriter};
 use crate::manifest::PromoteRule;
@@ -42,7 +41,7 @@ pub(super) fn planned(
     each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
         let told = if member.kind.is_file() { member.size } else { 0 };
         let mut now = told;
-        let rules = rule.files.iter().filter(|file| is_meant(file, &member.path));
+        let rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
         if let Some(file) = rules.last().filter(|_| member.kind.is_file() && told <= LONGEST_TEXT) {
             let mut content = Vec::new();
             bytes.read_to_end(&mut content)?;

@@ -44,6 +44,12 @@ pub(super) enum Body {
     Sdist(Vec<SdistFile>),
 }
 
+impl Default for Body {
+    fn default() -> Self {
+        Self::Sdist(Vec::new())
+    }
+}
+
 /// A file of an sdist.
 #[derive(Debug, Clone)]
 pub(super) struct SdistFile {

@@ -9,7 +9,7 @@ use super::input::{Input, Own, refused};
 use super::set::Set;
 use super::targets::{Pruning, Targets};
 use super::{facts, metadata, values};
-use crate::manifest::{PromoteRule, VersionFile};
+use crate::manifest::PromoteRule;
 use crate::package::Wheel;
 use crate::package::zip_file::LONGEST_TEXT;
 use crate::provenance::{Document, SBOM_PATH};
@@ -161,7 +161,7 @@ impl<'w> Work<'w> {
     ) -> Result<(), PromoteError> {
         for file in &rule.files {
             let before = self.changes.len();
-            for entry in self.wheel.entries().iter().filter(|e| is_meant(file, &e.name)) {
+            for entry in self.wheel.entries().iter().filter(|e| file.is_meant(&e.name)) {
                 if entry.size > LONGEST_TEXT {
                     continue;
                 }
@@ -178,12 +178,6 @@ impl<'w> Work<'w> {
         }
         Ok(())
     }
-}
-
-/// Whether a line of a rule is about a member: by its path, or by that below its first directory.
-pub(super) fn is_meant(file: &VersionFile, member: &str) -> bool {
-    let is = |path: &str| path.parse().is_ok_and(|path| file.glob.matches(&path));
-    is(member) || member.split_once('/').is_some_and(|(_, below)| is(below))
 }
 
 fn long_text(wheel: &Wheel, name: &str, most: u64) -> Result<String, PromoteError> {

@@ -38,7 +38,9 @@ fn what_is_asked_for_has_to_make_sense() {
         &["of version 7.10.0rc1 already"],
     );
     refused(dir, &["old", "--to", "7.10.0"], 2, &["--output <OUT>"]);
-    for (from, out) in [("old", "old"), ("old/dist", "old"), ("old/dist", "./old/../old")] {
+    for (from, out) in
+        [("old", "old"), ("old/dist", "old"), ("old/dist", "./old/../old"), ("old", "old/dist")]
+    {
         let message = "where those of the new version would go";
         refused(dir, &[from, "--to", "7.10.0", "-o", out], 2, &[message, "-o OUT"]);
     }
@@ -139,4 +141,43 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
     // Nothing else is at fault.
     changed("METADATA", "Version", "Version");
     done(dir, &["promote", "changed", "--to", "7.10.0", "-o", "out"]);
+}
+
+/// The packages in `out`, if there are any.
+fn packages(out: &Path) -> usize {
+    fs::read_dir(out.join("dist")).map_or(0, |files| {
+        files
+            .filter(|file| {
+                rockpack::package::distribution_of(
+                    &file.as_ref().unwrap().file_name().to_string_lossy(),
+                )
+                .is_some()
+            })
+            .count()
+    })
+}
+
+#[test]
+fn a_killed_run_leaves_all_or_nothing() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &[]);
+    let count = packages(&dir.join("old"));
+    for delay in [0, 10, 20, 30, 40, 60, 80, 120] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.args(["promote", "old", "--to", "7.10.0", "-o", "out", "--manifest", "built-in"]);
+        let mut child =
+            command.current_dir(dir).stdout(std::process::Stdio::null()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Whoever looks next finds a change that was interrupted undone.
+        let looked = rockpack(dir, &["verify", "out/dist"]);
+        let found = packages(&dir.join("out"));
+        assert!(found == 0 || found == count, "{found} after {delay} ms: {}", said(&looked));
+    }
+    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    build(dir, "new", "7.10.0", &[]);
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
+    assert!(!dir.join("out/.rockpack-partial").exists());
 }
