@@ -320,12 +320,12 @@ impl Promotion {
         if self.packages.iter().any(beside) {
             return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
         }
-        let Ok(dist) = dest.join(DIST).canonicalize() else { return Ok(()) };
+        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
         let inside = |package: &Package| {
-            package.from.canonicalize().is_ok_and(|path| path.starts_with(&dist))
+            package.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
         };
         if self.packages.iter().any(inside) {
-            return Err(PromoteError::SameDirectory { dir: dist });
+            return Err(PromoteError::SameDirectory { dir: place });
         }
         Ok(())
     }

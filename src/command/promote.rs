@@ -64,9 +64,9 @@ fn listed(promotion: &Promotion) -> String {
         let _ = writeln!(text, "{} → {output}", package.input);
         for member in package.changes.chunk_by(|a, b| a.member == b.member) {
             let _ = writeln!(text, "  {}", member[0].member);
-            member.iter().for_each(|change| {
+            for change in member {
                 let _ = writeln!(text, "    {}", line(change));
-            });
+            }
         }
     }
     for path in &promotion.left_out {

@@ -41,8 +41,10 @@ pub(super) fn planned(
     each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
         let told = if member.kind.is_file() { member.size } else { 0 };
         let mut now = told;
-        let rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
-        if let Some(file) = rules.last().filter(|_| member.kind.is_file() && told <= LONGEST_TEXT) {
+        let mut rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
+        if let Some(file) =
+            rules.next_back().filter(|_| member.kind.is_file() && told <= LONGEST_TEXT)
+        {
             let mut content = Vec::new();
             bytes.read_to_end(&mut content)?;
             if let Ok(text) = String::from_utf8(content) {

@@ -45,40 +45,32 @@ pub(super) fn promoted(
         changes.push(Change::new(member, "version", version.clone(), set.to.as_str()));
         *version = set.to.to_string();
     }
-    for field in ["requires", "extras"] {
-        each_text(facts.get_mut(field), field, &mut |field, text| {
-            repin(member, field, text, set.repinned(text), &mut changes);
+    for field in ["requires", "extras", "machine_extras"] {
+        let Some(value) = facts.get_mut(field) else { continue };
+        each_text(value, field, &mut |field, text| {
+            let is_template = field.starts_with("machine_extras");
+            let new = if is_template { set.repinned_template(text) } else { set.repinned(text) };
+            if let Some(new) = new {
+                changes.push(Change::new(member, field, std::mem::replace(text, new.clone()), new));
+            }
         });
     }
-    each_text(facts.get_mut("machine_extras"), "machine_extras", &mut |field, text| {
-        repin(member, field, text, set.repinned_template(text), &mut changes);
-    });
     Some((Changed { text: written(text, &facts)?, changes }, Pruning::of_lines(lines)))
 }
 
-fn repin(
-    member: &str,
-    field: &str,
-    text: &mut String,
-    new: Option<String>,
-    changes: &mut Vec<Change>,
-) {
-    if let Some(new) = new {
-        changes.push(Change::new(member, field, text.clone(), &*new));
-        *text = new;
-    }
-}
-
 /// Shows each text in a value, with the keys that lead to it.
-fn each_text(value: Option<&mut Value>, field: &str, see: &mut dyn FnMut(&str, &mut String)) {
+fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut String)) {
     match value {
-        Some(Value::String(text)) => see(field, text),
-        Some(Value::Array(items)) => {
-            items.iter_mut().for_each(|item| each_text(Some(item), field, see));
+        Value::String(text) => see(field, text),
+        Value::Array(items) => {
+            for item in items {
+                each_text(item, field, see);
+            }
         }
-        Some(Value::Object(map)) => {
-            map.iter_mut()
-                .for_each(|(key, item)| each_text(Some(item), &format!("{field}.{key}"), see));
+        Value::Object(map) => {
+            for (key, item) in map {
+                each_text(item, &format!("{field}.{key}"), see);
+            }
         }
         _ => {}
     }

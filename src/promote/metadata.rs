@@ -65,7 +65,7 @@ pub(super) fn promoted(
             Some(new) if new == field.value => all.text += field.raw,
             Some(new) => {
                 let end = if field.raw.ends_with("\r\n") { "\r\n" } else { "\n" };
-                all.text += &format!("{}: {new}{end}", field.name);
+                all.text.extend([field.name, ": ", &new, end]);
                 all.changes.push(change(Some(new)));
             }
             None => all.changes.push(change(None)),

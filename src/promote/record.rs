@@ -18,8 +18,10 @@ pub(super) fn promoted(
         let Some(name) = renamed(&path) else { continue };
         all += &field(&name);
         match digests.get(&path) {
-            Some(digest) => all += &format!(",{},{}\n", digest.sha256.for_record(), digest.size),
-            None => all += &format!(",{},{}\n", field(&hash), field(&size)),
+            Some(Digest { sha256, size, .. }) => {
+                all.extend([",", &sha256.for_record(), ",", &size.to_string(), "\n"]);
+            }
+            None => all.extend([",", &field(&hash), ",", &field(&size), "\n"]),
         }
     }
     all

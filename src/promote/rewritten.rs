@@ -96,7 +96,7 @@ fn sdist(
     let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
     let mut members = Vec::new();
     for SdistFile { path, executable, content } in files {
-        let content = match path.as_str() {
+        let bytes = match path.as_str() {
             "PKG-INFO" => info.text.clone().into_bytes(),
             path if path == own.member => facts.text.clone().into_bytes(),
             _ => content,
@@ -105,7 +105,7 @@ fn sdist(
             let what = format!("`{path}` is no path");
             refused(&package, what, "`rockpack verify` tells what is wrong with it")
         })?;
-        members.push(SdistMember { path, executable, content });
+        members.push(SdistMember { path, executable, content: bytes });
     }
     Ok((members, [info.changes, facts.changes].concat()))
 }

@@ -228,7 +228,7 @@ impl Pruning {
                 None => out += line,
                 Some(None) => changes.push(Change::gone(member, "Description", plain)),
                 Some(Some(new)) => {
-                    out += &format!("{new}\n");
+                    out.extend([new, "\n"]);
                     changes.push(Change::new(member, "Description", plain, new));
                 }
             }

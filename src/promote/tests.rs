@@ -49,12 +49,14 @@ fn page(name: &str, isas: &[&str], version: &str) -> String {
     let mut text = format!(
         "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"
     );
-    text += &format!("Requires-Dist: {name}-gfx{}=={version}; extra == 'device'\n", isas[0]);
+    text.extend([format!("Requires-Dist: {name}-gfx{}=={version}; extra == 'device'\n", isas[0])]);
     for isa in isas {
-        text += &format!(
-            "Provides-Extra: device-gfx{isa}\nRequires-Dist: {name}-gfx{isa}=={version}; extra == 'device-gfx{isa}'\n"
-        );
-        text += &format!("Requires-Dist: {name}-gfx{isa}=={version} ; extra == \"device-all\"\n");
+        text.extend([format!(
+                "Provides-Extra: device-gfx{isa}\nRequires-Dist: {name}-gfx{isa}=={version}; extra == 'device-gfx{isa}'\n"
+            )]);
+        text.extend([format!(
+            "Requires-Dist: {name}-gfx{isa}=={version} ; extra == \"device-all\"\n"
+        )]);
     }
     text + "\nVersion: body\n"
 }

@@ -189,9 +189,9 @@ impl WheelCopy<'_> {
                     .info("RECORD")
                     .map_err(|error| io::Error::other(error.to_string()))?;
                 let text = record::promoted(&text, |name| self.renamed(name), &digests);
-                self.put(&mut zip, &path, entry, &Packed::new(text.as_bytes(), Level::Default))?;
+                Self::put(&mut zip, &path, entry, &Packed::new(text.as_bytes(), Level::Default))?;
             } else if let Some(text) = self.rewrite.contents.get(&entry.name) {
-                self.put(&mut zip, &path, entry, &self.packed(entry, text, packing)?)?;
+                Self::put(&mut zip, &path, entry, &self.packed(entry, text, packing)?)?;
             } else {
                 let mut bytes = BufReader::with_capacity(BUFFER, self.wheel.zip().packed(entry));
                 zip.copy(&path, &described(entry)?, &mut bytes)?;
@@ -246,7 +246,6 @@ impl WheelCopy<'_> {
     }
 
     fn put(
-        &self,
         zip: &mut ZipWriter<impl Write + Seek>,
         path: &RelPath,
         entry: &Entry,
@@ -270,7 +269,7 @@ impl WheelCopy<'_> {
         archive: &super::archive::ArchiveRewrite,
         packing: Packing,
     ) -> Result<Digest, WriteError> {
-        let is_xz = path.as_str().ends_with(".xz");
+        let is_xz = path.as_str().rsplit_once('.').is_some_and(|(_, ending)| ending == "xz");
         let mut sink = if is_xz {
             ArchiveSink::xz(zip, path, preset(self.wheel, &archive.member)?, archive.size)?
         } else {

@@ -35,11 +35,9 @@ fn wheel(dir: &Path, name: &str, version: &str, metadata: &str, files: &[(&str, 
             SimpleFileOptions::default().compression_method(method).unix_permissions(0o755);
         zip.start_file(&*name, options).unwrap();
         zip.write_all(text.as_bytes()).unwrap();
-        record += &format!(
-            "{name},{},{}\n",
-            rockpack::archive::checksum::Sha256::of(text.as_bytes()).for_record(),
-            text.len()
-        );
+        let hash = rockpack::archive::checksum::Sha256::of(text.as_bytes()).for_record();
+        let size = text.len().to_string();
+        record.extend([&*name, ",", &hash, ",", &size, "\n"]);
     }
     zip.start_file(format!("{info}/RECORD"), SimpleFileOptions::default()).unwrap();
     zip.write_all(format!("{record}{info}/RECORD,,\n").as_bytes()).unwrap();

@@ -25,15 +25,15 @@ pub(super) fn rule<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Pro
         }
     }
     let mut lines = node.block();
-    let files = lines.every("version-file", version_files).concat();
+    let files = lines.every("version-file", |node| Some(version_files(node))).concat();
     lines.finish();
     (!names.is_empty()).then_some(PromoteRule { names, files })
 }
 
-fn version_files(node: &mut Node<'_>) -> Option<Vec<VersionFile>> {
+fn version_files(node: &mut Node<'_>) -> Vec<VersionFile> {
     let globs = node.at_least_one::<Glob>("a path");
     let key = node.property::<String>("json").map(|key| key.value);
     let optional = node.property::<String>("optional").map(|reason| reason.value);
     let file = |glob| VersionFile { glob, key: key.clone(), optional: optional.clone() };
-    Some(globs.into_iter().map(|glob| file(glob.value)).collect())
+    globs.into_iter().map(|glob| file(glob.value)).collect()
 }

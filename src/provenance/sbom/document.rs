@@ -102,7 +102,7 @@ impl Document {
         set(&mut changes, "bom-ref", Some(&mut main.bom_ref), new_reference.clone());
         let about = self.dependencies.iter_mut().filter(|of| of.of == reference);
         about.for_each(|of| {
-            set(&mut changes, "dependencies", Some(&mut of.of), new_reference.clone())
+            set(&mut changes, "dependencies", Some(&mut of.of), new_reference.clone());
         });
         let [old, new] = [dist_info.0, dist_info.1].map(|directory| encoded(directory, OF_PATH));
         let references = self.components.iter_mut().flat_map(|c| &mut c.external_references);
