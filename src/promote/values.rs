@@ -41,7 +41,8 @@ pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValu
 /// What a literal is assigned to, or the argument that it is.
 fn name_before(text: &str, at: usize) -> String {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    let before = line.trim_end_matches(['"', '\'']).trim_end();
+    let before =
+        line.trim_end_matches(['"', '\'']).trim_end_matches(['r', 'R', 'u', 'U']).trim_end();
     let assigned = before.strip_suffix('=').map_or("", str::trim_end);
     let assigned = assigned.split_once(':').map_or(assigned, |(name, _)| name);
     let word = |c: char| c.is_alphanumeric() || c == '_';

@@ -117,6 +117,9 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             let lines = [("source", "source \"sample\"")];
             vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
         }
+        Some("promote") => {
+            vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
+        }
         Some("subproject") => {
             vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
         }
