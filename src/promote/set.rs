@@ -64,8 +64,10 @@ impl Set {
 
     /// The same of a requirement whose name has a place for the machine's target.
     pub fn repinned_template(&self, text: &str) -> Option<String> {
-        let (name, version) = text.split_once("==")?;
-        (version == self.from.as_str()).then(|| format!("{name}=={}", self.to))
+        let (name, rest) = text.split_once("==")?;
+        let marker = rest.strip_prefix(self.from.as_str())?;
+        let whole = marker.is_empty() || marker.trim_start().starts_with(';');
+        whole.then(|| format!("{name}=={}{marker}", self.to))
     }
 
     /// The version that this one of a package becomes.

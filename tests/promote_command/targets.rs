@@ -43,6 +43,19 @@ fn a_selector_is_as_if_no_other_target_was_built() {
         done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
         assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{kept}");
     }
+    // Targets of two systems: what both have comes first.
+    let both =
+        |linux, windows| ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows];
+    build(
+        dir,
+        "two",
+        "7.10.0rc1",
+        &both("gfx942,gfx1030,gfx1101,gfx1201", "gfx942,gfx1101,gfx1100"),
+    );
+    build(dir, "new", "7.10.0", &both("gfx1030,gfx1101", "gfx1101,gfx1100"));
+    let kept = "gfx1030,gfx1100,gfx1101";
+    done(dir, &["promote", "two", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
     // Pruned alone: the version may stay.
     build(dir, "new", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1201"]);
     done(
