@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 
 use sha2::{Digest as _, Sha256};
 
@@ -24,8 +25,10 @@ use crate::package::{Wheel, copied};
 use crate::provenance::SBOM_PATH;
 use crate::regular;
 
-/// How much is read and written at once.
-const BUFFER: usize = 1 << 20;
+/// How much is read and written at once: it stays near the processor until it is hashed and written.
+const BUFFER: usize = 256 << 10;
+/// After so many bytes the disk is asked to take what there is of a file.
+const OFTEN: usize = 64 << 20;
 
 /// What was written of a package.
 #[derive(Debug)]
@@ -57,14 +60,15 @@ pub(super) fn all(
     parts.sort_by_key(|(cost, _)| *cost);
     let (waiting, stopped) = (Mutex::new(parts), AtomicBool::new(false));
     let take = || waiting.lock().map_or(None, |mut parts| parts.pop()).map(|(_, part)| part);
-    let work = || -> Result<Vec<(Part, String)>, PromoteError> {
+    let (disk, files) = channel::<StagedFile>();
+    let work = |disk: Sender<StagedFile>| -> Result<Vec<(Part, String)>, PromoteError> {
         let mut done = Vec::new();
         while let Some(part) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
             let hash = match part {
                 Part::Hash(index) => {
                     regular::sha256(&promotion.packages[index].from).map_err(PromoteError::Io)
                 }
-                Part::Write(index) => package(promotion, &promotion.packages[index], stage),
+                Part::Write(index) => package(promotion, &promotion.packages[index], stage, &disk),
             };
             stopped.fetch_or(hash.is_err(), Ordering::Relaxed);
             done.push((part, hash?));
@@ -72,7 +76,12 @@ pub(super) fn all(
         Ok(done)
     };
     let done: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        // What fails there fails again when the outputs are put in place, which tells of it.
+        scope.spawn(move || files.into_iter().for_each(|file| drop(file.settle())));
+        let work = &work;
+        let start = |disk: Sender<StagedFile>| scope.spawn(move || work(disk));
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
+        drop(disk);
         let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -93,8 +102,9 @@ fn package(
     promotion: &Promotion,
     package: &Package,
     stage: &Stage,
+    disk: &Sender<StagedFile>,
 ) -> Result<String, PromoteError> {
-    let sink = HashingFile::new(stage.create(&package.output)?);
+    let sink = HashingFile::new(stage.create(&package.output)?, disk);
     let written = match &package.action {
         Action::Copy => copy(package, sink),
         Action::Sdist { name, members } => {
@@ -122,11 +132,15 @@ struct HashingFile {
     file: StagedFile,
     hasher: Sha256,
     went_back: bool,
+    /// Brings files to the disk.
+    disk: Sender<StagedFile>,
+    /// Bytes since it was asked to.
+    since: usize,
 }
 
 impl HashingFile {
-    fn new(file: StagedFile) -> Self {
-        Self { file, hasher: Sha256::new(), went_back: false }
+    fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
+        Self { file, hasher: Sha256::new(), went_back: false, disk: disk.clone(), since: 0 }
     }
 
     fn hash(self) -> Option<String> {
@@ -140,6 +154,12 @@ impl Write for HashingFile {
         let count = self.file.write(bytes)?;
         if !self.went_back {
             self.hasher.update(&bytes[..count]);
+        }
+        self.since += count;
+        if self.since >= OFTEN {
+            self.since = 0;
+            // Nobody waits for it: the other end goes when all is written.
+            let _ = self.disk.send(self.file.twin()?);
         }
         Ok(count)
     }
