@@ -167,7 +167,7 @@ impl Audit {
         let count = |tag: &str| files.iter().filter(|(_, other)| *other == tag).count();
         let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| count(tag));
         self.binaries = files.len();
-        self.tag = most.unwrap_or_default().to_owned();
+        most.unwrap_or_default().clone_into(&mut self.tag);
         let named = |tag: &str| self.named.split('.').any(|own| own == tag);
         self.wrong = files
             .iter()

@@ -93,12 +93,12 @@ pub(super) fn selected(
     let (needs, mut offers) =
         (requires(manifest, targets, &there)?, extras(manifest, targets, &there)?);
     let (mut required, mut offered) = own;
-    required = merged(required, targets.system, needs, system);
+    required = merged(required, targets.system, &needs, system);
     let names: BTreeSet<String> =
         offered.fixed.keys().chain(offers.fixed.keys()).cloned().collect();
     for name in names {
         let of = |extras: &mut Extras| extras.fixed.remove(&name).unwrap_or_default();
-        let both = merged(of(&mut offered), targets.system, of(&mut offers), system);
+        let both = merged(of(&mut offered), targets.system, &of(&mut offers), system);
         offered.fixed.insert(name, both);
     }
     for (name, requirement) in offers.machine {
@@ -108,7 +108,7 @@ pub(super) fn selected(
 }
 
 /// Requirements of two systems; those of one get its marker, unless they have one.
-fn merged(one: Vec<String>, of: System, other: Vec<String>, system: System) -> Vec<String> {
+fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
             return requirement;

@@ -228,7 +228,7 @@ const PROJECT: &[NodeSpec] = &[
     NodeSpec::new(
         "windows-paths",
         Arity::AtMostOnce,
-        r#"windows-paths longest=259 site-packages=75"#,
+        "windows-paths longest=259 site-packages=75",
         "Limits the paths that packages for Windows install.",
     )
     .with(&[
