@@ -35,7 +35,7 @@ mod warnings;
 
 pub use compression::CompressionRule;
 pub use condition::HasCondition;
-pub use families::{Families, IsaFacts};
+pub use families::{Families, IsaFacts, Level};
 pub use forbid::ForbidRule;
 pub use glob::{Glob, GlobError, HasGlob, Rules};
 pub use ignore::IgnoreRule;

@@ -45,14 +45,16 @@ mod form;
 mod path;
 mod platform;
 mod requirement;
+mod target_names;
 
 pub use compression::Compression;
-pub use family::{Family, Isa};
+pub use family::{Family, Isa, without_features};
 pub use folded::{Lookalikes, folded};
 pub use form::Form;
 pub use path::{PathError, RelPath};
 pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
 pub use requirement::{NoRequirement, Requirement};
+pub use target_names::TargetNames;
 
 /// A name that is not of its kind: says what was wrong with which text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

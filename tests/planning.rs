@@ -18,6 +18,8 @@ mod explain;
 mod golden;
 #[path = "planning/html.rs"]
 mod html;
+#[path = "planning/kinds.rs"]
+mod kinds;
 #[path = "planning/links.rs"]
 mod links;
 #[path = "planning/loader.rs"]

@@ -22,6 +22,8 @@ const FAMILIES: &str = r#"isa "gfx906" "old-all" product="A"
 isa "gfx942" "gfx94X-all" "gfx94X-dcgpu" product="B"
 isa "gfx1100" "gfx110X-all" product="C"
 isa "gfx1101" "gfx110X-all" product="D"
+isa "gfx1250"
+isa "gfx1250-strict" package="gfx1250"
 "#;
 
 fn directory() -> PathBuf {

@@ -48,8 +48,9 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
+/// Which targets share a package only the manifest knows. It lets those alone share one that begin alike.
 fn installed_together(one: &Family, other: &Family) -> bool {
-    one.is_generic() || other.is_generic() || one.base() == other.base()
+    one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }
 
 fn sha256(

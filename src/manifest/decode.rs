@@ -355,7 +355,7 @@ mod tests {
         let names: Vec<&str> =
             manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
         assert_eq!(names, ["meta", "core", "libraries", "device", "profiler", "devel"]);
-        assert_eq!(manifest.families.isas.len(), 28);
+        assert_eq!(manifest.families.isas.len(), 29);
         assert_eq!(manifest.drops.len(), 3);
         assert_eq!(manifest.project.license_texts.len(), 3);
         let core =

@@ -293,10 +293,11 @@ impl<'a> Closure<'a> {
     fn artifacts(&self, file: usize, name: usize) -> Vec<InArtifact<'a>> {
         let all = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
         let mut artifacts = all.get(&name).cloned().unwrap_or_default();
+        let families = &self.manifest.families;
         for one in &mut artifacts {
             let family = &one.artifact.family;
             one.other_target =
-                !self.same_target(file, (!family.is_generic()).then(|| family.base()));
+                !self.same_target(file, (!family.is_generic()).then(|| families.home(family)));
         }
         artifacts.sort_by_key(|one| one.other_target);
         artifacts
@@ -305,7 +306,8 @@ impl<'a> Closure<'a> {
     /// Whether what is for this target (or for all) is meant for a file too; one that is for all targets minds none.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
-        own.is_none() || target.is_none() || own == target
+        let (Some(own), Some(target)) = (own, target) else { return true };
+        own == target || self.manifest.families.above(own).contains(&target)
     }
 }
 

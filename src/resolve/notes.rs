@@ -7,19 +7,16 @@ use super::select::Selection;
 use super::targets::Targets;
 use crate::catalog::Catalog;
 use crate::manifest::{Manifest, Package};
-use crate::names::Family;
 use crate::plan::{Member, Step};
 use crate::target::Per;
 use crate::text::counted;
 
 /// Children of the artifact directory that are no artifacts, and artifacts that nothing is built of.
-pub(super) fn catalog(catalog: &Catalog, targets: &Targets) -> Vec<String> {
+pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
     let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
-    let other: BTreeSet<&str> = families
-        .map(Family::base)
-        .filter(|base| !targets.built.iter().any(|t| t == base) && !targets.is_on_axis(base))
-        .collect();
+    let homes = families.map(|family| manifest.families.home(family));
+    let other: BTreeSet<&str> = homes.filter(|home| !targets.builds(home)).collect();
     ignored
         .chain(
             other

@@ -6,7 +6,7 @@ use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::{Published, Targets};
 use crate::manifest::{self, Manifest, Pick};
 use crate::names::{NameError, PackageName, System};
-use crate::target::Variant;
+use crate::target::{Per, Variant};
 
 /// What a selector's extras install.
 #[derive(Debug, Default)]
@@ -29,9 +29,25 @@ pub(super) fn requires(
             requirements.push(requirement(declared, targets, &declared.per.beside(&dist.variant))?);
         }
     }
+    requirements.extend(levels(manifest, targets, dist)?);
     let others = dist.package.requires_dist.iter();
     requirements.extend(others.map(|rule| rule.requirement.as_str().to_owned()));
     Ok(requirements)
+}
+
+/// What has the code of the levels above the distribution's ISA, where there is any.
+fn levels(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+) -> Result<Vec<String>, NameError> {
+    let Variant::Of(per @ Per::Isa, target) = &dist.variant else { return Ok(Vec::new()) };
+    let above = manifest.families.above(target).into_iter();
+    let there = above
+        .filter(|level| targets.levels.contains_key(*level))
+        .filter(|level| targets.has_level(dist.package, level));
+    let variants = there.map(|level| Variant::Of(per.clone(), level.to_owned()));
+    variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
 
 /// The extras of a selector.

@@ -2,7 +2,7 @@
 
 use super::targets::Targets;
 use crate::catalog::ArtifactId;
-use crate::manifest::{self, Manifest, Package};
+use crate::manifest::{self, Families, Manifest, Package};
 use crate::names::{DistName, ModuleName, NameError, PackageName, RelPath};
 use crate::source::{Code, Problem, Problems};
 use crate::target::{Per, Variant};
@@ -10,6 +10,7 @@ use crate::target::{Per, Variant};
 /// One distribution of a package.
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
+    pub families: &'a Families,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
@@ -24,7 +25,7 @@ pub(super) struct ResolvedDist<'a> {
 impl ResolvedDist<'_> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
-        self.variant.takes(&id.family)
+        self.variant.takes(&id.family, self.families.home(&id.family))
     }
 
     /// Whether an artifact built for this is installed together with it.
@@ -37,9 +38,21 @@ impl ResolvedDist<'_> {
         self.name != other.name
     }
 
-    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, or for all.
+    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, for a
+    /// level above it, or for all.
     pub fn relies_on(&self, owner: &Self) -> bool {
-        owner.variant == Variant::None || owner.variant == self.variant
+        owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
+    }
+
+    /// Whether `other` is for a level above the target of this one.
+    pub fn is_below(&self, other: &Self) -> bool {
+        let above = |target: &str| self.families.above(target);
+        match (&self.variant, &other.variant) {
+            (Variant::Of(Per::Isa, target), Variant::Of(Per::Isa, level)) => {
+                above(target).contains(&&**level)
+            }
+            _ => false,
+        }
     }
 
     /// It has a platform directory that another package owns.
@@ -57,7 +70,10 @@ pub(super) fn resolved_dists<'a>(
     let (mut all, mut problems) = (Vec::new(), Problems::new());
     for package in manifest.packages.values() {
         let Some(declared) = package.distribution() else { continue };
-        for variant in declared.per.variants(targets) {
+        let there = |variant: &Variant| {
+            variant.as_str().is_none_or(|target| targets.has_level(package, target))
+        };
+        for variant in declared.per.variants(targets).into_iter().filter(there) {
             match dist(manifest, targets, package, declared, variant, suffix) {
                 Ok(dist) => all.push(dist),
                 Err(e) => {
@@ -117,6 +133,7 @@ fn dist<'a>(
         module: declared.module.fill_identifier(&variant).parse()?,
         platform_dir: owner.platform_dir(suffix)?,
         directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
+        families: &manifest.families,
         package,
         declared,
         variant,

@@ -108,7 +108,10 @@ impl Resolver<'_> {
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Found {
             problems,
-            notes: notes::catalog(self.catalog, self.targets).into_iter().map(Note::from).collect(),
+            notes: notes::catalog(self.manifest, self.catalog, self.targets)
+                .into_iter()
+                .map(Note::from)
+                .collect(),
             ..Found::default()
         };
         found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));

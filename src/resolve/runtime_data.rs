@@ -58,7 +58,8 @@ fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
         |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
-    let isas = manifest.families.isas.iter().filter(|(isa, _)| counts(isa.as_str()));
+    let isas = manifest.families.isas.iter();
+    let isas = isas.filter(|(isa, facts)| facts.package.is_none() && counts(isa.as_str()));
     isas.map(|(isa, facts)| (isa.to_string(), json!(facts.families))).collect::<Map<_, _>>().into()
 }
 

@@ -1,7 +1,7 @@
 //! Artifacts that a build has for some ISAs, and not for others that it is for.
 
 use super::resolved_dist::ResolvedDist;
-use crate::catalog::Catalog;
+use crate::catalog::{ArtifactId, Catalog};
 use crate::manifest::{ArtifactRule, Families, Manifest, Package};
 use crate::names::Component;
 use crate::source::{Code, Problem, Problems};
@@ -15,7 +15,12 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
         let dists: Vec<&ResolvedDist<'_>> = all
             .iter()
             .filter(|dist| {
-                dist.package.name.value == package.name.value && *dist.variant.per() == Per::Isa
+                dist.package.name.value == package.name.value
+                    && *dist.variant.per() == Per::Isa
+                    && !dist
+                        .variant
+                        .as_str()
+                        .is_some_and(|t| manifest.families.levels.contains_key(t))
             })
             .collect();
         for rule in package.artifacts.iter().filter(|rule| is_told(rule)) {
@@ -45,7 +50,9 @@ fn lacking(
 ) -> Option<Vec<String>> {
     let has = |dist: &ResolvedDist<'_>| {
         let mut artifacts = catalog.artifacts.iter().map(|artifact| &artifact.id);
-        artifacts.any(|id| id.name == *rule.name && id.component == component && dist.fits(id))
+        let above = dist.variant.as_str().map(|isa| families.above(isa)).unwrap_or_default();
+        let fits = |id: &ArtifactId| dist.fits(id) || above.contains(&families.home(&id.family));
+        artifacts.any(|id| id.name == *rule.name && id.component == component && fits(id))
     };
     let (with, without): (Vec<&ResolvedDist<'_>>, Vec<_>) =
         dists.iter().copied().partition(|dist| has(dist));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::binary::{Format, Kind};
 use crate::catalog::{ArtifactId, Catalog, Entry};
-use crate::manifest::Manifest;
-use crate::names::{Mode, PlatformTags, System};
+use crate::manifest::{Manifest, Package};
+use crate::names::{ArtifactName, Mode, PlatformTags, System};
 use crate::plan::Request;
 use crate::source::{Code, Problem, Problems, nearest};
 use crate::target::{Target, Values};
@@ -27,12 +27,14 @@ pub(super) struct Targets {
     pub said: Vec<String>,
     /// The values of each axis that artifacts are there for.
     pub axes: BTreeMap<String, Vec<String>>,
+    /// Levels above what is built, with the artifacts that are there for them; in kpack mode.
+    pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
 }
 
 /// What is built here.
 impl Values for Targets {
     fn isas(&self) -> Vec<String> {
-        self.built.clone()
+        self.built.iter().chain(self.levels.keys()).cloned().collect()
     }
 
     fn families(&self) -> Vec<String> {
@@ -75,6 +77,19 @@ impl Targets {
     /// Whether it is a value of an axis.
     pub fn is_on_axis(&self, value: &str) -> bool {
         self.axes.values().flatten().any(|other| other == value)
+    }
+
+    /// Whether distributions are made of what was built for `home`.
+    pub fn builds(&self, home: &str) -> bool {
+        self.built.iter().any(|target| target == home)
+            || self.levels.contains_key(home)
+            || self.is_on_axis(home)
+    }
+
+    /// Whether `package` has something for this target, if it is a level.
+    pub fn has_level(&self, package: &Package, target: &str) -> bool {
+        let names = self.levels.get(target);
+        names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
     }
 
     /// Every published target, in order.
@@ -126,12 +141,13 @@ pub(super) fn resolve(
             published.insert(of, expand(manifest, mode, of, list, &there, &mut problems));
         }
     }
-    let said = said(catalog);
+    let said = said(manifest, catalog);
     let built = built(mode, published.get(&system), &said, &there, &mut problems);
     let marked = published.len() == 2;
     published.entry(system).or_insert_with(|| built.clone());
     let axes = axes(manifest, catalog);
-    (Targets { mode, system, version, built, published, marked, said, axes }, problems)
+    let levels = levels(manifest, catalog, mode, &built);
+    (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
 }
 
 /// The values of each axis that artifacts are there for, in the order of families.kdl.
@@ -215,6 +231,26 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     })
 }
 
+/// The levels above what is built that artifacts are there for.
+fn levels(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    mode: Mode,
+    built: &[String],
+) -> BTreeMap<String, BTreeSet<ArtifactName>> {
+    let mut levels: BTreeMap<String, BTreeSet<ArtifactName>> = BTreeMap::new();
+    if mode == Mode::Kpack {
+        let above: BTreeSet<&str> =
+            built.iter().flat_map(|isa| manifest.families.above(isa)).collect();
+        for id in catalog.artifacts.iter().map(|a| &a.id) {
+            if above.contains(id.family.base()) {
+                levels.entry(id.family.base().to_owned()).or_default().insert(id.name.clone());
+            }
+        }
+    }
+    levels
+}
+
 /// What becomes part of names has to fit into them.
 fn check_names(request: &Request, problems: &mut Problems) {
     if !request.suffix.chars().all(is_word) {
@@ -265,7 +301,8 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<
     let ids =
         catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
     let ids = ids.filter(|id| !manifest.families.is_on_axis(id.family.base()));
-    let mut there: Vec<String> = ids.map(|id| id.family.base().to_owned()).collect();
+    let mut there: Vec<String> =
+        ids.map(|id| manifest.families.home(&id.family).to_owned()).collect();
     if target.mode == Mode::Kpack {
         there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
     }
@@ -285,7 +322,7 @@ fn expand(
 ) -> Vec<String> {
     let mut targets = Vec::new();
     for name in list {
-        let base = name.split(':').next().unwrap_or(name);
+        let base = manifest.families.package_of(name);
         let isas: Vec<String> =
             manifest.families.expand(base).into_iter().map(String::from).collect();
         if isas.is_empty() {
@@ -324,10 +361,10 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-/// The ISAs that the build says it is for, without features.
-fn said(catalog: &Catalog) -> Vec<String> {
-    let mut said: Vec<String> =
-        catalog.build.targets.iter().map(|t| t.split(':').next().unwrap_or(t).to_owned()).collect();
+/// The ISAs that the build says it is for, without features, and each as it is packaged.
+fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
+    let home = |target: &String| manifest.families.package_of(target).to_owned();
+    let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();
     sort(&mut said);
     said.dedup();
     said

@@ -34,7 +34,7 @@ pub(super) fn find(
         !matches!(entry.kind, EntryKind::Directory)
             && !selected.contains(&std::ptr::from_ref(*entry))
     };
-    for artifact in catalog.artifacts.iter().filter(|a| is_for_what_is_built(&a.id, targets)) {
+    for artifact in catalog.artifacts.iter().filter(|a| is_built(manifest, &a.id, targets)) {
         for entry in artifact.entries.iter().filter(left) {
             match first(manifest, artifact, entry) {
                 Some(index) => {
@@ -76,11 +76,9 @@ fn first(manifest: &Manifest, artifact: &Artifact, entry: &Entry) -> Option<usiz
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
 
-fn is_for_what_is_built(id: &ArtifactId, targets: &Targets) -> bool {
-    let base = id.family.base();
-    id.family.is_generic()
-        || targets.is_on_axis(base)
-        || targets.built.iter().any(|target| target == base)
+/// Whether something that is built can take the artifact.
+fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
+    id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
 /// How many rules that drop nothing are told in one run.

@@ -48,13 +48,13 @@ impl Variant {
         }
     }
 
-    /// Whether a distribution of it can take an artifact that was built for this.
-    pub fn takes(&self, family: &Family) -> bool {
+    /// Whether a distribution of it can take an artifact that was built for this. `home` is the target
+    /// whose packages have it: features do not make another one, and an ISA can be packaged with another.
+    pub fn takes(&self, family: &Family, home: &str) -> bool {
         match self {
             Self::None => family.is_generic(),
-            Self::Of(Per::Family, value) => family.is_generic() || family.as_str() == value,
-            // The features of an ISA do not make another one.
-            Self::Of(_, value) => family.base() == value,
+            Self::Of(Per::Family, value) => family.is_generic() || home == value,
+            Self::Of(_, value) => home == value,
         }
     }
 

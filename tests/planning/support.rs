@@ -86,6 +86,12 @@ impl Case {
         }
     }
 
+    /// With another families.kdl.
+    pub fn families(mut self, text: &str) -> Self {
+        self.families = Source::new("families.kdl", text);
+        self
+    }
+
     pub fn legacy(mut self) -> Self {
         self.request.mode = Some(Mode::Legacy);
         self

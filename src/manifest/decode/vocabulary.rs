@@ -295,15 +295,39 @@ pub(super) const FAMILIES: &[NodeSpec] = &[
     NodeSpec::new(
         "isa",
         Arity::Any,
-        r#"isa "NAME" "FAMILY" "FAMILY" product="TEXT""#,
+        r#"isa "NAME" "FAMILY" "FAMILY" package="ISA" parent="LEVEL" mach=0x2c product="TEXT""#,
         "Declares an ISA and the families that it is in, which artifacts and the command line can name.",
     )
     .with(&[
-        argument("NAME", "The ISA as artifacts and the command line name it: lower-case letters and digits, without features."),
+        argument("NAME", "The ISA as artifacts and the command line name it: lower-case letters and digits, with `-` between, without features."),
         part(ArgKind::Arguments, "FAMILY", "A family. The ISA's own name needs no mention."),
+        optional(
+            "package",
+            "The ISA whose packages have what is built for this one, which gets none of its own and is not offered: `gpu90` for `gpu90-strict`. \
+             Features (`gpu90:xnack+`, in names of files `gpu90-xnack+`) need no line: their code is in the packages of the ISA.",
+        ),
+        optional("parent", "The level above it."),
+        part(
+            ArgKind::Count,
+            "mach",
+            "The number that code objects have for it, `EF_AMDGPU_MACH` in the header of the ELF file. `rockpack verify` tells by it for which ISA \
+             such a file is.",
+        ),
         optional("product", "The products that have it, for readers."),
     ])
     .example(r#"isa "gpu90" "gpu9-all" "server-all" product="Example 90""#),
+    NodeSpec::new(
+        "level",
+        Arity::Any,
+        r#"level "NAME" parent="LEVEL""#,
+        "Declares a level above ISAs. What artifacts have for a level, several ISAs run: it goes into a package of its own, which the packages of \
+         these ISAs require and nobody is offered.",
+    )
+    .with(&[
+        argument("NAME", "The level, as it ends the names of artifacts: `NAME_lib_LEVEL`."),
+        optional("parent", "The level above it."),
+    ])
+    .example(r#"level "gpu9""#),
     NodeSpec::new(
         "axis",
         Arity::Any,

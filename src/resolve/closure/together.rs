@@ -45,12 +45,22 @@ fn direct(
     let own = required.chain(&package.overlay).chain(&package.artifacts_of).map(|p| &p.value);
     let named: BTreeSet<&PackageName> =
         own.chain(selected(manifest, distributions, package)).collect();
-    let fits =
-        |other: &Distribution| other.variant.is_none() || other.variant == distribution.variant;
+    let above = distribution.variant.as_deref().map(|target| manifest.families.above(target));
+    let is_above = |other: &Distribution| {
+        let level = other.variant.as_deref();
+        level.is_some_and(|level| above.as_ref().is_some_and(|above| above.contains(&level)))
+    };
+    let fits = |other: &Distribution| {
+        other.variant.is_none() || other.variant == distribution.variant || is_above(other)
+    };
     distributions
         .iter()
         .enumerate()
-        .filter(|(_, d)| named.contains(&d.package) && fits(d))
+        .filter(|(_, d)| {
+            named.contains(&d.package) && fits(d) || {
+                d.package == distribution.package && is_above(d)
+            }
+        })
         .map(|(index, _)| index)
         .collect()
 }
