@@ -38,6 +38,7 @@ pub mod cache;
 pub mod catalog;
 pub mod cleanup;
 pub mod demo;
+pub mod device_code;
 pub mod event;
 pub mod execute;
 pub mod identity;

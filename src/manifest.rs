@@ -11,6 +11,7 @@ use crate::names::{ArtifactName, Component, PackageName, RelPath};
 use crate::source::{Problems, Source, Spanned};
 use crate::target::{Condition, Per, Target};
 
+mod allow_isa;
 mod compose;
 mod compression;
 mod condition;
@@ -33,6 +34,7 @@ mod readme;
 mod template;
 mod warnings;
 
+pub use allow_isa::AllowIsaRule;
 pub use compression::CompressionRule;
 pub use condition::HasCondition;
 pub use families::{Families, IsaFacts, Level};
@@ -64,6 +66,8 @@ pub struct Manifest {
     pub drops: Rules<DropRule>,
     /// Findings in packages that are meant.
     pub ignores: Vec<IgnoreRule>,
+    /// Device code that can be in a package for another ISA, or for none in particular.
+    pub allowed_isas: Vec<AllowIsaRule>,
     /// Libraries that the system has, wherever the packages are installed.
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.

@@ -23,6 +23,7 @@ mod install_tree;
 mod licenses;
 mod links;
 mod marker;
+mod misplaced;
 mod notes;
 mod only;
 mod ownership;

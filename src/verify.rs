@@ -21,6 +21,7 @@ use crate::source::{Code, Severity};
 use crate::version::Version;
 
 mod algorithm;
+mod code;
 mod dlls;
 mod elf;
 mod entry_points;
@@ -38,6 +39,7 @@ mod sums;
 mod together;
 mod wheel;
 
+pub use code::{Targets, misplaced};
 pub use member::Member;
 pub use planned::planned;
 pub use report::{Shown, problems};
@@ -46,6 +48,7 @@ pub use sums::{Beside, beside};
 pub use together::together;
 pub use wheel::Wheel;
 
+use code::Told;
 use dlls::Imports;
 use elf::Search;
 
@@ -143,6 +146,8 @@ pub struct Package {
     pub findings: Vec<Finding>,
     /// Where its files are installed, with the member of each.
     installed: BTreeMap<String, String>,
+    /// What its members tell of device code, if somebody wants to know.
+    code: Vec<Told>,
     /// Where its ELF files look for libraries.
     searches: Vec<Search>,
     /// What its PE files import.
@@ -153,6 +158,11 @@ pub struct Package {
 }
 
 impl Package {
+    /// The members that are installed, in the order of their places.
+    pub fn members(&self) -> impl Iterator<Item = &str> {
+        self.installed.values().map(String::as_str)
+    }
+
     /// A package of which nothing is known but its file.
     fn unread(file: &str, form: Form) -> Self {
         Self {
@@ -166,6 +176,7 @@ impl Package {
             entry_points: 0,
             findings: Vec::new(),
             installed: BTreeMap::new(),
+            code: Vec::new(),
             searches: Vec::new(),
             imports: Vec::new(),
             requires: Vec::new(),

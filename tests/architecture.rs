@@ -28,6 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("binary", &[]),
     ("kdl", &[]),
     ("demo", &["binary"]),
+    ("device_code", &["binary"]),
     ("target", &[]),
     ("manifest", &["kdl", "target"]),
     ("policy", &["binary"]),
@@ -51,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
     ("release", &[]),
-    ("verify", &["archive", "binary", "package", "plan", "policy", "review"]),
+    ("verify", &["archive", "binary", "device_code", "package", "plan", "policy", "review"]),
     ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
 ];
 

@@ -28,6 +28,8 @@ mod loader;
 mod markdown;
 #[path = "planning/metadata.rs"]
 mod metadata;
+#[path = "planning/misplaced.rs"]
+mod misplaced;
 #[path = "planning/new_package.rs"]
 mod new_package;
 #[path = "planning/ownership.rs"]

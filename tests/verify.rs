@@ -14,6 +14,8 @@ use tempfile::TempDir;
 
 #[path = "verify/cases.rs"]
 mod cases;
+#[path = "verify/device_code.rs"]
+mod device_code;
 #[path = "verify/wheel.rs"]
 pub mod wheel;
 #[path = "verify/zip.rs"]

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use rockpack::manifest::Manifest;
@@ -19,6 +20,7 @@ use crate::{inputs, ui};
 mod given;
 mod ignored;
 mod only;
+mod owner;
 mod table;
 
 use given::Given;
@@ -60,13 +62,15 @@ fn checked(
     given: &Given,
     plan: Option<&(String, Plan)>,
 ) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
-    let mut packages = packages(given).map_err(|error| environment(error.to_string()))?;
+    let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
+    let mut packages = packages(given, &targets).map_err(|error| environment(error.to_string()))?;
     let mut findings: Vec<Finding> =
         packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
     let rules = || manifest.system_libraries.iter().chain(&manifest.missing_libraries);
     let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
     let together = verify::together(&packages, &on_system).into_iter();
     packages.truncate(given.judged);
+    findings.extend(owner::misplaced(manifest, &targets, &packages));
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
     if let Some((label, plan)) = plan {
@@ -85,9 +89,9 @@ fn checked(
 }
 
 /// Reads everything: parts of wheels side by side, so that a large one does not hold up the rest.
-fn packages(given: &Given) -> io::Result<Vec<Package>> {
+fn packages(given: &Given, targets: &Arc<verify::Targets>) -> io::Result<Vec<Package>> {
     let opened: Vec<io::Result<Option<Wheel>>> =
-        given.packages.par_iter().map(|(found, name)| open(found, name)).collect();
+        given.packages.par_iter().map(|(found, name)| open(found, name, targets)).collect();
     let opened = opened.into_iter().collect::<io::Result<Vec<_>>>()?;
     let parts =
         opened.iter().enumerate().filter_map(|(index, wheel)| Some((index, wheel.as_ref()?)));
@@ -112,9 +116,9 @@ fn packages(given: &Given) -> io::Result<Vec<Package>> {
     concluded.into_iter().collect()
 }
 
-fn open(found: &Found, name: &str) -> io::Result<Option<Wheel>> {
+fn open(found: &Found, name: &str, targets: &Arc<verify::Targets>) -> io::Result<Option<Wheel>> {
     match found.form {
-        Form::Wheel => Wheel::open(&found.path, name).map(Some),
+        Form::Wheel => Ok(Some(Wheel::open(&found.path, name)?.with_targets(targets))),
         Form::Sdist => Ok(None),
     }
 }

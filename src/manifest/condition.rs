@@ -1,8 +1,9 @@
 //! Which lines have a condition.
 
 use super::{
-    AliasRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment, Extra, ForbidRule,
-    KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule, RpathRule, Script,
+    AliasRule, AllowIsaRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment,
+    Extra, ForbidRule, KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule, RpathRule,
+    Script,
 };
 use crate::target::Condition;
 
@@ -24,6 +25,7 @@ macro_rules! has_condition {
 
 has_condition!(
     AliasRule,
+    AllowIsaRule,
     ArtifactRule,
     ComponentRule,
     Distribution,

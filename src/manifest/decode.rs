@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
-    Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind, Project,
-    PromoteRule, Python, Rules,
+    AllowIsaRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind,
+    Project, PromoteRule, Python, Rules,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -16,6 +16,7 @@ use crate::source::{Code, Place, Problem, Problems, Source, Spanned, nearest};
 use crate::target::{Condition, Per};
 use crate::text::counted;
 
+mod allow_isa;
 mod check;
 mod distribution;
 mod families;
@@ -84,6 +85,7 @@ pub(super) fn manifest(
             packages: file.packages,
             drops: file.drops,
             ignores: file.ignores,
+            allowed_isas: file.allowed_isas,
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
             promotions: file.promotions,
@@ -100,6 +102,7 @@ struct PackagesFile {
     packages: IndexMap<PackageName, Package>,
     drops: Rules<DropRule>,
     ignores: Vec<IgnoreRule>,
+    allowed_isas: Vec<AllowIsaRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
     promotions: Vec<PromoteRule>,
@@ -140,6 +143,7 @@ fn packages_file(
     let packages = nodes.every("package", |node| package::package(node, &context));
     let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
+    let allowed_isas = nodes.every("allow-isa", |node| allow_isa::rules(node, &context)).concat();
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
     let projects = nodes.every("python-project", |node| python::project(node, &context));
@@ -165,6 +169,7 @@ fn packages_file(
         packages,
         drops,
         ignores,
+        allowed_isas,
         system_libraries,
         missing_libraries,
         promotions,

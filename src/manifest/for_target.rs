@@ -12,6 +12,7 @@ impl Manifest {
         let mut manifest = self.clone();
         manifest.packages.values_mut().for_each(|package| package.keep(target));
         keep_rules(&mut manifest.drops, target);
+        keep(&mut manifest.allowed_isas, target);
         manifest
     }
 }

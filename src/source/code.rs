@@ -121,6 +121,7 @@ codes! {
     UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed."
     LibraryByLuck "library-by-luck" "A library is found only where another package is installed, or when another file loads it."
     LibraryTwice "library-twice" "Two different files are loaded under one name."
+    MisplacedCode "misplaced-code" "Device code of an ISA is in a package for another ISA, or for none in particular."
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
@@ -159,6 +160,7 @@ codes! {
     Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes."
     UnmetRequirement "unmet-requirement" "A package requires another version of a package than the set has."
     UnmetExtra "unmet-extra" "An extra is required that nobody offers."
+    UnreadCode "unread-code" "What a file has code for cannot be read."
     PackageMissing "package-missing" "The plan promises a package that is not there."
     PackageUnplanned "package-unplanned" "A package is there that the plan does not promise."
     NotAsPlanned "not-as-planned" "A package is not what the plan promises."
@@ -230,6 +232,7 @@ impl Code {
         Self::BrokenPe,
         Self::BrokenElf,
         Self::LinkOutside,
+        Self::UnreadCode,
     ];
 }
 

@@ -106,6 +106,9 @@ fn remedy(code: Code) -> Option<&'static str> {
             "installing the second overwrites the first, and uninstalling one breaks the other: keep the file in one of them"
         }
         Code::TagsDisagree => "`python -m wheel tags` writes name, WHEEL and RECORD alike",
+        Code::MisplacedCode => {
+            "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
+        }
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
     })

@@ -3,7 +3,9 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::code::{Targets, Told};
 use super::dlls::Imports;
 use super::elf::{Kind, Search};
 use super::member::Member;
@@ -28,6 +30,8 @@ pub struct Wheel {
     /// What it is called in findings.
     name: String,
     record: Record,
+    /// With these it is told what members have code for.
+    targets: Option<Arc<Targets>>,
 }
 
 impl Wheel {
@@ -42,7 +46,14 @@ impl Wheel {
         // A member that cannot be unpacked at all is found when it is read.
         let record = record.and_then(|at| zip.member(&zip.entries()[at]).ok());
         let record = record.map(|text| Record::read(text, zip.directory())).unwrap_or_default();
-        Ok(Self { file, name: name.to_owned(), record })
+        Ok(Self { file, name: name.to_owned(), record, targets: None })
+    }
+
+    /// Also reads what its members have code for: [`super::misplaced`] judges it.
+    #[must_use]
+    pub fn with_targets(mut self, targets: &Arc<Targets>) -> Self {
+        self.targets = Some(Arc::clone(targets));
+        self
     }
 
     fn zip(&self) -> &ZipFile {
@@ -69,7 +80,10 @@ impl Wheel {
     pub fn read(&self, part: Range<usize>) -> io::Result<Vec<Member>> {
         let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
         part.zip(entries)
-            .map(|(at, entry)| member::read(self.zip(), entry, self.record.algorithm(at)))
+            .map(|(at, entry)| {
+                let algorithm = self.record.algorithm(at);
+                member::read(self.zip(), entry, algorithm, self.targets.as_deref())
+            })
             .collect()
     }
 
@@ -93,6 +107,7 @@ impl Wheel {
             .zip(members)
             .filter_map(|(entry, member)| imports(entry, member))
             .collect();
+        package.code = self.code(members);
         package.installed = layout::installed(entries);
         found.extend(layout::check(entries, members, self.file.dist_info()));
         found.extend(layout::clashes(&package.installed));
@@ -101,6 +116,16 @@ impl Wheel {
         }
         package.findings = found.into_iter().map(|finding| finding.within(&self.name)).collect();
         package
+    }
+
+    /// The members that tell something of device code.
+    fn code(&self, members: &[Member]) -> Vec<Told> {
+        let Some(targets) = &self.targets else { return Vec::new() };
+        let members = self.zip().entries().iter().zip(members);
+        let told = members
+            .filter(|(entry, member)| !member.code.is_empty() || targets.names_one(&entry.name));
+        told.map(|(entry, member)| Told { member: entry.name.clone(), code: member.code.clone() })
+            .collect()
     }
 
     fn metadata(&self, dist_info: &str, members: &[Member], package: &mut Package) -> Vec<Finding> {

@@ -1,16 +1,24 @@
 //! What the manifest says of findings.
 
-use rockpack::manifest::{Glob, IgnoreRule, Manifest, Template};
-use rockpack::names::{PackageName, RelPath, normalized};
-use rockpack::source::{Code, Problem, Problems};
+use rockpack::manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
+use rockpack::names::{PackageName, RelPath};
+use rockpack::source::{Code, Place, Problem, Problems};
 use rockpack::verify::{Finding, Package};
+
+use super::owner::Owner;
 
 /// Findings, parted into what counts and what is meant.
 pub struct Judged<'m> {
     pub kept: Vec<Finding>,
-    pub ignored: Vec<(Finding, &'m IgnoreRule)>,
+    pub ignored: Vec<(Finding, Reason<'m>)>,
     /// A warning for each rule that ignores nothing.
     pub idle: Problems,
+}
+
+/// Why a finding is meant, and where that is said.
+pub struct Reason<'m> {
+    pub text: &'m str,
+    pub place: &'m Place,
 }
 
 impl<'m> Judged<'m> {
@@ -19,7 +27,7 @@ impl<'m> Judged<'m> {
         let owners: Vec<(&str, Option<&PackageName>)> = packages
             .iter()
             .map(|package| {
-                (&*package.file, package.name.as_deref().and_then(|name| owner(manifest, name)))
+                (&*package.file, Owner::of(manifest, package).map(|owner| owner.package))
             })
             .collect();
         let owner_of = |file: &str| {
@@ -27,16 +35,35 @@ impl<'m> Judged<'m> {
         };
         let mut judged = Self { kept: Vec::new(), ignored: Vec::new(), idle: Problems::new() };
         let mut used = vec![false; manifest.ignores.len()];
+        let mut allowed = vec![false; manifest.allowed_isas.len()];
         for finding in findings {
-            let fits = |rule: &IgnoreRule| fits(rule, &finding, owner_of(&finding.file));
-            match manifest.ignores.iter().position(fits) {
-                Some(index) => {
-                    used[index] = true;
-                    judged.ignored.push((finding, &manifest.ignores[index]));
-                }
-                None => judged.kept.push(finding),
+            let owner = owner_of(&finding.file);
+            let allows = |rule: &AllowIsaRule| allows(rule, &finding, owner);
+            let fits = |rule: &IgnoreRule| fits(rule, &finding, owner);
+            if let Some(index) = manifest.allowed_isas.iter().position(allows) {
+                allowed[index] = true;
+                let rule = &manifest.allowed_isas[index];
+                let reason = Reason { text: &rule.reason, place: &rule.glob.place };
+                judged.ignored.push((finding, reason));
+            } else if let Some(index) = manifest.ignores.iter().position(fits) {
+                used[index] = true;
+                let rule = &manifest.ignores[index];
+                let reason = Reason { text: &rule.reason, place: &rule.code.place };
+                judged.ignored.push((finding, reason));
+            } else {
+                judged.kept.push(finding);
             }
         }
+        // A line about no file at all shows in the plan, which knows those of the devel tree too.
+        let needless = |rule: &AllowIsaRule| {
+            rule.optional.is_none()
+                && packages.iter().zip(&owners).any(|(package, (_, owner))| {
+                    package.members().any(|member| is_about(rule, member, *owner))
+                })
+        };
+        let rules = manifest.allowed_isas.iter().zip(allowed);
+        let rules = rules.filter(|(rule, allowed)| !allowed && needless(rule));
+        rules.for_each(|(rule, _)| judged.idle.push(needless_isa(rule)));
         let concerned = |rule: &IgnoreRule| {
             !rule.is_of_plans()
                 && owners.iter().filter_map(|(_, owner)| *owner).any(|owner| {
@@ -55,38 +82,10 @@ impl<'m> Judged<'m> {
     /// A note for each finding that is ignored, with the reason.
     pub fn notes(&self) -> Problems {
         let mut notes = Problems::new();
-        for (finding, rule) in &self.ignored {
-            notes.push(Problem::note(finding.code, format!("{finding}; ignored: {}", rule.reason)));
+        for (finding, reason) in &self.ignored {
+            notes.push(Problem::note(finding.code, format!("{finding}; ignored: {}", reason.text)));
         }
         notes
-    }
-}
-
-/// The package of the manifest that a distribution is of.
-fn owner<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PackageName> {
-    let of = |template: &Template| is_of(template.as_str(), name);
-    manifest
-        .packages
-        .values()
-        .find(|package| package.distributions.iter().any(|d| of(&d.name.value)))
-        .map(|package| &package.name.value)
-}
-
-/// Whether the name that a placeholder is filled in to make can be `name`, which is normalised.
-fn is_of(template: &str, name: &str) -> bool {
-    // A part of a name need not be one.
-    let part = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
-    match template
-        .split_once('{')
-        .and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)))
-    {
-        Some((before, after)) => {
-            let (before, after) = (part(before), part(after));
-            name.len() > before.len() + after.len()
-                && name.starts_with(&before)
-                && name.ends_with(&after)
-        }
-        None => normalized(template).as_deref() == Some(name),
     }
 }
 
@@ -101,6 +100,18 @@ fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bo
             .is_none_or(|glob| finding.member.as_deref().is_some_and(|member| is_in(glob, member)))
     };
     rule.code.value == finding.code && of_package && within() && leads()
+}
+
+/// Whether a line allows what was found of device code.
+fn allows(rule: &AllowIsaRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
+    let about = |member: &str| is_about(rule, member, owner);
+    finding.code == Code::MisplacedCode && finding.member.as_deref().is_some_and(about)
+}
+
+/// Whether a line is about a member of a package of `owner`.
+fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> bool {
+    let path = member.split_once('/').and_then(|(_, below)| below.parse::<RelPath>().ok());
+    owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))
 }
 
 /// Whether a glob means a member: by its path in the package, or below the package's first directory.
@@ -118,20 +129,9 @@ fn idle(rule: &IgnoreRule) -> Problem {
     .help("remove the line, or say why it can be so: optional=\"…\"")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distributions_are_told_by_their_templates() {
-        for (template, name, expected) in [
-            ("example-device-{isa}", "example-device-gpu9", true),
-            ("example-device-{isa}", "example-device-", false),
-            ("example_device_{isa}-x", "example-device-gpu9-x", true),
-            ("Example.core", "example-core", true),
-            ("example-core", "example-core-more", false),
-        ] {
-            assert_eq!(is_of(template, name), expected, "{template} {name}");
-        }
-    }
+fn needless_isa(rule: &AllowIsaRule) -> Problem {
+    let what = format!("nothing is found that `allow-isa \"{}\"` allows", rule.glob.as_str());
+    Problem::warning(Code::MatchesNothing, what)
+        .label(&rule.glob.place, "such files are there, and each is where its code belongs")
+        .help("remove the line, or say why it can be so: optional=\"…\"")
 }

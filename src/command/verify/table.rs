@@ -93,10 +93,10 @@ fn grouped(count: usize) -> String {
 
 /// The same for scripts, with every finding. Fields are only ever added.
 pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
-    let ignored = judged.ignored.iter().map(|(finding, rule)| {
+    let ignored = judged.ignored.iter().map(|(finding, reason)| {
         let mut value = json!(finding);
-        value["reason"] = json!(rule.reason);
-        value["rule"] = json!(rule.code.place.to_string());
+        value["reason"] = json!(reason.text);
+        value["rule"] = json!(reason.place.to_string());
         value
     });
     let document = json!({

@@ -154,6 +154,26 @@ pub(super) const FILE: &[NodeSpec] = &[
     ])
     .example(r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#),
     NodeSpec::new(
+        "allow-isa",
+        Arity::Any,
+        r#"allow-isa "GLOB" "GLOB" package="PACKAGE" reason="WHY" optional="WHY" mode="…" on="…""#,
+        "Accepts device code of an ISA in a package for another ISA, or for none in particular, which a plan tells by the names of files and \
+         `rockpack verify` also by what is in them.",
+    )
+    .with(&[
+        part(
+            ArgKind::OneOrMore,
+            "GLOB",
+            "Installed paths of files; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`.",
+        ),
+        optional("package", "In this package only."),
+        required("reason", "The reason why it is there."),
+        optional("optional", "The reason why there may be no such file; without it, that is a warning."),
+        MODE,
+        ON,
+    ])
+    .example(r#"allow-isa "share/tuning/**" reason="the library reads the parameters of all GPUs""#),
+    NodeSpec::new(
         "system-library",
         Arity::Any,
         r#"system-library "SONAME" "SONAME" reason="WHY""#,

@@ -8,8 +8,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Leftover};
 use crate::resolve::{
-    check, closure, compression, ownership, parted, platform, repeated, shards, source_build,
-    unused_rules, windows,
+    check, closure, compression, misplaced, ownership, parted, platform, repeated, shards,
+    source_build, unused_rules, windows,
 };
 use crate::source::{Code, Problem, Problems};
 
@@ -40,6 +40,7 @@ impl<'a> Resolver<'a> {
             notes.extend(excused);
             let packages: Vec<_> = made.iter().map(|(_, d)| &d.package).collect();
             problems.extend(expected.unused(&packages));
+            problems.extend(misplaced::check(self.manifest, &made));
         }
         problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
         problems.extend(shards::check(self.manifest, self.catalog, self.all));

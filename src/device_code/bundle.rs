@@ -1,0 +1,158 @@
+//! Offload bundles (clang-offload-bundler's documentation): a table of target IDs, then the code.
+//! A bundle can be compressed as a whole.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+
+use flate2::read::ZlibDecoder;
+
+/// How a bundle begins.
+const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
+/// How a compressed bundle begins.
+const COMPRESSED: &[u8; 4] = b"CCOB";
+/// More than a bundle has.
+const MOST_ENTRIES: u64 = 4096;
+/// Longer than a target ID is.
+const LONGEST_ID: u64 = 1024;
+/// What stands before the target in the ID of device code: the rest is for the host.
+const TRIPLE: &str = "amdgcn-amd-amdhsa";
+
+/// Whether bytes begin as a bundle does. The first 24 have to be there.
+pub(super) fn is_one(start: &[u8]) -> bool {
+    start.starts_with(MAGIC) || is_compressed(start)
+}
+
+/// The versions of compressed bundles that there are, with the methods that they know.
+fn is_compressed(start: &[u8]) -> bool {
+    start.starts_with(COMPRESSED)
+        && matches!(start.get(4..8), Some([version, 0, method, 0])
+            if (1..=3).contains(version) && *method <= 1)
+}
+
+/// The targets of a bundle; nothing where it cannot be read.
+pub(super) fn targets(mut bundle: impl Read) -> Option<BTreeSet<String>> {
+    let mut start = [0; 8];
+    bundle.read_exact(&mut start).ok()?;
+    if !is_compressed(&start) {
+        return table((&start[..]).chain(bundle)).ok();
+    }
+    // Sizes and a hash follow, wider from version to version.
+    let rest = match start[4] {
+        1 => 12,
+        2 => 16,
+        _ => 24,
+    };
+    io::copy(&mut bundle.by_ref().take(rest), &mut io::sink()).ok()?;
+    match start[6] {
+        0 => table(ZlibDecoder::new(bundle)).ok(),
+        _ => table(zstd::Decoder::new(bundle).ok()?).ok(),
+    }
+}
+
+fn table(mut bundle: impl Read) -> io::Result<BTreeSet<String>> {
+    let mut magic = [0; 24];
+    bundle.read_exact(&mut magic)?;
+    let entries = number(&mut bundle)?;
+    if magic != *MAGIC || entries > MOST_ENTRIES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut targets = BTreeSet::new();
+    for _ in 0..entries {
+        let (_, size, length) = (number(&mut bundle)?, number(&mut bundle)?, number(&mut bundle)?);
+        if length > LONGEST_ID {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut id = String::new();
+        bundle.by_ref().take(length).read_to_string(&mut id)?;
+        if id.len() as u64 != length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        targets.extend(target(&id).filter(|_| size > 0).map(str::to_owned));
+    }
+    Ok(targets)
+}
+
+/// The target of an ID such as `KIND-TRIPLE--TARGET`; nothing of the host's.
+fn target(id: &str) -> Option<&str> {
+    let (_, rest) = id.split_once(TRIPLE)?;
+    let rest = rest.trim_start_matches('-');
+    let target = rest.strip_prefix("unknown-").unwrap_or(rest);
+    (!target.is_empty()).then_some(target)
+}
+
+fn number(bundle: &mut impl Read) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    bundle.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// A bundle with a byte of code for each ID.
+    pub fn bundle(ids: &[&str]) -> Vec<u8> {
+        let mut bundle = MAGIC.to_vec();
+        let mut number = |n: usize| bundle.extend((n as u64).to_le_bytes());
+        number(ids.len());
+        let mut bundle = bundle;
+        for id in ids {
+            for n in [4096, 1, id.len()] {
+                bundle.extend((n as u64).to_le_bytes());
+            }
+            bundle.extend(id.as_bytes());
+        }
+        bundle
+    }
+
+    pub fn compressed(version: u8, method: u8, bundle: &[u8]) -> Vec<u8> {
+        let mut out = [&COMPRESSED[..], &[version, 0, method, 0]].concat();
+        out.extend(vec![0x55; [12, 16, 24][usize::from(version) - 1]]);
+        if method == 1 {
+            out.extend(zstd::encode_all(bundle, 1).unwrap());
+        } else {
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(bundle).unwrap();
+            out.extend(encoder.finish().unwrap());
+        }
+        out
+    }
+
+    const IDS: [&str; 4] = [
+        "host-x86_64-unknown-linux-gnu-",
+        "hipv4-amdgcn-amd-amdhsa--gfx942:xnack+",
+        "hip-amdgcn-amd-amdhsa-gfx906",
+        "hipv4-amdgcn-amd-amdhsa-unknown-gfx1250-strict",
+    ];
+
+    #[test]
+    fn targets_are_read_plain_and_compressed() {
+        let expected = ["gfx1250-strict", "gfx906", "gfx942:xnack+"].map(str::to_owned).into();
+        let plain = bundle(&IDS);
+        assert!(is_one(&plain[..24]));
+        assert_eq!(targets(&plain[..]), Some(expected));
+        for (version, method) in [(1, 0), (1, 1), (2, 1), (3, 0), (3, 1)] {
+            let packed = compressed(version, method, &plain);
+            assert!(is_one(&packed[..24]));
+            assert_eq!(targets(&packed[..]), targets(&plain[..]), "{version} {method}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_absurd_is_no_bundle() {
+        let plain = bundle(&IDS);
+        for length in 0..plain.len() {
+            assert_eq!(targets(&plain[..length]), None, "cut at {length}");
+        }
+        let mut many = plain.clone();
+        many[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(targets(&many[..]), None);
+        let mut long = plain;
+        long[48..56].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(targets(&long[..]), None);
+        assert!(!is_one(b"CCOB\x09\0\x01\0                "));
+    }
+}

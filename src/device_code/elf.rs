@@ -1,0 +1,103 @@
+//! ELF files: code objects by their headers, bundles in programs and libraries by their places.
+
+use std::io::{self, BufReader, Read};
+
+use super::{Code, bundle};
+use crate::binary::ReadAt;
+
+/// `EM_AMDGPU`.
+const AMDGPU: u16 = 224;
+/// `EF_AMDGPU_MACH`: which bits of `e_flags` tell the ISA.
+const MACH: u32 = 0xff;
+/// `ELFCLASS64`.
+const CLASS_64: u8 = 2;
+/// A bundle in a program or a library begins at a multiple of this: compilers align it so, and
+/// linkers keep that in the file, for the part of it is mapped in pages.
+const ALIGNMENT: usize = 4096;
+/// How much is read at once.
+const PIECE: usize = 256 * ALIGNMENT;
+
+/// What an ELF file has code for. Bytes that only look like a bundle tell nothing.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn of_elf(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
+    let (mut code, mut start) = (Code::default(), [0; 52]);
+    let len = file.len()?;
+    if len < start.len() as u64 {
+        return Ok(code);
+    }
+    file.read_exact_at(0, &mut start)?;
+    if u16::from_le_bytes([start[18], start[19]]) == AMDGPU {
+        let at = if start[4] == CLASS_64 { 48 } else { 36 };
+        let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
+        code.machs.insert(u32::from_le_bytes(flags) & MACH);
+        return Ok(code);
+    }
+    let (mut piece, mut offset) = (vec![0; PIECE], 0);
+    while offset < len {
+        let size = usize::try_from(len - offset).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(offset, &mut piece[..size])?;
+        for at in (0..size).step_by(ALIGNMENT) {
+            if bundle::is_one(&piece[at..size.min(at + 24)]) {
+                let from = Cursor { file, at: offset + at as u64, len };
+                code.ids.extend(bundle::targets(BufReader::new(from)).unwrap_or_default());
+            }
+        }
+        offset += size as u64;
+    }
+    Ok(code)
+}
+
+/// Reads a file from a place on.
+struct Cursor<'f, F: ?Sized> {
+    file: &'f F,
+    at: u64,
+    len: u64,
+}
+
+impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len - self.at).unwrap_or(out.len());
+        let count = out.len().min(left);
+        self.file.read_exact_at(self.at, &mut out[..count])?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundle::tests::{bundle, compressed};
+    use super::*;
+
+    #[test]
+    fn code_objects_tell_the_number_of_their_isa() {
+        for (class, at) in [(2, 48), (1, 36)] {
+            let mut file = [&b"\x7fELF"[..], &[class, 1, 1, 64], &[0; 56]].concat();
+            file[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
+            file[at..at + 4].copy_from_slice(&0x54c_u32.to_le_bytes());
+            assert_eq!(of_elf(&file).unwrap().machs, [0x4c].into());
+            assert!(of_elf(&file[..40].to_vec()).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn bundles_are_found_where_compilers_put_them() {
+        let mut file = vec![0; 300 * ALIGNMENT];
+        file[..4].copy_from_slice(b"\x7fELF");
+        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        put(2 * ALIGNMENT, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx906"]));
+        put(
+            257 * ALIGNMENT,
+            &compressed(3, 1, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx908:sramecc+"])),
+        );
+        // A constant of a program that reads bundles, and one that is cut.
+        put(5 * ALIGNMENT + 40, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx1100"]));
+        put(300 * ALIGNMENT - 30, b"__CLANG_OFFLOAD_BUNDLE__");
+        assert_eq!(
+            of_elf(&file).unwrap().ids,
+            ["gfx906", "gfx908:sramecc+"].map(str::to_owned).into()
+        );
+    }
+}

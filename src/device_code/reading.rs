@@ -1,0 +1,204 @@
+//! What a file that is no ELF file has code for, told while it goes by.
+
+use std::io::{self, Write};
+
+use aho_corasick::AhoCorasick;
+
+use super::{Code, archive, bundle};
+
+/// Of a bundle, the table at its start is read: so many bytes have it, packed or not.
+const START_OF_BUNDLE: usize = 1 << 20;
+/// A table of contents that is larger is not read.
+const LARGEST_TABLE: usize = 64 << 20;
+/// Longer than the name of an ISA is.
+const LONGEST_NAME: usize = 32;
+/// More different texts are not kept.
+const MOST_TEXTS: usize = 4096;
+
+/// Looks into files.
+#[derive(Debug)]
+pub struct Reading {
+    /// Finds the letters that names of ISAs begin with.
+    prefixes: AhoCorasick,
+}
+
+impl Reading {
+    /// With these letters names of ISAs begin.
+    pub fn new<'p>(prefixes: impl Iterator<Item = &'p str>) -> Self {
+        let prefixes: Vec<&str> = prefixes.filter(|prefix| prefix.len() < LONGEST_NAME).collect();
+        let none = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
+        Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| none()) }
+    }
+
+    /// Takes the bytes of a file; with `texts`, names of ISAs in them count.
+    pub fn sink(&self, texts: bool) -> Sink<'_> {
+        let prefixes = texts.then_some(&self.prefixes);
+        Sink { prefixes, kind: Kind::Unknown, kept: Vec::new(), at: 0, code: Code::default() }
+    }
+}
+
+/// The bytes of a file, as far as they are needed.
+#[derive(Debug)]
+pub struct Sink<'r> {
+    /// With these, texts are looked for.
+    prefixes: Option<&'r AhoCorasick>,
+    kind: Kind,
+    /// Of a bundle its start, of an archive its table, of others the end of what went by.
+    kept: Vec<u8>,
+    at: u64,
+    code: Code,
+}
+
+/// What a file is, by its first bytes.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// Too few are known.
+    Unknown,
+    Bundle,
+    /// With the place of its table.
+    Archive(u64),
+    Other,
+}
+
+impl Sink<'_> {
+    /// What was found in the bytes that were written.
+    pub fn finish(mut self) -> Code {
+        if matches!(self.kind, Kind::Unknown) {
+            self.decide();
+        }
+        match self.kind {
+            Kind::Bundle => match bundle::targets(&self.kept[..]) {
+                Some(targets) => self.code.ids = targets,
+                None => self.code.unread = Some("the table of an offload bundle"),
+            },
+            Kind::Archive(_) => match archive::targets(&self.kept) {
+                Some(targets) => self.code.ids = targets,
+                None => self.code.unread = Some("the table of contents of an archive of code"),
+            },
+            Kind::Unknown | Kind::Other => self.look(0),
+        }
+        self.code
+    }
+
+    /// Tells by the first bytes what the file is.
+    fn decide(&mut self) {
+        let start = std::mem::take(&mut self.kept);
+        self.kind = match archive::table_offset(&start) {
+            Some(offset) => Kind::Archive(offset),
+            None if bundle::is_one(&start) => Kind::Bundle,
+            None => Kind::Other,
+        };
+        self.at = 0;
+        self.pass(&start);
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        match self.kind {
+            Kind::Unknown => self.kept.extend(bytes),
+            Kind::Bundle => {
+                let room = START_OF_BUNDLE.saturating_sub(self.kept.len());
+                self.kept.extend(&bytes[..bytes.len().min(room)]);
+            }
+            Kind::Archive(table) => {
+                let before = usize::try_from(table.saturating_sub(self.at)).unwrap_or(usize::MAX);
+                let room = LARGEST_TABLE.saturating_sub(self.kept.len());
+                let bytes = bytes.get(before..).unwrap_or_default();
+                self.kept.extend(&bytes[..bytes.len().min(room)]);
+            }
+            Kind::Other if self.prefixes.is_some() => {
+                self.kept.extend(bytes);
+                self.look(LONGEST_NAME);
+            }
+            Kind::Other => {}
+        }
+        self.at += bytes.len() as u64;
+    }
+
+    /// Looks for texts, in all but the last `less` bytes, which are kept.
+    fn look(&mut self, less: usize) {
+        let Some(prefixes) = self.prefixes else { return };
+        let end = self.kept.len().saturating_sub(less);
+        for found in prefixes.find_iter(&self.kept).take_while(|found| found.start() < end) {
+            let name = &self.kept[found.start()..];
+            let fine = |b: &u8| b.is_ascii_alphanumeric() || b"_:+-".contains(b);
+            let name: String = name
+                .iter()
+                .take(LONGEST_NAME)
+                .take_while(|b| fine(b))
+                .map(|b| *b as char)
+                .collect();
+            if self.code.texts.len() < MOST_TEXTS {
+                self.code.texts.insert(name);
+            }
+        }
+        self.kept.drain(..end);
+    }
+}
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pass(bytes);
+        if matches!(self.kind, Kind::Unknown) && self.kept.len() >= 24 {
+            self.decide();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::tests::archive;
+    use super::super::bundle::tests::{bundle, compressed};
+    use super::*;
+
+    /// What is found, by any way in which the bytes can come.
+    fn found(bytes: &[u8], texts: bool) -> Code {
+        let reading = Reading::new(["gfx"].into_iter());
+        let all = [1, 7, 24, 100, bytes.len().max(1)].map(|size| {
+            let mut sink = reading.sink(texts);
+            bytes.chunks(size).for_each(|chunk| sink.write_all(chunk).unwrap());
+            sink.finish()
+        });
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+        all[0].clone()
+    }
+
+    fn names<const N: usize>(names: [&str; N]) -> std::collections::BTreeSet<String> {
+        names.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn bundles_and_archives_are_told_by_their_first_bytes() {
+        let ids = ["hipv4-amdgcn-amd-amdhsa--gfx942"];
+        assert_eq!(found(&bundle(&ids), false).ids, names(["gfx942"]));
+        assert_eq!(found(&compressed(3, 1, &bundle(&ids)), true).ids, names(["gfx942"]));
+        assert_eq!(found(&archive(&["gfx90a:xnack-"]), true).ids, names(["gfx90a:xnack-"]));
+        assert!(found(&[0; 100], true).is_empty() && found(b"", true).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let whole = archive(&["gfx942"]);
+        for cut in [20, 127, 128, whole.len() - 1] {
+            let code = found(&whole[..cut], false);
+            assert_eq!(code.unread, Some("the table of contents of an archive of code"), "{cut}");
+        }
+        let mut beyond = whole;
+        beyond[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(found(&beyond, false).unread.is_some());
+        let cut = &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx942"])[..40];
+        assert_eq!(found(cut, false).unread, Some("the table of an offload bundle"));
+    }
+
+    #[test]
+    fn texts_are_found_where_they_are_looked_for() {
+        let text = "\u{82}arch gfx942\0 -mcpu=gfx906:sramecc+:xnack- x".repeat(40) + "gfx90a";
+        let expected = names(["gfx90a", "gfx906:sramecc+:xnack-", "gfx942"]);
+        assert_eq!(found(text.as_bytes(), true).texts, expected);
+        assert!(found(text.as_bytes(), false).is_empty());
+    }
+}

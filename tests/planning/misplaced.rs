@@ -1,0 +1,119 @@
+//! Device code in the wrong package, as far as paths tell.
+
+use super::support::{Case, FAMILIES, devel, package, runtime};
+
+fn device() -> String {
+    package(
+        "device",
+        "runtime",
+        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
+        "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"",
+    )
+}
+
+fn case(entries: &str, lines: &str) -> Case {
+    let packages = [runtime("libs", "artifact \"blas\" \"lib\""), device(), lines.to_owned()];
+    let kinds = "isa \"gfx1250\"\nisa \"gfx1250-strict\" package=\"gfx1250\"\n";
+    let entries = format!("blas_lib_generic lib/libb.so.1 so libb.so.1\n{entries}");
+    Case::new(&packages, &entries).families(&format!("{FAMILIES}{kinds}"))
+}
+
+fn warnings(entries: &str, lines: &str) -> Vec<String> {
+    case(entries, lines).plan_and_warnings().1
+}
+
+#[test]
+fn a_path_of_an_isa_in_a_package_for_none_is_a_warning() {
+    let entries = "blas_lib_generic share/db/gfx942130.db.txt text a
+                   blas_lib_generic share/db/gfx942_64.db.txt text b
+                   blas_lib_generic share/db/gfx803_36.db.txt text c
+                   blas_lib_generic lib/k/gfx1250-strict/x text d
+                   blas_lib_generic share/myagfx942.txt text e
+                   blas_lib_gfx942 lib/k_gfx942.co code";
+    let told = warnings(entries, "");
+    assert_eq!(
+        told,
+        ["package `libs` has 4 files whose paths name an ISA, though the package is for none in particular: `lib/k/gfx1250-strict/x` (gfx1250-strict), `share/db/gfx803_36.db.txt` (gfx803), `share/db/gfx942130.db.txt` (gfx942) and 1 more
+  distribution \"x-libs\" module=\"x_libs\" per=\"none\" <- in these wheels
+  help: build them apart, as artifacts for the ISA; if it is meant, say so: allow-isa \"GLOB\" reason=\"…\"
+"]
+    );
+}
+
+#[test]
+fn a_path_of_another_isa_is_a_warning_and_of_its_own_is_none() {
+    let fine = "blas_lib_gfx942 lib/k-gfx942-xnack+.co code
+                blas_lib_gfx942 lib/libk_gfx942_xnackp.a data 9
+                blas_lib_gfx942 share/db/gfx942e4.db.txt text a
+                blas_lib_gfx942 lib/gfx94X-dcgpu/x text b
+                blas_lib_gfx1250 lib/libk_gfx1250_strict.a data 9
+                blas_lib_gfx1250-strict lib/library/gfx1250/m.txt text m";
+    assert_eq!(warnings(fine, ""), [""; 0]);
+    let wrong = "blas_lib_gfx942 lib/k_gfx1100.co code
+                 blas_lib_gfx1100 lib/k_gfx110X-all.co code
+                 blas_lib_gfx1250 lib/k_gfx1250-strict/gfx906 text c";
+    let told = warnings(wrong, "");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("package `device` has 2 files whose paths name another ISA than that of the wheel: `lib/k_gfx1100.co` (gfx1100), `lib/k_gfx1250-strict/gfx906` (gfx906)\n"),
+        "{told:?}"
+    );
+}
+
+const ONE: &str = "blas_lib_generic share/db/gfx942130.db.txt text a
+                   blas_lib_gfx942 lib/k_gfx942.co code";
+
+#[test]
+fn what_is_meant_is_allowed_with_a_reason() {
+    for line in [
+        "allow-isa \"share/db/**\" reason=\"all GPUs' parameters\"",
+        "allow-isa \"share/db/**\" package=\"libs\" mode=\"kpack\" reason=\"all GPUs' parameters\"",
+        "allow-isa \"share/x\" \"share/db/*\" reason=\"all\" optional=\"not in every build\"",
+    ] {
+        assert_eq!(warnings(ONE, line), [""; 0], "{line}");
+    }
+    for line in ["package=\"device\"", "mode=\"legacy\"", "on=\"windows\""] {
+        let line = format!("allow-isa \"share/db/**\" {line} reason=\"r\" optional=\"o\"");
+        assert_eq!(warnings(ONE, &line).len(), 1, "{line}");
+    }
+}
+
+#[test]
+fn a_line_that_allows_nothing_is_told() {
+    let told = warnings(ONE, "allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\"");
+    let idle = |glob: &str| {
+        format!(
+            "there is nothing that `allow-isa \"{glob}\"` allows\n  allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\" <- no file of a package that could need it has such a path\n  help: correct the glob, remove it, or say why it can be so: optional=\"…\"\n"
+        )
+    };
+    // Code of an ISA where it belongs needs no line.
+    assert_eq!(told, [idle("lib/k_*"), idle("gone/**")]);
+    // What is in a file whose name tells nothing, the plan does not see.
+    let unseen = "allow-isa \"share/db/**\" \"lib/libb.so.*\" reason=\"r\"";
+    assert_eq!(warnings(ONE, unseen), [""; 0]);
+}
+
+/// Links of the devel tree lead to what others ship, which is told of once.
+#[test]
+fn files_of_the_devel_tree_count_and_its_links_do_not() {
+    let lines = devel("artifacts-of \"libs\"");
+    let told = warnings(&format!("{ONE}\nblas_dev_generic include/gfx906.h text h"), &lines);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().any(|t| t.contains("package `devel` has 1 file whose path names an ISA, though the package is for none in particular: `include/gfx906.h` (gfx906)")), "{told:?}");
+}
+
+#[test]
+fn in_legacy_mode_a_family_has_its_isas() {
+    let libs = package(
+        "libs",
+        "runtime",
+        "\"x-libs-{family}\" module=\"x_libs_{family}\" per=\"family\"",
+        "artifact \"blas\" \"lib\"",
+    );
+    let entries = "blas_lib_gfx110X-all lib/k_gfx1100.co code
+                   blas_lib_gfx110X-all lib/k_gfx1101.co code
+                   blas_lib_gfx110X-all lib/k_gfx942.co code";
+    let told = Case::new(&[libs], entries).legacy().plan_and_warnings().1;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("has 1 file whose path names another ISA than that of the wheel: `lib/k_gfx942.co` (gfx942)"), "{told:?}");
+}
