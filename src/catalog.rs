@@ -17,6 +17,7 @@ mod digest;
 mod directory;
 mod duplicates;
 mod layout;
+mod origin;
 mod results;
 mod saved;
 mod scan;
@@ -24,6 +25,7 @@ mod source;
 mod unpacked;
 
 pub use directory::Directory;
+pub use origin::{BuildOrigin, SourcePin};
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::{read, scan};
 pub use source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
@@ -74,6 +76,12 @@ pub struct BuildFacts {
     pub targets: Vec<String>,
     /// Its version.
     pub version: Option<String>,
+    /// The version that it has for packages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package_version: Option<String>,
+    /// The run and the sources that it is from.
+    #[serde(default, skip_serializing_if = "BuildOrigin::is_empty")]
+    pub origin: BuildOrigin,
 }
 
 /// A child of the artifact directory that is no artifact.

@@ -178,11 +178,25 @@ impl Inputs {
         let files = manifest
             .iter()
             .map(|(name, text)| Descriptor::text(name, Sha256::of(text.as_bytes()).to_string()));
+        let origin = &catalog.build.origin;
+        let told = [("run", &origin.run), ("job", &origin.job)];
+        let told = told.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
         let whole = Descriptor::catalog(statement::ARTIFACTS, catalog.sha256());
+        let whole = told.fold(whole, |whole, (name, value)| whole.with(name, value));
+        let own = origin.commit.iter().map(|commit| Descriptor::commit("source", commit, None));
+        let pins = origin.sources.iter().map(|pin| {
+            let name = format!("source/{}", pin.path);
+            let pinned = Descriptor::commit(&name, &pin.commit, pin.url.as_deref());
+            if pin.patches.is_empty() {
+                pinned
+            } else {
+                pinned.with("patches", pin.patches.clone())
+            }
+        });
         let each = catalog.artifacts.iter().map(|artifact| {
             Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
         });
-        let dependencies = files.chain([whole]).chain(each).collect();
+        let dependencies = files.chain([whole]).chain(each).chain(own).chain(pins).collect();
         Self { builder: BuilderId::default(), invocation: None, request, dependencies }
     }
 }

@@ -89,7 +89,8 @@ impl Scene {
             ..Request::default()
         };
         let targets = list(word("build", "targets")).unwrap_or_default();
-        let build = BuildFacts { kpack_split: true, targets, version: word("build", "version") };
+        let version = word("build", "version");
+        let build = BuildFacts { kpack_split: true, targets, version, ..BuildFacts::default() };
         Self { entries: entries.into_iter().map(str::to_owned).collect(), build, request }
     }
 

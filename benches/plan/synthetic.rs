@@ -39,7 +39,8 @@ pub fn catalog(manifest: &Manifest, size: usize) -> Catalog {
         fill(&mut made, id, (rest * 55 / 100).div_ceil(device.len()), device_entry);
     }
     let targets = manifest.families.isas.keys().map(|isa| isa.as_str().to_owned()).collect();
-    made.into_catalog(BuildFacts { kpack_split: true, targets, version: Some("7.2.0".to_owned()) })
+    let version = Some("7.2.0".to_owned());
+    made.into_catalog(BuildFacts { kpack_split: true, targets, version, ..BuildFacts::default() })
 }
 
 /// The catalog of a later build: of every twenty files of plain data one is gone, one is new, one

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ArtifactId;
+use super::{ArtifactId, BuildOrigin, SourcePin};
 use crate::names::RelPath;
 use crate::source::{Code, Problem, Problems, Source};
 
@@ -79,6 +79,46 @@ pub(super) fn kpack_split(flags: &Value) -> bool {
     }
 }
 
+/// The version that packages of the build have.
+pub(super) fn package_version(flags: &Value) -> Option<String> {
+    said(flags, "rocm_package_version")
+}
+
+/// Where the build is from. A source without a commit is one of a build that knew none.
+///
+/// # Errors
+/// When something that should be a commit is none: what, in words.
+pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
+    let commit = |of: &str, text: Option<String>| match text {
+        Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
+        text => Ok(text),
+    };
+    let mut sources = Vec::new();
+    for source in flags["submodules"].as_array().into_iter().flatten() {
+        let Some(path) = said(source, "submodule_path") else { continue };
+        let Some(commit) = commit(&path, said(source, "pin_sha"))? else { continue };
+        let patches = source["patches"].as_array().into_iter().flatten();
+        let patches = patches.filter_map(Value::as_str).map(str::to_owned).collect();
+        sources.push(SourcePin { path, commit, url: said(source, "submodule_url"), patches });
+    }
+    Ok(BuildOrigin {
+        commit: commit("the build's own repository", said(flags, "the_rock_commit"))?,
+        run: said(flags, "github_run_id"),
+        job: said(flags, "github_job"),
+        sources,
+    })
+}
+
+/// A text that says something.
+fn said(object: &Value, key: &str) -> Option<String> {
+    object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// SHA-1 or SHA-256 in hexadecimal, as git prints them.
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// The targets, from a list or from a text with `;` or `,` between.
 pub(super) fn targets(info: &Value) -> Vec<String> {
     let split = |text: &str| {
@@ -117,6 +157,40 @@ mod tests {
         let lines: Vec<usize> = problems.iter().map(|p| p.labels()[0].0.line()).collect();
         assert_eq!(lines, [2, 4]);
         assert_eq!(parse_bases(&Source::new("m.txt", "a\na/\r\nb")).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_build_says_where_it_is_from() {
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        let flags = json!({
+            "the_rock_commit": sha, "github_run_id": "17", "github_job": "",
+            "rocm_package_version": "7.10.0a20260501",
+            "submodules": [
+                {"submodule_path": "half", "submodule_url": "https://example.org/half.git", "pin_sha": sha, "patches": ["p/1.patch"]},
+                {"submodule_path": "unknown", "submodule_url": null, "pin_sha": null, "patches": []},
+            ],
+        });
+        let origin = origin(&flags).unwrap();
+        assert_eq!(package_version(&flags).as_deref(), Some("7.10.0a20260501"));
+        assert_eq!(
+            (origin.commit.as_deref(), origin.run.as_deref(), origin.job),
+            (Some(sha), Some("17"), None)
+        );
+        let half = SourcePin {
+            path: "half".to_owned(),
+            commit: sha.to_owned(),
+            url: Some("https://example.org/half.git".to_owned()),
+            patches: vec!["p/1.patch".to_owned()],
+        };
+        assert_eq!(origin.sources, [half]);
+        for nothing in
+            [Value::Null, json!({}), json!([1]), json!({"submodules": 1, "the_rock_commit": 1})]
+        {
+            assert!(super::origin(&nothing).unwrap().is_empty());
+        }
+        let bad = json!({"submodules": [{"submodule_path": "half", "pin_sha": "main"}]});
+        assert_eq!(super::origin(&bad).unwrap_err(), "`main` is no commit of half");
+        assert!(super::origin(&json!({"the_rock_commit": "HEAD"})).is_err());
     }
 
     #[test]

@@ -153,8 +153,15 @@ fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts
         serde_json::from_str(&text)
             .map_err(|e| Problem::error(Code::BuildFacts, format!("{path} is not JSON: {e}")))
     };
+    let flags = json(layout::BUILD_FLAGS)?;
+    let origin = layout::origin(&flags).map_err(|fault| {
+        let text = format!("{}: {fault}", layout::BUILD_FLAGS);
+        Problem::error(Code::BuildFacts, text).help("mend the build that writes this file")
+    })?;
     Ok(BuildFacts {
-        kpack_split: layout::kpack_split(&json(layout::BUILD_FLAGS)?),
+        kpack_split: layout::kpack_split(&flags),
+        package_version: layout::package_version(&flags),
+        origin,
         targets: layout::targets(&json(layout::BUILD_TARGETS)?),
         version: text(layout::BUILD_VERSION)?
             .map(|v| v.trim().to_owned())

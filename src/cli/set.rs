@@ -44,7 +44,7 @@ pub struct SetArgs {
     #[arg(long, value_parser = systems(), hide_possible_values = true, help_heading = "Input")]
     pub system: Option<System>,
 
-    /// The version of every package (PEP 440) [default: the artifacts' own and .dev0, as 7.2.0.dev0]
+    /// The version of every package (PEP 440) [default: what the build has for packages, else its own and .dev0, as 7.2.0.dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
 

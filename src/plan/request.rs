@@ -7,7 +7,8 @@ use crate::version::Version;
 /// What the command line says of a build, beside the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The version; without it the artifacts' own as a development version: `7.2.0` gives `7.2.0.dev0`.
+    /// The version; without it the one that the build has for packages, else the artifacts' own as a
+    /// development version: `7.2.0` gives `7.2.0.dev0`.
     pub version: Option<Version>,
     /// What is appended to the names of platform directories.
     pub suffix: String,

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::binary::{self, Kind};
-use crate::catalog::{ArtifactId, Catalog, Origin};
+use crate::catalog::{ArtifactId, BuildOrigin, Catalog, Origin};
 use crate::manifest::Manifest;
 use crate::names::{ArtifactName, RelPath};
 use crate::plan::{Distribution, Form, Member, Plan, Step};
@@ -32,7 +32,8 @@ pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {
-        Bill { plan, distribution, facts: &facts }.document(&Closure::new(
+        let origin = &catalog.build.origin;
+        Bill { plan, distribution, facts: &facts, origin }.document(&Closure::new(
             manifest,
             catalog,
             [distribution],
@@ -68,6 +69,7 @@ struct Bill<'p> {
     plan: &'p Plan,
     distribution: &'p Distribution,
     facts: &'p Facts<'p>,
+    origin: &'p BuildOrigin,
 }
 
 impl<'p> Bill<'p> {
@@ -103,6 +105,13 @@ impl<'p> Bill<'p> {
         main.properties =
             vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
         main.properties.extend(variant.as_ref().map(|variant| property("target", variant)));
+        let BuildOrigin { commit, run, job, sources } = self.origin;
+        let told = [("build-commit", commit), ("build-run", run), ("build-job", job)];
+        let told = told.iter().filter_map(|(name, value)| Some(property(name, value.as_ref()?)));
+        main.properties.extend(told);
+        main.external_references.extend(sources.iter().filter_map(|pin| {
+            Some(ExternalReference::source(pin.url.as_deref()?, &pin.commit, &pin.path))
+        }));
         main
     }
 

@@ -75,6 +75,8 @@ pub(super) struct Descriptor {
     name: String,
     digest: Digest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     media_type: Option<String>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     annotations: Map<String, Value>,
@@ -86,9 +88,27 @@ impl Descriptor {
         Self {
             name: name.to_owned(),
             digest: Digest::Sha256(sha256),
+            uri: None,
             media_type: None,
             annotations: Map::new(),
         }
+    }
+
+    /// A commit of a repository; `url` is its address.
+    pub fn commit(name: &str, commit: &str, url: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            digest: Digest::GitCommit(commit.to_owned()),
+            uri: url.map(|url| format!("git+{url}@{commit}")),
+            media_type: None,
+            annotations: Map::new(),
+        }
+    }
+
+    /// With something else that is known of it.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.annotations.insert(name.to_owned(), value.into());
+        self
     }
 
     /// What a catalog says of artifacts. It has paths, sizes and the facts of ELF files, but not the
@@ -102,6 +122,7 @@ impl Descriptor {
         Self {
             name: name.to_owned(),
             digest: Digest::Sha256(sha256),
+            uri: None,
             media_type: Some("application/json".to_owned()),
             annotations,
         }

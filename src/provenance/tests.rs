@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::{BuildOrigin, SourcePin};
 use crate::names::Compression;
 use crate::names::{ArtifactName, Mode, System};
 use crate::plan::FORMAT;
@@ -98,6 +99,40 @@ fn what_it_was_made_of_is_there_with_its_digest() {
             .is_some_and(|covers| covers.contains("not the files' bytes"))
     };
     assert_eq!(made_of.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
+}
+
+#[test]
+fn run_and_sources_of_the_artifacts_are_there() {
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let pin = |path: &str, url: Option<&str>, patches: &[&str]| SourcePin {
+        path: path.to_owned(),
+        commit: sha.to_owned(),
+        url: url.map(str::to_owned),
+        patches: patches.iter().map(|p| (*p).to_owned()).collect(),
+    };
+    let mut catalog = catalog();
+    catalog.build.origin = BuildOrigin {
+        commit: Some(sha.to_owned()),
+        run: Some("17".to_owned()),
+        job: Some("build".to_owned()),
+        sources: vec![
+            pin("base/a", Some("https://example.org/a.git"), &["p/1.patch"]),
+            pin("b", None, &[]),
+        ],
+    };
+    let value = value(&Inputs::new(Request::default(), &[("packages.kdl", "p")], &catalog));
+    let made_of = &value["predicate"]["buildDefinition"]["resolvedDependencies"];
+    assert_eq!(made_of[1]["annotations"]["run"], "17");
+    assert_eq!(made_of[1]["annotations"]["job"], "build");
+    assert_eq!(made_of[3], json!({"name": "source", "digest": {"gitCommit": sha}}));
+    assert_eq!(
+        made_of[4],
+        json!({
+            "name": "source/base/a", "digest": {"gitCommit": sha},
+            "uri": format!("git+https://example.org/a.git@{sha}"), "annotations": {"patches": ["p/1.patch"]}
+        })
+    );
+    assert_eq!(made_of[5], json!({"name": "source/b", "digest": {"gitCommit": sha}}));
 }
 
 #[test]

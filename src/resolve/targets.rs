@@ -212,10 +212,18 @@ pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// The version that is asked for, else a development version of the artifacts' own.
+/// The version that is asked for, else the one that the build has for packages, else a development
+/// version of the artifacts' own.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
+    }
+    let impossible = |e: VersionError| {
+        Problem::error(Code::ImpossibleVersion, e.to_string())
+            .help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+    };
+    if let Some(text) = &catalog.build.package_version {
+        return text.parse().map_err(impossible);
     }
     let Some(text) = catalog.build.version.as_deref() else {
         return Err(Problem::usage(
@@ -225,10 +233,7 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
         .help("give it: --version 7.2.0"));
     };
     let own: Result<Version, VersionError> = text.parse();
-    own.map(|version| version.development()).map_err(|e| {
-        Problem::error(Code::ImpossibleVersion, e.to_string())
-            .help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
-    })
+    own.map(|version| version.development()).map_err(impossible)
 }
 
 /// The levels above what is built that artifacts are there for.

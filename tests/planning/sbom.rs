@@ -1,5 +1,6 @@
 //! What the software bill of materials of a wheel says.
 
+use rockpack::catalog::{BuildOrigin, SourcePin};
 use rockpack::plan::Plan;
 use rockpack::provenance;
 use rockpack::provenance::Document;
@@ -247,4 +248,30 @@ fn addresses_are_quoted() {
     assert_eq!(document["metadata"]["component"]["purl"], "pkg:pypi/x-core@1%212.0%2Blocal");
     let url = &component(&document, "_x_core/lib/libx.so.1")["externalReferences"][0]["url"];
     assert_eq!(url, "x_core-1!2.0+local.dist-info/licenses/share/doc/a%3Ab%23c%25/LICENSE");
+}
+
+#[test]
+fn the_wheel_says_of_which_run_and_sources_it_is() {
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let mut case = case();
+    let pin = |path: &str, url: Option<&str>| SourcePin {
+        path: path.to_owned(),
+        commit: sha.to_owned(),
+        url: url.map(str::to_owned),
+        patches: Vec::new(),
+    };
+    case.catalog.build.origin = BuildOrigin {
+        commit: Some(sha.to_owned()),
+        run: Some("17".to_owned()),
+        job: None,
+        sources: vec![pin("base/a", Some("https://example.org/a b.git")), pin("b", None)],
+    };
+    let document = document(&case, "x-core");
+    let main = &document["metadata"]["component"];
+    assert_eq!(property(main, "build-commit"), [sha]);
+    assert_eq!(property(main, "build-run"), ["17"]);
+    assert!(property(main, "build-job").is_empty());
+    let url = format!("git+https://example.org/a%20b.git@{sha}");
+    let vcs = serde_json::json!([{"type": "vcs", "url": url, "comment": "base/a"}]);
+    assert_eq!(main["externalReferences"], vcs);
 }

@@ -244,3 +244,31 @@ fn a_directory_without_artifacts_is_an_error_that_says_what_one_is_called() {
     file(dir.path(), "x/y", "z");
     assert_eq!(problems(&dir), ["no artifact in DIR: none of its 1 children is one"]);
 }
+
+/// What the build says of itself; a saved catalog has it too.
+#[test]
+fn run_and_sources_are_read_from_the_builds_own_file() {
+    let dir = artifacts();
+    let path = "base_lib_generic/stage/share/therock/therock_manifest.json";
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let text = format!(
+        r#"{{"the_rock_commit": "{sha}", "github_run_id": "17", "rocm_package_version": "7.2.0rc1",
+        "submodules": [{{"submodule_path": "base/half", "submodule_url": "https://example.org/h.git", "pin_sha": "{sha}", "patches": []}}],
+        "flags": {{"KPACK_SPLIT_ARTIFACTS": true}}}}"#
+    );
+    file(dir.path(), path, text);
+    let found = scan(&dir);
+    let build = &found.build;
+    assert!(build.kpack_split);
+    assert_eq!(build.package_version.as_deref(), Some("7.2.0rc1"));
+    assert_eq!((build.origin.run.as_deref(), build.origin.sources.len()), (Some("17"), 1));
+    let saved = dir.path().join("saved.json");
+    found.save(&saved).unwrap();
+    assert_eq!(Catalog::load(&saved).unwrap().build.origin, build.origin);
+    file(dir.path(), path, r#"{"the_rock_commit": "main"}"#);
+    fs::remove_file(saved).unwrap();
+    assert_eq!(
+        problems(&dir),
+        ["share/therock/therock_manifest.json: `main` is no commit of the build's own repository"]
+    );
+}

@@ -255,6 +255,19 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
     );
 }
 
+/// What packages of the build are called elsewhere goes before what is made of its version.
+#[test]
+fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
+    let mut case = case().asking(|r| r.version = None);
+    case.catalog.build.version = Some("7.2.0".to_owned());
+    case.catalog.build.package_version = Some("7.2.0a20260501".to_owned());
+    assert_eq!(case.plan().version.as_str(), "7.2.0a20260501");
+    case.catalog.build.package_version = Some("main".to_owned());
+    assert!(case.problem().contains("(PEP 440)"), "{}", case.problem());
+    let asked = case.asking(|r| r.version = Some("1.0".parse().unwrap()));
+    assert_eq!(asked.plan().version.as_str(), "1.0");
+}
+
 /// What `isa gfx1100` lacks while others have it is told, unless families.kdl says so.
 #[test]
 fn an_artifact_that_an_isa_lacks_is_told() {

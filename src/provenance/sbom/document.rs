@@ -282,22 +282,32 @@ pub(super) struct ExternalReference {
     #[serde(rename = "type")]
     kind: Cow<'static, str>,
     url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 impl ExternalReference {
+    /// A commit of the repository at `url`, which is at `path` in the build's own.
+    pub fn source(url: &str, commit: &str, path: &str) -> Self {
+        let url = encoded(&format!("git+{url}@{commit}"), OF_ADDRESS);
+        Self { kind: "vcs".into(), url, comment: Some(path.to_owned()) }
+    }
+
     /// A page on the net.
     pub fn website(url: &str) -> Self {
-        Self { kind: "website".into(), url: url.to_owned() }
+        Self { kind: "website".into(), url: url.to_owned(), comment: None }
     }
 
     /// A licence text at `path` below site-packages.
     pub fn license(path: &str) -> Self {
-        Self { kind: "license".into(), url: encoded(path, OF_PATH) }
+        Self { kind: "license".into(), url: encoded(path, OF_PATH), comment: None }
     }
 }
 
 /// What stays as it is in the path of a relative reference (RFC 3986, without `:`).
 pub(super) const OF_PATH: &str = "/-._~!$&'()*+,;=@";
+/// What stays as it is in an address (RFC 3986, reserved and unreserved).
+pub(super) const OF_ADDRESS: &str = ":/?#[]@!$&'()*+,;=-._~%";
 /// What stays as it is in the version of a package URL.
 pub(super) const OF_PURL: &str = "-._~";
 

@@ -18,6 +18,7 @@ impl Statement {
             name: SOURCE.to_owned(),
             digest: Digest::GitCommit(commit.to_owned()),
             media_type: None,
+            uri: None,
             annotations: Map::new(),
         };
         let definition = BuildDefinition {
