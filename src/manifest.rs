@@ -167,6 +167,8 @@ pub struct Package {
     pub artifacts_of: Vec<Spanned<PackageName>>,
     /// Artifacts it takes.
     pub artifacts: Vec<ArtifactRule>,
+    /// Artifacts of which it takes what they have for single targets too (devel only).
+    pub every_target_of: Vec<Spanned<ArtifactName>>,
     /// Artifacts it does not take after all.
     pub without_artifacts: Vec<Spanned<ArtifactName>>,
     /// Components it does not take after all.
@@ -206,6 +208,7 @@ impl Package {
     pub fn rule_count(&self) -> usize {
         let names = self.requires.len()
             + self.artifacts_of.len()
+            + self.every_target_of.len()
             + self.without_artifacts.len()
             + self.keep_links.len();
         let paths = self.includes.len()

@@ -1,5 +1,7 @@
 //! Distributions as the manifest and the targets make them, before any file is in them.
 
+use std::collections::BTreeSet;
+
 use super::targets::Targets;
 use crate::catalog::ArtifactId;
 use crate::manifest::{self, Families, Manifest, Package};
@@ -11,6 +13,8 @@ use crate::target::{Per, Variant};
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
+    /// The targets that are built, of a distribution that takes what some artifacts have for any of them.
+    pub every_target: BTreeSet<String>,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
@@ -25,7 +29,14 @@ pub(super) struct ResolvedDist<'a> {
 impl ResolvedDist<'_> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
-        self.variant.takes(&id.family, self.families.home(&id.family))
+        let home = self.families.home(&id.family);
+        self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
+    }
+
+    /// Whether a line takes what an artifact has for any target that is built.
+    fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
+        self.every_target.contains(home)
+            && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
     /// Whether an artifact built for this is installed together with it.
@@ -134,11 +145,19 @@ fn dist<'a>(
         platform_dir: owner.platform_dir(suffix)?,
         directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
         families: &manifest.families,
+        every_target: every_target(package, &variant, targets),
         package,
         declared,
         variant,
         name,
     })
+}
+
+fn every_target(package: &Package, variant: &Variant, targets: &Targets) -> BTreeSet<String> {
+    if package.every_target_of.is_empty() || *variant != Variant::None {
+        return BTreeSet::new();
+    }
+    targets.built.iter().chain(targets.levels.keys()).cloned().collect()
 }
 
 fn not_a_directory(text: &str) -> NameError {

@@ -206,3 +206,86 @@ fn an_artifact_of_a_level_is_there_for_its_isas() {
     assert_eq!(files(&case.plan(), "x-device-gfx12-5").len(), 2);
     assert_eq!(files(&case.plan(), "x-device-gfx12").len(), 1);
 }
+
+/// What artifacts are split by: static libraries, engines, databases in directories, translations.
+const PATHS: &str = "ck_dev_generic include/ck.h text h
+                     ck_dev_gfx942 lib/libdevice_conv_operations_gfx942_xnackp.a data 9
+                     ck_dev_gfx1250 lib/libdevice_conv_operations_gfx1250.a data 9
+                     ck_dev_gfx1250-strict lib/libdevice_conv_operations_gfx1250_strict.a data 9
+                     ck_dev_gfx1201 lib/device_conv_operations_gfx1201.lib data 9
+                     tool_run_generic bin/tool exe
+                     tool_run_gfx1250 share/tool/translations/gfx1250-b0-a0/v1/a.man text m
+                     tool_run_gfx1250 share/tool/translations/gfx1250-b0-a0/v1/a.obj data 9
+                     blas_lib_gfx942 lib/engines/arch_content/rocke/sdpa/gfx942/k.co code
+                     blas_lib_gfx942 lib/hipblaslt/library/gfx942/TensileManifest.txt text t
+                     blas_lib_gfx942 lib/libk_gfx942.so so libk_gfx942.so
+                     blas_lib_gfx1201 lib/k_gfx1201.co code
+                     blas_lib_gfx1250 lib/engines/arch_content/rocke/sdpa/gfx1250/k.co code
+                     blas_test_gfx942 bin/engines/test_arch_content/rocke/sdpa/gfx942/k.co code";
+
+fn with_devel(lines: &str, allowed: &str) -> Case {
+    let [meta, libs, device] = packages();
+    let devel = super::support::devel(&format!(
+        "artifacts-of \"libs\"\n{lines}\nwithout-component \"test\" optional=\"tests are an option\""
+    ));
+    let drop = "drop \"**\" component=\"test\" reason=\"tests\"\n".to_owned();
+    let packages = [meta, libs, device, devel, drop, allowed.to_owned()];
+    let entries = format!("blas_lib_generic b text b\n{PATHS}");
+    Case::new(&packages, &entries).families(&format!("{FAMILIES}{KINDS}"))
+}
+
+const ALLOWED: &str = "allow-isa \"lib/*device_*_operations_gfx*.{a,lib}\" \"share/tool/translations/**\" package=\"devel\" reason=\"for every ISA\" optional=\"a build can be for one\"\n";
+
+#[test]
+fn a_devel_package_takes_what_artifacts_have_for_every_target() {
+    let lines = "artifact \"ck\"\nartifact \"tool\"\nevery-target-of \"ck\" \"tool\"";
+    let plan = with_devel(lines, ALLOWED).plan();
+    let archived = super::support::archived(&plan, "x-devel");
+    let own: Vec<&str> =
+        archived.iter().filter_map(|m| m.split_once(" copy ")).map(|m| m.0).collect();
+    assert_eq!(
+        own,
+        [
+            "bin/tool",
+            "include/ck.h",
+            "lib/device_conv_operations_gfx1201.lib",
+            "lib/libdevice_conv_operations_gfx1250.a",
+            "lib/libdevice_conv_operations_gfx1250_strict.a",
+            "lib/libdevice_conv_operations_gfx942_xnackp.a",
+            "share/tool/translations/gfx1250-b0-a0/v1/a.man",
+            "share/tool/translations/gfx1250-b0-a0/v1/a.obj",
+        ],
+        "{archived:#?}"
+    );
+    assert!(plan.unowned.is_empty(), "{:?}", plan.unowned);
+    assert_eq!(
+        files(&plan, "x-device-gfx942"),
+        [
+            ".devel_links/gfx942.json render",
+            "lib/engines/arch_content/rocke/sdpa/gfx942/k.co copy blas_lib_gfx942",
+            "lib/hipblaslt/library/gfx942/TensileManifest.txt copy blas_lib_gfx942",
+            "lib/libk_gfx942.so copy blas_lib_gfx942"
+        ]
+    );
+}
+
+#[test]
+fn without_that_they_are_in_no_package() {
+    let plan = with_devel("artifact \"ck\"\nartifact \"tool\"", "").plan();
+    let unowned: Vec<String> = plan.unowned.iter().map(|u| u.origin.artifact.to_string()).collect();
+    assert_eq!(unowned.len(), 6, "{unowned:?}");
+    // Of targets that are not built nothing is taken, and nothing is missed.
+    let lines = "artifact \"ck\"\nartifact \"tool\"\nevery-target-of \"ck\" \"tool\"";
+    let plan = with_devel(lines, ALLOWED).linux(&["gfx942"]).plan();
+    let archived = super::support::archived(&plan, "x-devel").join("\n");
+    assert!(archived.contains("gfx942_xnackp.a") && !archived.contains("gfx1250"), "{archived}");
+    assert!(plan.unowned.is_empty(), "{:?}", plan.unowned);
+}
+
+#[test]
+fn what_is_for_every_target_in_a_devel_package_wants_a_reason() {
+    let lines = "artifact \"ck\"\nevery-target-of \"ck\"";
+    let told = with_devel(lines, "").plan_and_warnings().1;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("package `devel` has 4 files whose paths name an ISA"), "{told:?}");
+}

@@ -145,7 +145,7 @@ fn check_searched(
     }
 }
 
-/// What is left out has to be among what is taken, in whatever mode.
+/// What is left out, or taken for every target, has to be among what is taken, in whatever mode.
 fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
     let inherited = outline
         .artifacts_of
@@ -155,22 +155,22 @@ fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
     let unknown = sources.len() <= outline.artifacts_of.len()
         || sources.iter().any(|source| !source.all_artifacts);
     let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
-    for name in
-        outline.without_artifacts.iter().filter(|name| !unknown && !taken.contains(&&name.value))
-    {
+    let left_out = outline.without_artifacts.iter();
+    let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
+    let every = outline.every_target_of.iter();
+    let every = every.map(|name| (name, Code::MissingArtifact, "", "takes"));
+    let lines =
+        left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
+    for (name, code, anyway, does) in lines {
         let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
-        let problem = Problem::error(
-            Code::LeavesOutNothing,
-            format!(
-                "package `{}` does not take artifact `{}` anyway",
-                outline.name.value, name.value
-            ),
-        );
+        let package = &outline.name.value;
+        let message =
+            format!("package `{package}` does not take artifact `{}`{anyway}", name.value);
         faults.report(
-            problem
-                .label(&name.place, format!("leaves out nothing{hint}"))
+            Problem::error(code, message)
+                .label(&name.place, format!("{does} nothing{hint}"))
                 .help("correct the name, or remove the line"),
         );
     }

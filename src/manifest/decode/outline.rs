@@ -31,6 +31,7 @@ pub(super) struct Outline {
     /// Whether every `artifact` line was decoded.
     pub all_artifacts: bool,
     pub artifacts_of: Vec<Spanned<PackageName>>,
+    pub every_target_of: Vec<Spanned<ArtifactName>>,
     pub without_artifacts: Vec<Spanned<ArtifactName>>,
 }
 

@@ -12,9 +12,20 @@ use crate::manifest::{
     Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule, RequireDistRule,
     RequireRule, RpathRule, Rules, Template,
 };
-use crate::names::{PackageName, RelPath};
+use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::Spanned;
 use crate::target::Condition;
+
+/// Artifacts of those that are taken: of which also what is for single targets, and which are not after all.
+fn named_again<'a>(
+    lines: &mut Block<'a>,
+    scope: &Scope<'_, 'a>,
+) -> (Vec<Spanned<ArtifactName>>, Vec<Spanned<ArtifactName>>) {
+    let every = lines.every("every-target-of", |n| Some(scope.every_target_of(n))).concat();
+    let without =
+        lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
+    (every, without)
+}
 
 /// Reads one `package`. Every line is read before any of them can fail, so that all mistakes show.
 pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Package> {
@@ -47,8 +58,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
     let told_artifacts = lines.count("artifact");
     let artifacts = lines.every("artifact", |n| rules::artifact(n, &scope));
-    let without_artifacts =
-        lines.every("without-artifact", |n| scope.name_once(n, "without-artifact", "an artifact"));
+    let (every_target_of, without_artifacts) = named_again(&mut lines, &scope);
     let without_components = lines.every("without-component", |n| rules::component(n, &scope));
     let includes: Rules<PathRule> = rules::paths(&mut lines, &scope, "include");
     let excludes: Rules<PathRule> = rules::paths(&mut lines, &scope, "exclude");
@@ -86,6 +96,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
                 .collect(),
             all_artifacts: artifacts.len() == told_artifacts,
             artifacts_of: artifacts_of.clone().unwrap_or_default(),
+            every_target_of: every_target_of.clone(),
             without_artifacts: without_artifacts.clone(),
         }
     }));
@@ -105,6 +116,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         extras,
         artifacts_of: artifacts_of.unwrap_or_default(),
         artifacts,
+        every_target_of,
         without_artifacts,
         without_components,
         includes,

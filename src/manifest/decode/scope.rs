@@ -2,6 +2,7 @@
 
 use super::{Context, FromText, Node, Once};
 use crate::manifest::PackageKind;
+use crate::names::ArtifactName;
 use crate::source::{Place, Spanned};
 use crate::target::Condition;
 
@@ -33,5 +34,14 @@ impl<'c, 'a> Scope<'c, 'a> {
         let name = node.argument::<T>(what)?;
         self.give(line, &name.value.to_string(), Condition::default(), &name.place);
         Some(name)
+    }
+
+    /// Artifacts of which a devel package takes what they have for single targets.
+    pub fn every_target_of(&self, node: &mut Node<'_>) -> Vec<Spanned<ArtifactName>> {
+        let names = node.at_least_one::<ArtifactName>("an artifact");
+        for name in &names {
+            self.give("every-target-of", name.as_str(), Condition::default(), &name.place);
+        }
+        names
     }
 }

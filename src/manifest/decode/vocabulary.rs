@@ -335,7 +335,7 @@ pub(super) const FAMILIES: &[NodeSpec] = &[
         ),
         optional("product", "The products that have it, for readers."),
     ])
-    .example(r#"isa "gpu90" "gpu9-all" "server-all" product="Example 90""#),
+    .example(r#"isa "gpu90" "gpu9-all" "server-all" mach=0x2c product="Example 90""#),
     NodeSpec::new(
         "level",
         Arity::Any,

@@ -157,6 +157,16 @@ pub const PACKAGE: &[NodeSpec] = &[
     ])
     .example(r#"artifact "blas" "lib" "run" optional="not in every build""#),
     NodeSpec::new(
+        "every-target-of",
+        Arity::Any,
+        r#"every-target-of "NAME" "NAME""#,
+        "Takes of artifacts that the package takes also what they have for single targets that are built, such as static libraries of one ISA. \
+         In devel packages with one distribution for all.",
+    )
+    .of(&[Devel])
+    .with(&[part(ArgKind::OneOrMore, "NAME", "An artifact.")])
+    .example(r#"every-target-of "blas""#),
+    NodeSpec::new(
         "without-artifact",
         Arity::Any,
         r#"without-artifact "NAME""#,

@@ -81,6 +81,9 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             // It leaves out what is taken.
             lines.push(("artifact", r#"artifact "profiler""#));
         }
+        if inside.name == "every-target-of" {
+            lines.push(("artifact", r#"artifact "blas""#));
+        }
         let text = project() + &block(&head, &lines, inside) + OTHERS;
         // A selector ships no program: its scripts call functions.
         if kind == PackageKind::Selector {
@@ -149,6 +152,7 @@ impl Sample {
             !families.isas.is_empty()
                 || !families.subprojects.is_empty()
                 || !families.axes.is_empty()
+                || !families.levels.is_empty()
         };
         let (asked, problems) = faults.into_asked();
         let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
