@@ -13,7 +13,7 @@ mod elf;
 mod msgpack;
 mod reading;
 
-pub use elf::of_elf;
+pub use elf::of_binary;
 pub use reading::{Reading, Sink};
 
 /// The targets that a file has code for.

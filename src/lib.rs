@@ -26,7 +26,7 @@
 //! * [`demo`] makes a small artifact directory to try all of it on.
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
-//! [`binary`] reads facts of ELF and PE files, [`elf`] edits ELF files, and [`archive`] writes wheels, sdists and tarballs; none of them knows
+//! [`device_code`] reads for which GPUs files have code, [`binary`] facts of ELF and PE files, [`elf`] edits ELF files, and [`archive`] writes wheels, sdists and tarballs; none of them knows
 //! anything of packaging ROCm. [`regular`] opens input files, [`identity`] tells whether bytes are those seen before, and [`cleanup`] knows what has to go when
 //! the process is told to end. What happens on the way is reported as [`event::Event`]s.
 

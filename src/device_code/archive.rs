@@ -1,5 +1,5 @@
 //! Archives of device code: `KPAK`, a version, where the table of contents begins, compressed code,
-//! and the table at the end (TheRock's RFC 0008). The table is MessagePack: `toc` maps each program
+//! and the table at the end (RFC 0008 of `TheRock`). The table is `MessagePack`: `toc` maps each program
 //! or library to a map from targets to what there is for them.
 
 use std::collections::BTreeSet;
@@ -55,7 +55,9 @@ pub(super) mod tests {
 
     fn map(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let mut out = vec![0x80 | u8::try_from(entries.len()).unwrap()];
-        entries.iter().for_each(|(key, value)| out.extend([text(key), value.clone()].concat()));
+        for (key, value) in entries {
+            out.extend([text(key), value.clone()].concat());
+        }
         out
     }
 

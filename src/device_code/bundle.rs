@@ -94,10 +94,7 @@ pub(super) mod tests {
 
     /// A bundle with a byte of code for each ID.
     pub fn bundle(ids: &[&str]) -> Vec<u8> {
-        let mut bundle = MAGIC.to_vec();
-        let mut number = |n: usize| bundle.extend((n as u64).to_le_bytes());
-        number(ids.len());
-        let mut bundle = bundle;
+        let mut bundle = [&MAGIC[..], &(ids.len() as u64).to_le_bytes()].concat();
         for id in ids {
             for n in [4096, 1, id.len()] {
                 bundle.extend((n as u64).to_le_bytes());

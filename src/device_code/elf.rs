@@ -1,4 +1,4 @@
-//! ELF files: code objects by their headers, bundles in programs and libraries by their places.
+//! Binaries: code objects by their headers, bundles in programs and libraries by their places.
 
 use std::io::{self, BufReader, Read};
 
@@ -11,24 +11,27 @@ const AMDGPU: u16 = 224;
 const MACH: u32 = 0xff;
 /// `ELFCLASS64`.
 const CLASS_64: u8 = 2;
-/// A bundle in a program or a library begins at a multiple of this: compilers align it so, and
+/// A bundle in an ELF program or library begins at a multiple of this: compilers align it so, and
 /// linkers keep that in the file, for the part of it is mapped in pages.
 const ALIGNMENT: usize = 4096;
+/// In PE files sections are less aligned in the file than in memory (PE format, `FileAlignment`).
+const ALIGNMENT_PE: usize = 512;
 /// How much is read at once.
 const PIECE: usize = 256 * ALIGNMENT;
 
-/// What an ELF file has code for. Bytes that only look like a bundle tell nothing.
+/// What an ELF or PE file has code for. Bytes that only look like a bundle tell nothing.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn of_elf(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
+pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     let (mut code, mut start) = (Code::default(), [0; 52]);
     let len = file.len()?;
     if len < start.len() as u64 {
         return Ok(code);
     }
     file.read_exact_at(0, &mut start)?;
-    if u16::from_le_bytes([start[18], start[19]]) == AMDGPU {
+    let is_elf = start.starts_with(b"\x7fELF");
+    if is_elf && u16::from_le_bytes([start[18], start[19]]) == AMDGPU {
         let at = if start[4] == CLASS_64 { 48 } else { 36 };
         let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
         code.machs.insert(u32::from_le_bytes(flags) & MACH);
@@ -38,7 +41,8 @@ pub fn of_elf(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     while offset < len {
         let size = usize::try_from(len - offset).unwrap_or(PIECE).min(PIECE);
         file.read_exact_at(offset, &mut piece[..size])?;
-        for at in (0..size).step_by(ALIGNMENT) {
+        let alignment = if is_elf { ALIGNMENT } else { ALIGNMENT_PE };
+        for at in (0..size).step_by(alignment) {
             if bundle::is_one(&piece[at..size.min(at + 24)]) {
                 let from = Cursor { file, at: offset + at as u64, len };
                 code.ids.extend(bundle::targets(BufReader::new(from)).unwrap_or_default());
@@ -77,8 +81,8 @@ mod tests {
             let mut file = [&b"\x7fELF"[..], &[class, 1, 1, 64], &[0; 56]].concat();
             file[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
             file[at..at + 4].copy_from_slice(&0x54c_u32.to_le_bytes());
-            assert_eq!(of_elf(&file).unwrap().machs, [0x4c].into());
-            assert!(of_elf(&file[..40].to_vec()).unwrap().is_empty());
+            assert_eq!(of_binary(&file).unwrap().machs, [0x4c].into());
+            assert!(of_binary(&file[..40].to_vec()).unwrap().is_empty());
         }
     }
 
@@ -96,8 +100,10 @@ mod tests {
         put(5 * ALIGNMENT + 40, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx1100"]));
         put(300 * ALIGNMENT - 30, b"__CLANG_OFFLOAD_BUNDLE__");
         assert_eq!(
-            of_elf(&file).unwrap().ids,
+            of_binary(&file).unwrap().ids,
             ["gfx906", "gfx908:sramecc+"].map(str::to_owned).into()
         );
+        let dll = [&b"MZ"[..], &[0; 1534], &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx942"])].concat();
+        assert_eq!(of_binary(&dll).unwrap().ids, ["gfx942".to_owned()].into());
     }
 }

@@ -1,4 +1,4 @@
-//! As much of MessagePack as a table of contents takes: maps are walked, all else is stepped over.
+//! As much of `MessagePack` as a table of contents takes: maps are walked, all else is stepped over.
 //!
 //! A crate would decode values into a tree. Here nothing is kept but keys, depth is counted, and
 //! no length in the bytes is believed before as many bytes are there.
@@ -136,6 +136,6 @@ mod tests {
         assert!(Reader::new(&[0xdd, 0xff, 0xff, 0xff, 0xff]).skip().is_none());
         assert!(Reader::new(&[0xdb, 0xff, 0xff, 0xff, 0xff]).skip().is_none());
         assert!(Reader::new(&[0xc1]).skip().is_none());
-        assert!(Reader::new(&[0x91; 100_000]).skip().is_none());
+        assert!(Reader::new(&vec![0x91; 100_000]).skip().is_none());
     }
 }

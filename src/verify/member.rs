@@ -61,13 +61,13 @@ fn content(
     if matches!(kind, package::Kind::Elf | package::Kind::Pe) && !entry.is_stored() {
         let mut kept = Kept::of_size(entry.size)?;
         let fault = fault(content.copy_to(&mut kept))?;
-        let code = of_elf(&kept, targets)?;
+        let code = of_binary(&kept, targets)?;
         return Ok((fault, binary(&kept), code));
     }
     if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
         let fault = fault(content.copy_to(&mut io::sink()))?;
         let file = zip.packed(entry);
-        return Ok((fault, binary(&file), of_elf(&file, targets)?));
+        return Ok((fault, binary(&file), of_binary(&file, targets)?));
     }
     let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&entry.name)));
     let fault = fault(match &mut sink {
@@ -80,8 +80,8 @@ fn content(
     Ok((fault, kind, code))
 }
 
-fn of_elf(file: &(impl ReadAt + ?Sized), targets: Option<&Targets>) -> io::Result<Code> {
-    targets.map_or_else(|| Ok(Code::default()), |_| device_code::of_elf(file))
+fn of_binary(file: &(impl ReadAt + ?Sized), targets: Option<&Targets>) -> io::Result<Code> {
+    targets.map_or_else(|| Ok(Code::default()), |_| device_code::of_binary(file))
 }
 
 /// Why bytes are not what the archive says; an error where the disk is at fault.

@@ -115,6 +115,11 @@ fn sdist(
     (codes, title, Box::new(move |dir| fs_err::write(dir.join("demo-1.0.tar.gz"), make()).unwrap()))
 }
 
+/// An archive of device code without its table of contents.
+fn cut_archive() -> Vec<u8> {
+    [&b"KPAK"[..], &1_u32.to_le_bytes(), &u64::MAX.to_le_bytes(), &[0; 64]].concat()
+}
+
 /// Every case, in the order of the codes.
 pub fn cases() -> Vec<Case> {
     [archives(), members(), records(), metadata(), names(), programs(), sets(), sdists()]
@@ -371,6 +376,9 @@ fn programs() -> Vec<Case> {
         })
     };
     vec![
+        any(&[Code::UnreadCode], "an archive of device code that is cut", |wheel| {
+            wheel.add(Member::new("demo/.kpack/x.kpack", cut_archive()));
+        }),
         linux(&[NotExecutable], "a program without an execute bit", |w| {
             w.add(Member::new("demo/bin/tool", exec_stub(StubMachine::X86_64, "../x").unwrap()));
         }),

@@ -202,7 +202,7 @@ fn a_line_that_allows_nothing_is_told() {
         text(&output.stderr).contains("nothing is found that `allow-isa \"lib/*.hsaco\"` allows")
     };
     assert!(told("lib/x.hsaco", b"no code", line));
-    assert!(!told("lib/x.hsaco", b"no code", &line.replace("\n", " optional=\"why\"\n")));
+    assert!(!told("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
     // Where there is no such file, that is the plan's to tell.
     assert!(!told("lib/x.txt", b"no code", line));
 }
