@@ -26,9 +26,10 @@ mod listing;
 mod node_spec;
 mod platform_tag;
 mod project;
-pub mod python;
+mod python;
 mod reader;
 mod readme;
+pub mod setting;
 mod template;
 mod warnings;
 
@@ -44,8 +45,12 @@ pub use listing::Listing;
 pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
-pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
+pub use python::{
+    Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
+    ReadyWheel, Requirement, RequirementError, SourceProject, WheelSource,
+};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use setting::{Filling, Setting};
 pub use template::{Template, TemplateError};
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
@@ -66,7 +71,7 @@ pub struct Manifest {
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.
     pub missing_libraries: Vec<LibraryRule>,
-    /// Python projects and finished wheels.
+    /// Source projects and finished wheels.
     pub python: Python,
     /// ISAs and the families they are in.
     pub families: Families,

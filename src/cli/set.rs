@@ -74,6 +74,10 @@ pub struct SetArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
+    /// Another value for a `variable` of packages.kdl; repeated for several
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Packages")]
+    pub variable: Vec<(String, String)>,
+
     /// Fail when the artifacts have an unowned file: no package takes it, and no rule drops it
     #[arg(long, help_heading = "Packages")]
     pub deny_unowned: bool,
@@ -124,6 +128,7 @@ impl SetArgs {
             platform_tag: self.platform_tag.clone().or(platform_tag),
             sources,
             only: self.only.clone(),
+            variables: self.variable.clone(),
             compression: self
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
@@ -131,6 +136,12 @@ impl SetArgs {
             deny_unowned: self.deny_unowned,
         }
     }
+}
+
+/// A name and a value, with `=` between.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// The modes by their names, so that shells can complete them.

@@ -27,6 +27,7 @@ mod once;
 mod outline;
 mod package;
 mod project;
+mod projects_check;
 mod python;
 mod readme;
 mod rules;
@@ -138,11 +139,11 @@ fn packages_file(
     let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
-    let projects = nodes.every("python-project", |node| python::project(node, &context));
-    let wheels = nodes.every("wheel", python::wheel);
+    let python = source_projects(&mut nodes, &context);
     nodes.finish();
-    python::check(&context, &projects, &wheels, &named(faults, file, &["python-project", "wheel"]));
-    check::circles(faults, &projects);
+    let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
+    projects_check::check(&context, &python, &declared);
+    check::circles(faults, &python.projects);
     if let Some(project) = &project {
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }
@@ -155,7 +156,6 @@ fn packages_file(
     );
     context.report_unknown();
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
-    let python = Python { projects, wheels };
     Some(PackagesFile {
         project: project?,
         packages,
@@ -165,6 +165,19 @@ fn packages_file(
         missing_libraries,
         python,
     })
+}
+
+/// Projects and wheels, and what they share. Native projects come first: nothing that they are built after is Python's.
+fn source_projects<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Python {
+    let mut projects = nodes.every("native-project", |node| python::native(node, context));
+    projects.extend(nodes.every("python-project", |node| python::project(node, context)));
+    Python {
+        projects,
+        wheels: nodes.every("wheel", python::wheel),
+        checkouts: nodes.every("source", python::checkout),
+        variables: nodes.every("variable", python::variable),
+        every: nodes.at_most_once("every-project", python::every_project).unwrap_or_default(),
+    }
 }
 
 /// The first arguments of nodes with these names, also of nodes that cannot be decoded.

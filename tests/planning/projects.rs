@@ -39,7 +39,8 @@ fn sources() -> Sources {
     let files = ["wheels/extras-1-cp311-cp311-any.whl", "wheels/extras-1-cp312-cp312-any.whl"]
         .map(|path| path.parse().unwrap());
     Sources {
-        projects: ["tools", "bindings", "runtime"].map(name).into(),
+        projects: ["tools", "bindings", "runtime"].map(|text| (name(text), 0)).into(),
+        lacking: BTreeMap::new(),
         wheels: BTreeMap::from([(name("extras"), files.to_vec())]),
     }
 }

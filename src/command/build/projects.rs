@@ -20,7 +20,13 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
     let sources =
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
-    Ok(Settings { sources, python: args.python.clone(), jobs, offline: args.no_index })
+    Ok(Settings {
+        sources,
+        python: args.python.clone(),
+        jobs,
+        offline: args.no_index,
+        anew: args.rebuild,
+    })
 }
 
 /// Whether the machine can build those of the plan.
