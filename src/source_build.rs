@@ -29,6 +29,7 @@ mod native;
 mod place;
 mod process;
 mod project;
+mod repair;
 mod schedule;
 mod survey;
 mod taken;

@@ -100,6 +100,8 @@ pub struct SourceProject {
     pub config_settings: Vec<(Spanned<String>, Spanned<Setting>)>,
     /// Built in an environment of its own, rather than in that of the Python that builds.
     pub isolated: bool,
+    /// Its wheel gets the libraries that it needs of native projects.
+    pub repair: bool,
     /// Why its sources can be absent.
     pub optional: Option<String>,
     /// How it is installed into a directory, where that is what it makes.

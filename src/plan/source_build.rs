@@ -43,6 +43,9 @@ pub struct ProjectBuild {
     pub config_settings: BTreeMap<String, Vec<String>>,
     /// Whether it is built in an environment of its own.
     pub isolated: bool,
+    /// Whether its wheel gets the libraries that it needs of native projects.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
     /// Whether it is given the devel package's tree.
     pub devel: bool,
     /// Where it is declared: `packages.kdl:12`.
@@ -134,6 +137,7 @@ impl ProjectBuild {
             format!("runs {}{}", command.words.join(" "), condition.unwrap_or_default())
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
+        given.extend(self.repair.then(|| "with the libraries that it needs".to_owned()));
         given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
         given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));

@@ -160,6 +160,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         pass: given.pass,
         config_settings: given.config_settings,
         isolated: project.isolated,
+        repair: project.repair,
         devel,
         rule: project.name.place.shown(),
     });

@@ -9,7 +9,7 @@ use fs_err as fs;
 
 use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, wheel_in};
 use super::tools::Tools;
-use super::{Settings, checkout, native, variables, wheelhouse};
+use super::{Settings, checkout, native, repair, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
 use crate::plan::ProjectBuild;
 
@@ -103,7 +103,18 @@ impl Site<'_> {
         } else {
             self.beside(&directory, &settings, &out, place)?;
         }
-        Ok(vec![wheel_in(&out, &project.name)?])
+        let wheel = wheel_in(&out, &project.name)?;
+        if project.repair {
+            let libraries =
+                project.after.iter().map(|name| self.kept.join(name.as_str()).join("lib"));
+            let site = repair::Site {
+                libraries: libraries.filter(|directory| directory.is_dir()).collect(),
+                offered: &self.offered,
+                tools: self.tools,
+            };
+            return Ok(vec![site.repair(&wheel, &project.name, place)?]);
+        }
+        Ok(vec![wheel])
     }
 
     /// Runs its commands, those whose file is there.

@@ -23,10 +23,11 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     given.libraries = lines.at_most_once("bindings", libraries);
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));
     let isolated = lines.at_most_once("no-isolation", |_| Some(())).is_none();
+    let repair = lines.at_most_once("repair", |_| Some(())).is_some();
     lines.finish();
     given.check(context);
     let project = given.project(name?, optional);
-    Some(SourceProject { config_settings, isolated, ..project })
+    Some(SourceProject { config_settings, isolated, repair, ..project })
 }
 
 /// Reads one `native-project`.
@@ -132,6 +133,7 @@ impl Given {
             pass: self.pass.into_iter().map(|v| v.value.0).collect(),
             config_settings: Vec::new(),
             isolated: true,
+            repair: false,
             optional,
             native: None,
         }

@@ -9,7 +9,7 @@ use crate::source::{Code, Place, Problem, Spanned, nearest};
 /// What stands around a setting: it decides what can fill its places.
 #[derive(Clone, Copy)]
 enum Owner<'p> {
-    /// A variable, which has no places but for what is known of every build.
+    /// A variable, which has no places for others.
     Variable,
     /// What every project is given.
     Every,
@@ -41,10 +41,7 @@ fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spa
             (Filling::PrefixOf(name), Owner::Project(project)) => {
                 prefix_of(context, python, project, name, &value.place);
             }
-            (
-                Filling::Devel | Filling::Source | Filling::Python | Filling::Jobs,
-                Owner::Every | Owner::Project(_),
-            ) => {}
+            (Filling::Devel | Filling::Source | Filling::Python | Filling::Jobs, _) => {}
             _ => unknown(context, python, owner, value, &filling),
         }
     }
@@ -53,8 +50,7 @@ fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spa
 /// What fills places here, as their words.
 fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
     let fixed = Filling::FIXED.into_iter().filter(|filling| match owner {
-        Owner::Variable => *filling == Filling::Isas,
-        Owner::Every => *filling != Filling::Prefix,
+        Owner::Variable | Owner::Every => *filling != Filling::Prefix,
         Owner::Project(project) => *filling != Filling::Prefix || project.native.is_some(),
     });
     let fixed = fixed.map(|filling| filling.word());

@@ -85,7 +85,7 @@ pub const VARIABLE: NodeSpec = NodeSpec::new(
 )
 .with(&[
     argument("NAME", "Lower-case letters, digits and `-`."),
-    argument("VALUE", "Its value. {isas} stands for the ISAs of the build, with `;` between."),
+    argument("VALUE", "Its value, with the placeholders of `env` but for prefixes and variables."),
 ])
 .example(r#"variable "build-type" "Release""#);
 
@@ -104,8 +104,19 @@ pub const EVERY: NodeSpec = NodeSpec::new(
 );
 
 /// In `python-project`.
-const LINES: &[NodeSpec] =
-    &[SOURCE, NEEDS, AFTER, RUN, BUILD_REQUIRES, ENV, BINDINGS, PASS, CONFIG_SETTING, NO_ISOLATION];
+const LINES: &[NodeSpec] = &[
+    SOURCE,
+    NEEDS,
+    AFTER,
+    RUN,
+    BUILD_REQUIRES,
+    ENV,
+    BINDINGS,
+    PASS,
+    CONFIG_SETTING,
+    NO_ISOLATION,
+    REPAIR,
+];
 
 const SOURCE: NodeSpec = NodeSpec::new(
         "source",
@@ -240,3 +251,11 @@ const NO_ISOLATION: NodeSpec = NodeSpec::new(
     "Builds it with the packages of the Python that builds, without an environment of its own.",
 )
 .example("no-isolation");
+
+const REPAIR: NodeSpec = NodeSpec::new(
+    "repair",
+    Arity::AtMostOnce,
+    "repair",
+    "Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the packages of artifacts ship stay where they are.",
+)
+.example("repair");
