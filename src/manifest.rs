@@ -47,7 +47,7 @@ pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
 pub use python::{
     Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
-    ReadyWheel, Requirement, RequirementError, SourceProject, WheelSource,
+    ReadyWheel, Requirement, RequirementError, Selection, SourceProject, WheelSource,
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};

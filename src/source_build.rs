@@ -20,6 +20,7 @@ use crate::plan::Plan;
 
 mod builder;
 mod checkout;
+mod checkouts;
 mod devel;
 mod fingerprint;
 mod finish;
@@ -40,6 +41,7 @@ mod wheelhouse;
 use builder::Builder;
 use schedule::End;
 
+pub use checkouts::{CheckoutState, GitError, State, checkouts};
 pub use survey::survey;
 pub use tools::ToolsError;
 

@@ -186,13 +186,61 @@ impl SourceProject {
     }
 }
 
+/// A choice of libraries: `a,b`, or `^a,b` for all but these; names can have `*` and `?`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The names or patterns.
+    pub names: Vec<String>,
+    /// These are left out, rather than taken.
+    pub without: bool,
+}
+
+impl Selection {
+    /// Reads one: names with `,` between, `^` before the first for all but these.
+    pub fn parse(text: &str) -> Self {
+        let (without, list) = text.strip_prefix('^').map_or((false, text), |list| (true, list));
+        let names = list.split(',').map(|name| name.trim().to_owned());
+        Self { names: names.filter(|name| !name.is_empty()).collect(), without }
+    }
+
+    /// What it chooses among the libraries that there are, in their order.
+    ///
+    /// # Errors
+    /// The first name that none of them has.
+    pub fn among(&self, known: &[String]) -> Result<Vec<String>, String> {
+        let matches = |pattern: &str, name: &str| {
+            let glob = Glob::new(pattern).ok();
+            let name: Option<RelPath> = name.parse().ok();
+            glob.zip(name).is_some_and(|(glob, name)| glob.matches(&name))
+        };
+        let none = |pattern: &&String| !known.iter().any(|name| matches(pattern, name));
+        if let Some(unknown) = self.names.iter().find(none) {
+            return Err(unknown.clone());
+        }
+        let chosen = |name: &&String| {
+            self.names.iter().any(|pattern| matches(pattern, name)) != self.without
+        };
+        Ok(known.iter().filter(chosen).cloned().collect())
+    }
+}
+
+/// As projects read it.
+impl std::fmt::Display for Selection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.without { "^" } else { "" })?;
+        f.write_str(&self.names.join(","))
+    }
+}
+
 /// `bindings "a" "b" env="VARIABLE"`: `a,b`; with `^` before the first, all but these.
 #[derive(Debug, Clone)]
 pub struct Libraries {
     /// The variable that the project reads.
     pub variable: Spanned<String>,
-    /// Its value.
-    pub value: String,
+    /// What is selected.
+    pub selection: Selection,
+    /// Files of its checkout, one for each library there is: `*` stands for the name.
+    pub among: Option<Spanned<Glob>>,
 }
 
 /// `wheel "name" path="…"` or `wheel "name" index="name==1.0"`.
@@ -305,6 +353,16 @@ mod tests {
         let checkout = Checkout { directory, git: String::new(), branch, history: false };
         let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
         assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
+    }
+
+    #[test]
+    fn a_selection_is_made_among_what_there_is() {
+        let known = ["fft", "rand", "blas", "blaslt"].map(str::to_owned);
+        let of = |text: &str| Selection::parse(text).among(&known).map(|names| names.join(","));
+        assert_eq!(of("*").unwrap(), "fft,rand,blas,blaslt");
+        assert_eq!(of("blas*,fft").unwrap(), "fft,blas,blaslt");
+        assert_eq!(of("^blas?t,fft").unwrap(), "rand,blas");
+        assert_eq!(of("^fft,sparse").unwrap_err(), "sparse");
     }
 
     #[test]

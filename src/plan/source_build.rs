@@ -107,6 +107,8 @@ pub struct Sources {
     pub projects: BTreeMap<PackageName, usize>,
     /// What is missing of projects whose checkout is there, a line each.
     pub lacking: BTreeMap<PackageName, Vec<String>>,
+    /// The libraries that projects can be built for, as their checkouts have them.
+    pub libraries: BTreeMap<PackageName, Vec<String>>,
     /// The files that each `wheel` node's glob matches, sorted.
     pub wheels: BTreeMap<PackageName, Vec<RelPath>>,
 }

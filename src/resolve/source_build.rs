@@ -13,6 +13,7 @@ use crate::source::{Code, Problem, Problems};
 use crate::target::Per;
 use crate::version::Version;
 
+mod selection;
 mod variables;
 
 /// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.
@@ -64,6 +65,7 @@ pub(super) fn resolve(
     }
     resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
     without_sources(request, &unread, &mut resolved);
+    resolved.problems.extend(selection::unknown(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
     resolved
 }
@@ -208,6 +210,10 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
         config_settings,
     };
     environment(context, project, &mut given);
+    if let Some(libraries) = &project.libraries {
+        let chosen = selection::value(context, project, libraries, &mut resolved.problems);
+        given.environment.insert(libraries.variable.value.clone(), chosen);
+    }
     unfilled(context, project, &given, resolved);
     given
 }
@@ -231,8 +237,6 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
         }
     }
     given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
-    let libraries = project.libraries.as_ref();
-    given.environment.extend(libraries.map(|l| (l.variable.value.clone(), l.value.clone())));
 }
 
 /// Whether a place is the prefix of a project without sources.

@@ -56,7 +56,8 @@ impl Site<'_> {
     /// The names of libraries that other packages ship.
     fn shipped(&self) -> Result<BTreeSet<String>, Failed> {
         let mut names = BTreeSet::new();
-        for file in self.offered.iter().filter(|file| file.extension().is_some_and(|e| e == "whl")) {
+        for file in self.offered.iter().filter(|file| file.extension().is_some_and(|e| e == "whl"))
+        {
             let wheel = Wheel::open(file).map_err(|e| Failed::new(with_causes(&e)))?;
             let files = wheel.entries().iter().filter_map(|entry| entry.name.rsplit('/').next());
             let library = |name: &&str| name.starts_with("lib") && name.contains(".so");

@@ -36,6 +36,10 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
             continue;
         };
         let lacking = lacking(manifest, root, project, &project.sources[index])?;
+        if let Some(glob) = project.libraries.as_ref().and_then(|l| l.among.as_ref()) {
+            let checkout = root.join(project.sources[index].checkout.as_str());
+            sources.libraries.insert(name.clone(), names(&matching(&checkout, glob)?, glob));
+        }
         if lacking.is_empty() {
             sources.projects.insert(name, index);
         } else {
@@ -107,6 +111,16 @@ fn lacking(
         ));
     }
     Ok(lines)
+}
+
+/// What stands for the `*` of a glob in each of the files that it matches.
+fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
+    let last = glob.as_str().rsplit('/').next().unwrap_or_default();
+    let (before, after) = last.split_once('*').unwrap_or((last, ""));
+    let name = |file: &RelPath| {
+        Some(file.file_name().strip_prefix(before)?.strip_suffix(after)?.to_owned())
+    };
+    files.iter().filter_map(name).collect()
 }
 
 /// The files below `root` that the glob matches, sorted; only the directory that it begins with is walked.

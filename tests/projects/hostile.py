@@ -26,7 +26,7 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 
 # What each does, and what has to be said of it; None where it may go on.
 PROJECTS = {
-    "example-two": ("wheel(directory, 'example_other'); return wheel(directory, 'example_two')", "is of the distribution `example-other`, not `example-two`"),
+    "example-two": ("wheel(directory, 'example_two'); os.rename(f'{directory}/example_two-1-py3-none-any.whl', f'{directory}/example_two-1-py2-none-any.whl'); return wheel(directory, 'example_two')", "its build left 2 wheels"),
     "example-none": ("return 'example_none-1-py3-none-any.whl'", "its build left no wheel"),
     "example-named": ("return wheel(directory, 'example_another')", "is of the distribution `example-another`, not `example-named`"),
     "example-input": ("input('your name? '); return wheel(directory, 'example_input')", "building its wheel ended with exit status: 1"),

@@ -34,6 +34,14 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     source_build::check(plan, settings).map_err(|e| not_built(&e))
 }
 
+/// Says which projects are left out though there are sources: nobody looks for what is not there.
+pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
+    let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
+    for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
+        ui::tell(&format!("note: {}", note.text));
+    }
+}
+
 /// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts
 /// in place what was made.
 pub fn build(

@@ -5,7 +5,7 @@ use super::{Block, Context, Node, Once};
 use crate::manifest::reader::Reason;
 use crate::manifest::{
     Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
-    ReadyWheel, Requirement, RequirementError, Setting, SourceProject, WheelSource,
+    ReadyWheel, Requirement, RequirementError, Selection, Setting, SourceProject, WheelSource,
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned};
@@ -190,9 +190,27 @@ fn pair<K: super::FromText>(
     Some((key?, value?))
 }
 
+/// The property `among`: `None` where it is there and cannot be read.
+fn among(node: &mut Node<'_>) -> Option<Option<Spanned<Glob>>> {
+    let is_there = node.has("among");
+    let Some(glob) = node.property::<Glob>("among") else { return (!is_there).then_some(None) };
+    let last = glob.as_str().rsplit('/').next().unwrap_or_default();
+    if last.matches('*').count() == 1 && glob.as_str().matches('*').count() == 1 {
+        return Some(Some(glob));
+    }
+    let message = format!("`{}` does not have one `*` in its last segment", glob.as_str());
+    let problem = Problem::error(Code::InvalidText, message)
+        .label(&glob.place, "the files of libraries")
+        .help("`*` stands for the name of a library: `python/c*.pyx`");
+    node.report(problem);
+    None
+}
+
 fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
     let names = node.at_least_one::<LibrarySelection>("a library");
-    let variable = node.required::<Variable>("env")?;
+    let variable = node.required::<Variable>("env");
+    let among = among(node);
+    let variable = variable?;
     if let Some(late) = names.iter().skip(1).find(|name| name.value.0.starts_with('^')) {
         let problem =
             Problem::error(Code::InvalidText, "`^` in the middle of a selection of libraries");
@@ -202,8 +220,9 @@ fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
                 .help("with `^` before the first, all but these are meant"),
         );
     }
-    let value = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
-    Some(Libraries { variable: Spanned::new(variable.value.0, variable.place), value })
+    let text = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
+    let variable = Spanned::new(variable.value.0, variable.place);
+    Some(Libraries { variable, selection: Selection::parse(&text), among: among? })
 }
 
 /// Reads one `wheel`.

@@ -209,8 +209,8 @@ const ENV: NodeSpec = NodeSpec::new(
 const BINDINGS: NodeSpec = NodeSpec::new(
     "bindings",
     Arity::AtMostOnce,
-    r#"bindings "NAME" "NAME" env="VARIABLE""#,
-    "Selects the libraries it makes bindings for: a variable that lists them with `,` between.",
+    r#"bindings "NAME" "NAME" env="VARIABLE" among="GLOB""#,
+    "Selects the libraries it makes bindings for: a variable that lists them with `,` between. `--libs PROJECT=LIST` selects others.",
 )
 .with(&[
     part(
@@ -219,6 +219,10 @@ const BINDINGS: NodeSpec = NodeSpec::new(
         "A library; with `^` before the first of them, all but these.",
     ),
     required("env", "The variable in which the project looks for the list."),
+    optional(
+        "among",
+        "The files of all libraries below the checkout, with `*` for the name; a selected name that is none of them is an error.",
+    ),
 ])
 .example(r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#);
 
