@@ -21,13 +21,15 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
         project.sources.iter().position(|source| holds(root, project, source))
     };
     let projects = &manifest.python.projects;
+    let found: Vec<Option<usize>> = projects.iter().map(found).collect();
     let used: BTreeSet<&RelPath> = projects
         .iter()
-        .filter_map(|project| found(project).map(|index| &project.sources[index].checkout.value))
+        .zip(&found)
+        .filter_map(|(project, index)| Some(&project.sources[(*index)?].checkout.value))
         .collect();
-    for project in projects {
+    for (project, index) in projects.iter().zip(found) {
         let name = project.name.value.clone();
-        let Some(index) = found(project) else {
+        let Some(index) = index else {
             // A checkout with other projects is of a version without this one.
             let source = checked_out(root, project);
             if let Some(source) = source.filter(|s| !used.contains(&s.checkout.value)) {
