@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rockpack::names::PackageName;
 use rockpack::source::{Code, Problem, printable_lines};
 use rockpack::source_build::{self, CheckoutState, GitError, State};
 use rockpack::text::with_causes;
@@ -67,12 +68,14 @@ fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
             line(how_to_get(checkout, args));
             continue;
         }
-        let names: Vec<&str> = checkout.projects.iter().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = checkout.projects.iter().map(PackageName::as_str).collect();
         if !names.is_empty() {
             line(format!("has {}", names.join(", ")));
         }
         for (name, lines) in &checkout.lacking {
-            lines.iter().for_each(|lacking| line(format!("{name}: {lacking}")));
+            for lacking in lines {
+                line(format!("{name}: {lacking}"));
+            }
         }
         let expected = checkout.expected_branch.as_deref().unwrap_or("the default branch");
         match (checkout.state, &checkout.expected_commit) {

@@ -176,7 +176,9 @@ fn source_projects<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Python {
         wheels: nodes.every("wheel", python::wheel),
         checkouts: nodes.every("source", python::checkout),
         variables: nodes.every("variable", python::variable),
-        every: nodes.at_most_once("every-project", python::every_project).unwrap_or_default(),
+        every: nodes
+            .at_most_once("every-project", |node| Some(python::every_project(node)))
+            .unwrap_or_default(),
     }
 }
 

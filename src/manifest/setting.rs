@@ -83,7 +83,7 @@ impl Setting {
 
 /// Everything that has a place in a text.
 pub fn places(text: &str) -> BTreeSet<Filling> {
-    parts(text).filter_map(|part| part.ok()).collect()
+    parts(text).filter_map(Result::ok).collect()
 }
 
 /// Fills the places of a text, once: what fills one is not looked through for others. Where `fill` gives

@@ -105,8 +105,8 @@ impl GitDirectory {
             let key = line.split('=').next().unwrap_or_default().trim();
             !["worktree", "bare"].contains(&key)
         });
-        let config: String = lines.map(|line| format!("{line}\n")).collect();
-        fs::write(to.join("config"), config)?;
+        let config: Vec<&str> = lines.collect();
+        fs::write(to.join("config"), config.join("\n") + "\n")?;
         Ok(true)
     }
 }

@@ -213,7 +213,7 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let variables = variables::base(caller);
     for (name, value) in variables.iter().filter(|(name, _)| variables::shapes_builds(name)) {
-        hash.add(&format!("{name}={value:?}"));
+        hash.add(&format!("{name}={}", value.display()));
     }
     for program in variables::programs(&variables) {
         let found = fs::metadata(&program)?;

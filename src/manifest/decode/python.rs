@@ -171,14 +171,14 @@ pub(super) fn variable(node: &mut Node<'_>) -> Option<(Spanned<PackageName>, Spa
 }
 
 /// Reads `every-project`.
-pub(super) fn every_project(node: &mut Node<'_>) -> Option<EveryProject> {
+pub(super) fn every_project(node: &mut Node<'_>) -> EveryProject {
     let mut lines = node.block();
     let every = EveryProject {
         environment: environment(&mut lines),
         pass: pass(&mut lines).into_iter().map(|v| v.value.0).collect(),
     };
     lines.finish();
-    Some(every)
+    every
 }
 
 fn pair<K: super::FromText>(
@@ -190,13 +190,12 @@ fn pair<K: super::FromText>(
     Some((key?, value?))
 }
 
-/// The property `among`: `None` where it is there and cannot be read.
-fn among(node: &mut Node<'_>) -> Option<Option<Spanned<Glob>>> {
-    let is_there = node.has("among");
-    let Some(glob) = node.property::<Glob>("among") else { return (!is_there).then_some(None) };
+/// The property `among`; one that cannot be read is reported.
+fn among(node: &mut Node<'_>) -> Option<Spanned<Glob>> {
+    let glob = node.property::<Glob>("among")?;
     let last = glob.as_str().rsplit('/').next().unwrap_or_default();
     if last.matches('*').count() == 1 && glob.as_str().matches('*').count() == 1 {
-        return Some(Some(glob));
+        return Some(glob);
     }
     let message = format!("`{}` does not have one `*` in its last segment", glob.as_str());
     let problem = Problem::error(Code::InvalidText, message)
@@ -222,7 +221,7 @@ fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
     }
     let text = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
     let variable = Spanned::new(variable.value.0, variable.place);
-    Some(Libraries { variable, selection: Selection::parse(&text), among: among? })
+    Some(Libraries { variable, selection: Selection::parse(&text), among })
 }
 
 /// Reads one `wheel`.

@@ -34,16 +34,24 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
 fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spanned<Setting>) {
     for filling in value.places() {
         match (&filling, owner) {
-            (Filling::Isas, _) => {}
-            (Filling::Variable(name), Owner::Every | Owner::Project(_))
-                if python.variables.iter().any(|(v, _)| v.as_str() == name) => {}
-            (Filling::Prefix, Owner::Project(project)) if project.native.is_some() => {}
             (Filling::PrefixOf(name), Owner::Project(project)) => {
                 prefix_of(context, python, project, name, &value.place);
             }
-            (Filling::Devel | Filling::Source | Filling::Python | Filling::Jobs, _) => {}
+            _ if is_filled(python, owner, &filling) => {}
             _ => unknown(context, python, owner, value, &filling),
         }
+    }
+}
+
+/// Whether something fills a place there, prefixes of others apart.
+fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
+    match (filling, owner) {
+        (Filling::Prefix, Owner::Project(project)) => project.native.is_some(),
+        (Filling::Prefix | Filling::PrefixOf(_), _) | (Filling::Variable(_), Owner::Variable) => {
+            false
+        }
+        (Filling::Variable(name), _) => python.variables.iter().any(|(v, _)| v.as_str() == name),
+        _ => true,
     }
 }
 
