@@ -372,7 +372,7 @@ mod tests {
             &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];
         assert_eq!(
             (core.kind, core.artifacts.len(), core.scripts.len()),
-            (PackageKind::Runtime, 35, 29)
+            (PackageKind::Runtime, 36, 29)
         );
         assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }
