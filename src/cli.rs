@@ -28,6 +28,7 @@ mod scan;
 mod serve;
 mod set;
 mod size;
+mod sources;
 mod verify;
 mod version;
 
@@ -53,6 +54,7 @@ pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
+pub use sources::SourcesArgs;
 pub use verify::VerifyArgs;
 pub use version::VersionArgs;
 
@@ -129,6 +131,7 @@ pub enum Command {
     Fmt(FmtArgs),
     Plan(PlanArgs),
     Explain(ExplainArgs),
+    Sources(SourcesArgs),
     Build(BuildArgs),
     Assemble(AssembleArgs),
     Diff(DiffArgs),

@@ -36,6 +36,7 @@ mod serve;
 #[cfg(not(feature = "serve"))]
 #[path = "command/serverless.rs"]
 mod serve;
+mod sources;
 mod verify;
 mod version;
 mod wheels;
@@ -50,6 +51,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Fmt(args) => fmt::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Sources(args) => sources::run(args),
         Command::Build(args) => build::run(args),
         Command::Assemble(args) => assemble::run(args),
         Command::Diff(args) => diff::run(args),

@@ -28,9 +28,10 @@ mod node_spec;
 mod platform_tag;
 mod project;
 mod promote;
-pub mod python;
+mod python;
 mod reader;
 mod readme;
+pub mod setting;
 mod template;
 mod warnings;
 
@@ -48,8 +49,12 @@ pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
-pub use python::{Filling, Pin, Python, PythonProject, ReadyWheel, Setting, WheelSource};
+pub use python::{
+    Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
+    ReadyWheel, Requirement, RequirementError, Selection, SourceProject, WheelSource,
+};
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use setting::{Filling, Setting};
 pub use template::{Template, TemplateError};
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
@@ -74,7 +79,7 @@ pub struct Manifest {
     pub missing_libraries: Vec<LibraryRule>,
     /// What `rockpack promote` changes beside what rockpack wrote.
     pub promotions: Vec<PromoteRule>,
-    /// Python projects and finished wheels.
+    /// Source projects and finished wheels.
     pub python: Python,
     /// ISAs and the families they are in.
     pub families: Families,

@@ -28,7 +28,7 @@ pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
 pub use request::Request;
-pub use source_build::{DevelTree, ProjectBuild, Sources, TakenWheel};
+pub use source_build::{DevelTree, NativeBuild, ProjectBuild, RunCommand, Sources, TakenWheel};
 pub use title::{named, title};
 
 /// The number of the plan's own format, which its schema is published for.
@@ -58,7 +58,7 @@ pub struct Plan {
     pub platform_tag: String,
     /// What is made, in the order of the manifest.
     pub distributions: Vec<Distribution>,
-    /// Python projects that are built after them, each behind those that it is built after.
+    /// Projects that are built after them, each behind those that it is built after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<ProjectBuild>,
     /// Finished wheels that are taken.

@@ -20,10 +20,17 @@ use crate::plan::Plan;
 
 mod builder;
 mod checkout;
+mod checkouts;
 mod devel;
+mod fingerprint;
 mod finish;
+mod git;
+mod kept;
+mod native;
 mod place;
 mod process;
+mod project;
+mod repair;
 mod schedule;
 mod survey;
 mod taken;
@@ -34,6 +41,7 @@ mod wheelhouse;
 use builder::Builder;
 use schedule::End;
 
+pub use checkouts::{CheckoutState, GitError, State, checkouts};
 pub use survey::survey;
 pub use tools::ToolsError;
 
@@ -48,6 +56,8 @@ pub struct Settings {
     pub jobs: usize,
     /// Nothing is fetched: what builds require is in pip's own find-links, or was built before.
     pub offline: bool,
+    /// What an earlier build made of the same is made again.
+    pub anew: bool,
 }
 
 /// What happens meanwhile. Told from any thread.
@@ -57,6 +67,8 @@ pub enum Happened {
     Started(String),
     /// It is done: its wheels, and how long it took.
     Finished(String, Vec<String>, Duration),
+    /// It is as an earlier build made it, of the same: nothing was done.
+    Kept(String),
     /// It failed.
     Failed(String),
 }
@@ -72,6 +84,8 @@ pub struct MadeWheel {
     pub size: u64,
     /// How long its project took.
     pub took: Duration,
+    /// An earlier build made it, of the same.
+    pub kept: bool,
 }
 
 /// Something that was to be made, and is not.
@@ -107,6 +121,8 @@ pub enum Why {
 pub struct Outcome {
     /// Wheels that are on the stage, in the plan's order.
     pub made: Vec<MadeWheel>,
+    /// What made no wheel, how long it took, and whether an earlier build made it of the same.
+    pub installed: Vec<(PackageName, Duration, bool)>,
     /// What is not there, in the plan's order.
     pub not_made: Vec<NotMade>,
 }

@@ -146,7 +146,7 @@ pub fn bold(text: &str) -> String {
 }
 
 /// Tells people who read along.
-fn tell(text: &str) {
+pub fn tell(text: &str) {
     if has_readers() {
         say(&printable_lines(text));
     }

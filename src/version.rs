@@ -41,6 +41,13 @@ impl Version {
         }
     }
 
+    /// The first three numbers of its release; those that it does not have are 0.
+    pub fn numbers(&self) -> [u64; 3] {
+        let release = pep440_rs::Version::from_str(&self.0).map(|v| v.release().to_vec());
+        let release = release.unwrap_or_default();
+        [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
+    }
+
     /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0

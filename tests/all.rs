@@ -44,5 +44,6 @@ mod saved_catalog;
 mod schema;
 mod seams;
 mod skips;
+mod sources_command;
 mod verify;
 mod version_command;

@@ -40,6 +40,7 @@ const COMMANDS: &[&[&str]] = &[
     &["fmt"],
     &["plan"],
     &["explain"],
+    &["sources"],
     &["build"],
     &["assemble"],
     &["diff"],

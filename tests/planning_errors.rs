@@ -83,7 +83,7 @@ impl Scene {
                 .collect(),
             deny_unowned: word("ask", "deny-unowned").is_some(),
             sources: list(word("ask", "sources")).map(|names| Sources {
-                projects: names.iter().map(|name| name.parse().unwrap()).collect(),
+                projects: names.iter().map(|name| (name.parse().unwrap(), 0)).collect(),
                 ..Sources::default()
             }),
             ..Request::default()

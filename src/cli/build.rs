@@ -15,8 +15,10 @@ use super::{CacheArgs, SetArgs};
 /// before it is used. Outputs are renamed into place once all are complete. When anything fails,
 /// the destination stays as it was.
 ///
-/// With --sources, the Python projects that packages.kdl declares are built next: each after the
+/// With --sources, the projects that packages.kdl declares are built next: each after the
 /// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
+/// A project of which nothing changed since an earlier build into DEST is not built again: its sources, its
+/// environment, the tools, and what it is built against. --rebuild builds it all the same.
 /// A project that fails stops only the projects that wait for it: all other packages are put in
 /// place, the exit status is 1, and DEST/logs/NAME.log has the output of its build.
 ///
@@ -57,7 +59,11 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Directory for packages (DIR/dist) and logs of projects (DIR/logs)
+    /// Build all projects again, also those of which nothing changed since an earlier build into DEST
+    #[arg(long, help_heading = "Projects")]
+    pub rebuild: bool,
+
+    /// Directory for packages (DIR/dist), logs of projects (DIR/logs) and what is kept of them (DIR/kept)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 

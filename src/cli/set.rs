@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Compression, Mode, PlatformTags, System};
+use rockpack::names::{Compression, Mode, NameError, PackageName, PlatformTags, System};
 use rockpack::plan::{OnlyName, Request, Sources};
 use rockpack::version::Version;
 
@@ -74,6 +74,14 @@ pub struct SetArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
+    /// Another value for a `variable` of packages.kdl; repeated for several
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Packages")]
+    pub variable: Vec<(String, String)>,
+
+    /// The libraries that a project is built for: `a,b`, `^a,b` for all but these, names with `*`; repeated for several projects
+    #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
+    pub libs: Vec<(PackageName, String)>,
+
     /// Fail when the artifacts have an unowned file: no package takes it, and no rule drops it
     #[arg(long, help_heading = "Packages")]
     pub deny_unowned: bool,
@@ -124,6 +132,8 @@ impl SetArgs {
             platform_tag: self.platform_tag.clone().or(platform_tag),
             sources,
             only: self.only.clone(),
+            variables: self.variable.clone(),
+            libraries: self.libs.clone(),
             compression: self
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
@@ -131,6 +141,18 @@ impl SetArgs {
             deny_unowned: self.deny_unowned,
         }
     }
+}
+
+/// A name and a value, with `=` between.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A project and a selection of libraries, with `=` between.
+fn selection(text: &str) -> Result<(PackageName, String), String> {
+    let (name, list) = variable(text).map_err(|_| "write PROJECT=LIST")?;
+    Ok((name.parse().map_err(|e: NameError| e.to_string())?, list))
 }
 
 /// The modes by their names, so that shells can complete them.

@@ -34,6 +34,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let (catalog, source) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
     destination::check(artifacts, &catalog, &args.dest_dir)?;
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
+    projects::tell_left_out(args, &plan);
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.

@@ -28,6 +28,7 @@ mod once;
 mod outline;
 mod package;
 mod project;
+mod projects_check;
 mod promote;
 mod python;
 mod readme;
@@ -146,11 +147,11 @@ fn packages_file(
     let allowed_isas = nodes.every("allow-isa", |node| allow_isa::rules(node, &context)).concat();
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
-    let projects = nodes.every("python-project", |node| python::project(node, &context));
-    let wheels = nodes.every("wheel", python::wheel);
+    let python = source_projects(&mut nodes, &context);
     nodes.finish();
-    python::check(&context, &projects, &wheels, &named(faults, file, &["python-project", "wheel"]));
-    check::circles(faults, &projects);
+    let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
+    projects_check::check(&context, &python, &declared);
+    check::circles(faults, &python.projects);
     if let Some(project) = &project {
         license::check(faults, &project.licenses, &context.outlines.borrow());
     }
@@ -163,7 +164,6 @@ fn packages_file(
     );
     context.report_unknown();
     let packages = packages.into_iter().map(|p| (p.name.value.clone(), p)).collect();
-    let python = Python { projects, wheels };
     Some(PackagesFile {
         project: project?,
         packages,
@@ -175,6 +175,21 @@ fn packages_file(
         promotions,
         python,
     })
+}
+
+/// Projects and wheels, and what they share. Native projects come first: nothing that they are built after is Python's.
+fn source_projects<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Python {
+    let mut projects = nodes.every("native-project", |node| python::native(node, context));
+    projects.extend(nodes.every("python-project", |node| python::project(node, context)));
+    Python {
+        projects,
+        wheels: nodes.every("wheel", python::wheel),
+        checkouts: nodes.every("source", python::checkout),
+        variables: nodes.every("variable", python::variable),
+        every: nodes
+            .at_most_once("every-project", |node| Some(python::every_project(node)))
+            .unwrap_or_default(),
+    }
 }
 
 /// The first arguments of nodes with these names, also of nodes that cannot be decoded.
@@ -367,7 +382,7 @@ mod tests {
             &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];
         assert_eq!(
             (core.kind, core.artifacts.len(), core.scripts.len()),
-            (PackageKind::Runtime, 35, 29)
+            (PackageKind::Runtime, 36, 29)
         );
         assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }

@@ -1,19 +1,35 @@
-//! Python packages that are made of sources or come finished, beside those of artifacts.
+//! Packages that are made of sources or come finished, beside those of artifacts.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::Glob;
+use super::setting::{Filling, Setting};
 use crate::names::{self, PackageName, RelPath};
 use crate::source::{Place, Spanned};
+use crate::version::Version;
 
 /// What is declared beside the packages of artifacts, in the order of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Python {
-    /// Source projects that are built.
-    pub projects: Vec<PythonProject>,
+    /// Source projects that are built, into wheels or into directories that others are built against.
+    pub projects: Vec<SourceProject>,
     /// Finished wheels that are taken.
     pub wheels: Vec<ReadyWheel>,
+    /// Where checkouts come from.
+    pub checkouts: Vec<Checkout>,
+    /// Values that have a name, by which settings use them.
+    pub variables: Vec<(Spanned<PackageName>, Spanned<Setting>)>,
+    /// What every project is given, unless it says otherwise itself.
+    pub every: EveryProject,
+}
+
+/// `every-project { … }`: what all projects are given alike.
+#[derive(Debug, Clone, Default)]
+pub struct EveryProject {
+    /// Environment variables.
+    pub environment: Vec<(Spanned<String>, Spanned<Setting>)>,
+    /// Variables of the caller's environment.
+    pub pass: Vec<String>,
 }
 
 impl Python {
@@ -23,49 +39,196 @@ impl Python {
             self.projects.iter().map(|p| &p.name).chain(self.wheels.iter().map(|w| &w.name));
         names.find(|other| other.value == *name).map(|name| &name.place)
     }
+
+    /// A project by its name.
+    pub fn project(&self, name: &PackageName) -> Option<&SourceProject> {
+        self.projects.iter().find(|project| project.name.value == *name)
+    }
+
+    /// Where a directory of sources comes from, when that is said.
+    pub fn checkout(&self, directory: &RelPath) -> Option<&Checkout> {
+        self.checkouts.iter().find(|checkout| checkout.directory.value == *directory)
+    }
 }
 
-/// `python-project "hip-python" optional="…" { … }`: a source project that is built through PEP 517.
+/// `source "hip-python" git="…" branch="…"`: where a checkout comes from.
 #[derive(Debug, Clone)]
-pub struct PythonProject {
+pub struct Checkout {
+    /// Its directory, below the root of all sources.
+    pub directory: Spanned<RelPath>,
+    /// The address that git clones.
+    pub git: String,
+    /// The branch, with places for the version: `{major}`, `{minor}` and `{patch}`.
+    pub branch: Option<Spanned<String>>,
+    /// Whether versions are counted from its history, so that a part of it gives wrong ones.
+    pub history: bool,
+}
+
+impl Checkout {
+    /// The branch for a version: `release/7.2` for 7.2.0.
+    pub fn branch_of(&self, version: &Version) -> Option<String> {
+        let parts = ["{major}", "{minor}", "{patch}"].into_iter().zip(version.numbers());
+        let fill =
+            |text: String, (place, number): (&str, u64)| text.replace(place, &number.to_string());
+        self.branch.as_ref().map(|branch| parts.fold(branch.value.clone(), fill))
+    }
+}
+
+/// `python-project "hip-python" optional="…" { … }`: a source project that is built through PEP 517, or
+/// `native-project "rocgraph" { … }`: one that is installed into a directory.
+#[derive(Debug, Clone)]
+pub struct SourceProject {
     /// The name of the distribution it makes, as indexes compare it (PEP 503), and where it is declared.
     pub name: Spanned<PackageName>,
-    /// Its checkout, below the root of all sources.
-    pub source: Spanned<RelPath>,
-    /// Where the project is in its checkout, when it isn't the checkout itself.
-    pub subdirectory: Option<RelPath>,
+    /// Where it can be, below the root of all sources; the first that is there counts.
+    pub sources: Vec<ProjectSource>,
+    /// What its checkout has to have.
+    pub needs: Vec<Need>,
     /// What has to be built before, to be installed where it is built.
     pub after: Vec<Spanned<PackageName>>,
-    /// Commands that prepare the checkout, each with its arguments.
-    pub run: Vec<Vec<Setting>>,
+    /// Commands that prepare the checkout.
+    pub run: Vec<Command>,
     /// Requirements of the build beside those that the project names itself (PEP 508).
     pub build_requires: Vec<Requirement>,
     /// Environment variables.
-    pub environment: Vec<(Spanned<String>, Setting)>,
+    pub environment: Vec<(Spanned<String>, Spanned<Setting>)>,
     /// The selection of libraries, which is an environment variable too.
     pub libraries: Option<Libraries>,
     /// Variables of the caller's environment that the build sees too.
     pub pass: Vec<String>,
     /// What is handed to the build backend (PEP 517, `config_settings`).
-    pub config_settings: Vec<(Spanned<String>, Setting)>,
+    pub config_settings: Vec<(Spanned<String>, Spanned<Setting>)>,
     /// Built in an environment of its own, rather than in that of the Python that builds.
     pub isolated: bool,
+    /// Its wheel gets the libraries that it needs of native projects.
+    pub repair: bool,
     /// Why its sources can be absent.
     pub optional: Option<String>,
+    /// How it is installed into a directory, where that is what it makes.
+    pub native: Option<Native>,
 }
 
-impl PythonProject {
+/// `source "DIRECTORY" subdirectory="…"` in a project.
+#[derive(Debug, Clone)]
+pub struct ProjectSource {
+    /// Its checkout, below the root of all sources.
+    pub checkout: Spanned<RelPath>,
+    /// Where the project is in its checkout, when it isn't the checkout itself.
+    pub subdirectory: Option<RelPath>,
+}
+
+impl ProjectSource {
     /// Where the project is, below the root of all sources.
     pub fn directory(&self) -> RelPath {
         self.subdirectory
             .as_ref()
-            .map_or_else(|| self.source.value.clone(), |below| self.source.join(below))
+            .map_or_else(|| self.checkout.value.clone(), |below| self.checkout.join(below))
+    }
+}
+
+/// `needs "FILE" "FILE" help="…"`: files that its checkout has to have, of which one is enough.
+#[derive(Debug, Clone)]
+pub struct Need {
+    /// The files, below its checkout.
+    pub files: Vec<RelPath>,
+    /// How to get one.
+    pub help: Option<String>,
+}
+
+/// `run "PROGRAM" "ARGUMENT" if="FILE"`.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<Spanned<Setting>>,
+    /// It runs where the checkout has this.
+    pub if_there: Option<RelPath>,
+}
+
+/// How a native project is built and installed; without `cmake`, its commands do all.
+#[derive(Debug, Clone)]
+pub struct Native {
+    /// `cmake "ARGUMENT" preset="NAME"`.
+    pub cmake: Option<Cmake>,
+}
+
+/// What CMake is given.
+#[derive(Debug, Clone)]
+pub struct Cmake {
+    /// One of the project's presets.
+    pub preset: Option<Spanned<Setting>>,
+    /// More arguments.
+    pub arguments: Vec<Spanned<Setting>>,
+}
+
+impl SourceProject {
+    /// The kind of node it is.
+    pub fn node(&self) -> &'static str {
+        if self.native.is_some() { "native-project" } else { "python-project" }
     }
 
     /// Everything in it that may have placeholders.
-    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+    pub fn settings(&self) -> impl Iterator<Item = &Spanned<Setting>> {
         let pairs = self.environment.iter().chain(&self.config_settings).map(|(_, value)| value);
-        self.run.iter().flatten().chain(pairs)
+        let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref());
+        let cmake = cmake.flat_map(|cmake| cmake.preset.iter().chain(&cmake.arguments));
+        self.run.iter().flat_map(|command| &command.words).chain(pairs).chain(cmake)
+    }
+
+    /// The native projects that its settings name.
+    pub fn prefixes(&self) -> impl Iterator<Item = (PackageName, &Place)> {
+        self.settings().flat_map(|setting| {
+            let named = |filling| match filling {
+                Filling::PrefixOf(name) => Some((name, &setting.place)),
+                _ => None,
+            };
+            setting.places().into_iter().filter_map(named)
+        })
+    }
+}
+
+/// A choice of libraries: `a,b`, or `^a,b` for all but these; names can have `*` and `?`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The names or patterns.
+    pub names: Vec<String>,
+    /// These are left out, rather than taken.
+    pub without: bool,
+}
+
+impl Selection {
+    /// Reads one: names with `,` between, `^` before the first for all but these.
+    pub fn parse(text: &str) -> Self {
+        let (without, list) = text.strip_prefix('^').map_or((false, text), |list| (true, list));
+        let names = list.split(',').map(|name| name.trim().to_owned());
+        Self { names: names.filter(|name| !name.is_empty()).collect(), without }
+    }
+
+    /// What it chooses among the libraries that there are, in their order.
+    ///
+    /// # Errors
+    /// The first name that none of them has.
+    pub fn among(&self, known: &[String]) -> Result<Vec<String>, String> {
+        let matches = |pattern: &str, name: &str| {
+            let glob = Glob::new(pattern).ok();
+            let name: Option<RelPath> = name.parse().ok();
+            glob.zip(name).is_some_and(|(glob, name)| glob.matches(&name))
+        };
+        let none = |pattern: &&String| !known.iter().any(|name| matches(pattern, name));
+        if let Some(unknown) = self.names.iter().find(none) {
+            return Err(unknown.clone());
+        }
+        let chosen = |name: &&String| {
+            self.names.iter().any(|pattern| matches(pattern, name)) != self.without
+        };
+        Ok(known.iter().filter(chosen).cloned().collect())
+    }
+}
+
+/// As projects read it.
+impl std::fmt::Display for Selection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.without { "^" } else { "" })?;
+        f.write_str(&self.names.join(","))
     }
 }
 
@@ -74,8 +237,10 @@ impl PythonProject {
 pub struct Libraries {
     /// The variable that the project reads.
     pub variable: Spanned<String>,
-    /// Its value.
-    pub value: String,
+    /// What is selected.
+    pub selection: Selection,
+    /// Files of its checkout, one for each library there is: `*` stands for the name.
+    pub among: Option<Spanned<Glob>>,
 }
 
 /// `wheel "name" path="…"` or `wheel "name" index="name==1.0"`.
@@ -96,98 +261,6 @@ pub enum WheelSource {
     Files(Box<Spanned<Glob>>),
     /// An index, as the installer is configured: `NAME==VERSION`.
     Index(Spanned<Pin>),
-}
-
-/// A value with places for what only a build knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting(String);
-
-/// What fills a place in a [`Setting`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filling {
-    /// `{devel}`: the expanded tree of the devel package of the same build.
-    Devel,
-    /// `{source}`: the project's checkout, a copy of which is built.
-    Source,
-    /// `{python}`: the Python that builds.
-    Python,
-    /// `{jobs}`: how many processes it may start at once.
-    Jobs,
-}
-
-impl Filling {
-    /// Every place there is.
-    pub const ALL: [Self; 4] = [Self::Devel, Self::Source, Self::Python, Self::Jobs];
-
-    /// Its word, which stands in braces.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Devel => "devel",
-            Self::Source => "source",
-            Self::Python => "python",
-            Self::Jobs => "jobs",
-        }
-    }
-
-    fn marker(self) -> String {
-        format!("{{{}}}", self.word())
-    }
-}
-
-impl Setting {
-    /// The value as it stands in the manifest.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether it has a place for this.
-    pub fn wants(&self, filling: Filling) -> bool {
-        self.0.contains(&filling.marker())
-    }
-}
-
-/// Fills the places of a setting's text; `fill` is asked only for what it wants.
-pub fn fill(text: &str, fill: impl Fn(Filling) -> String) -> String {
-    Filling::ALL
-        .into_iter()
-        .filter(|f| text.contains(&f.marker()))
-        .fold(text.to_owned(), |text, f| text.replace(&f.marker(), &fill(f)))
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-/// A value with a place that nothing fills.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
-pub struct SettingError {
-    /// The value as it was given.
-    pub text: String,
-    /// What stands between the braces.
-    pub placeholder: String,
-}
-
-/// Only a lower-case word in braces is a place: shells and CMake have braces of their own.
-impl FromStr for Setting {
-    type Err = SettingError;
-
-    fn from_str(text: &str) -> Result<Self, SettingError> {
-        let words =
-            text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word);
-        let mut places = words.filter(|word| {
-            !word.is_empty()
-                && word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_'))
-        });
-        match places.find(|word| Filling::ALL.iter().all(|f| f.word() != *word)) {
-            Some(unknown) => {
-                Err(SettingError { text: text.to_owned(), placeholder: unknown.to_owned() })
-            }
-            None => Ok(Self(text.to_owned())),
-        }
-    }
 }
 
 /// A requirement (PEP 508), in its author's own spelling.
@@ -270,15 +343,26 @@ impl FromStr for Pin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Source;
 
     #[test]
-    fn places_are_filled_and_other_braces_stay() {
-        let text = "-DA={devel}/b;${HOME};{\"a\": 1};{source}";
-        let setting: Setting = text.parse().unwrap();
-        assert!(setting.wants(Filling::Devel) && !setting.wants(Filling::Jobs));
-        let filled = fill(setting.as_str(), |f| format!("<{}>", f.word()));
-        assert_eq!(filled, "-DA=<devel>/b;${HOME};{\"a\": 1};<source>");
-        assert_eq!("{devle}".parse::<Setting>().unwrap_err().placeholder, "devle");
+    fn a_branch_has_the_numbers_of_the_version() {
+        let place = Source::new("packages.kdl", "").at(0..0);
+        let branch = Some(Spanned::new("rel-{major}.{minor}.{patch}".to_owned(), place.clone()));
+        let directory = Spanned::new("a".parse().unwrap(), place);
+        let checkout = Checkout { directory, git: String::new(), branch, history: false };
+        let of = |version: &str| checkout.branch_of(&version.parse().unwrap()).unwrap();
+        assert_eq!([of("7.2.1rc2.dev3"), of("10")], ["rel-7.2.1", "rel-10.0.0"]);
+    }
+
+    #[test]
+    fn a_selection_is_made_among_what_there_is() {
+        let known = ["fft", "rand", "blas", "blaslt"].map(str::to_owned);
+        let of = |text: &str| Selection::parse(text).among(&known).map(|names| names.join(","));
+        assert_eq!(of("*").unwrap(), "fft,rand,blas,blaslt");
+        assert_eq!(of("blas*,fft").unwrap(), "fft,blas,blaslt");
+        assert_eq!(of("^blas?t,fft").unwrap(), "rand,blas");
+        assert_eq!(of("^fft,sparse").unwrap_err(), "sparse");
     }
 
     #[test]

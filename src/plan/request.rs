@@ -26,6 +26,10 @@ pub struct Request {
     pub sources: Option<Sources>,
     /// Only these packages, distributions, projects and wheels are made; all when empty.
     pub only: Vec<OnlyName>,
+    /// Values for variables of the manifest, in place of those that it gives them.
+    pub variables: Vec<(String, String)>,
+    /// Selections of libraries for projects, in place of those that the manifest makes.
+    pub libraries: Vec<(PackageName, String)>,
     /// How wheels are compressed; as the manifest says without it.
     pub compression: Option<Compression>,
     /// The preset of xz for the devel archive, 0 to 6; without it the archive is a plain tar.

@@ -1,13 +1,13 @@
-//! Python projects that are built beside the packages of artifacts, and wheels that are taken.
+//! Source projects that are built beside the packages of artifacts, and wheels that are taken.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::names::{ModuleName, PackageName, RelPath};
 
-/// A Python project that is built through PEP 517, with all that its build is given.
+/// A project that is built through PEP 517, or installed into a directory, with all that its build is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProjectBuild {
@@ -22,7 +22,13 @@ pub struct ProjectBuild {
     pub after: Vec<PackageName>,
     /// Commands that prepare the copy of its checkout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub run: Vec<Vec<String>>,
+    pub run: Vec<RunCommand>,
+    /// How it is installed into a directory, where that is what it makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeBuild>,
+    /// The name that a detached HEAD gets in the copy of its checkout, where its version counts commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Requirements beside those that the project names itself (PEP 508).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub build_requires: Vec<String>,
@@ -37,10 +43,33 @@ pub struct ProjectBuild {
     pub config_settings: BTreeMap<String, Vec<String>>,
     /// Whether it is built in an environment of its own.
     pub isolated: bool,
+    /// Whether its wheel gets the libraries that it needs of native projects.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
     /// Whether it is given the devel package's tree.
     pub devel: bool,
     /// Where it is declared: `packages.kdl:12`.
     pub rule: Arc<str>,
+}
+
+/// A command with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunCommand {
+    /// The program and its arguments, with placeholders for what only a build knows.
+    pub words: Vec<String>,
+    /// It runs where the checkout has this.
+    #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
+    pub if_there: Option<RelPath>,
+}
+
+/// How a native project is installed; without CMake, its commands do all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NativeBuild {
+    /// The arguments for CMake to configure it with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cmake: Option<Vec<String>>,
 }
 
 /// A finished wheel that is taken.
@@ -74,8 +103,12 @@ pub struct DevelTree {
 /// What is below the root of all sources: who looks tells the plan, which reads no file.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// Projects whose directory is there and holds one.
-    pub projects: BTreeSet<PackageName>,
+    /// Where projects are, of those that are there with all that they need: which of their `source` lines.
+    pub projects: BTreeMap<PackageName, usize>,
+    /// What is missing of projects whose checkout is there, a line each.
+    pub lacking: BTreeMap<PackageName, Vec<String>>,
+    /// The libraries that projects can be built for, as their checkouts have them.
+    pub libraries: BTreeMap<PackageName, Vec<String>>,
     /// The files that each `wheel` node's glob matches, sorted.
     pub wheels: BTreeMap<PackageName, Vec<RelPath>>,
 }
@@ -95,11 +128,19 @@ impl ProjectBuild {
             let names: Vec<&str> = self.after.iter().map(PackageName::as_str).collect();
             format!("after {}", names.join(", "))
         }));
+        given.extend(self.native.as_ref().map(|_| "into a directory of its own".to_owned()));
         given.extend((!self.isolated).then(|| "without isolation".to_owned()));
         given.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
         );
-        given.extend(self.run.iter().map(|command| format!("runs {}", command.join(" "))));
+        given.extend(self.run.iter().map(|command| {
+            let condition = command.if_there.as_ref();
+            let condition = condition.map(|file| format!(", if there is {file}"));
+            format!("runs {}{}", command.words.join(" "), condition.unwrap_or_default())
+        }));
+        let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
+        given.extend(self.repair.then(|| "with the libraries that it needs".to_owned()));
+        given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
         given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));
         let settings = self

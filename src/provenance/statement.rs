@@ -238,9 +238,25 @@ fn asked(request: &Request) -> Map<String, Value> {
         ("compression", request.compression.map(|level| level.as_str().into())),
         ("xz-preset", request.xz_preset.map(Value::from)),
         ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
+        ("variable", variables(request)),
+        ("libs", libraries(request)),
         ("deny-unowned", request.deny_unowned.then_some(true.into())),
     ];
     given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Values of variables that were asked for, by their names.
+fn variables(request: &Request) -> Option<Value> {
+    let pairs = request.variables.iter();
+    let pairs = pairs.map(|(name, value)| (name.clone(), Value::from(value.clone())));
+    (!request.variables.is_empty()).then(|| Value::Object(pairs.collect()))
+}
+
+/// Selections of libraries that were asked for, by their projects.
+fn libraries(request: &Request) -> Option<Value> {
+    let pairs = request.libraries.iter();
+    let pairs = pairs.map(|(name, list)| (name.to_string(), Value::from(list.clone())));
+    (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
 }
 
 /// What followed from it and from the artifacts.

@@ -1,14 +1,20 @@
-//! Which Python projects are built beside the packages of artifacts, and which wheels are taken.
+//! Which projects are built of sources beside the packages of artifacts, and which wheels are taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::ResolvedDist;
-use crate::manifest::{Filling, Manifest, PackageKind, PythonProject, ReadyWheel, WheelSource};
+use super::targets::Targets;
+use crate::manifest::{
+    Filling, Manifest, PackageKind, ReadyWheel, SourceProject, WheelSource, setting,
+};
 use crate::names::PackageName;
-use crate::plan::{DevelTree, ProjectBuild, Request, Sources, TakenWheel};
+use crate::plan::{DevelTree, NativeBuild, ProjectBuild, Request, RunCommand, Sources, TakenWheel};
 use crate::source::{Code, Problem, Problems};
 use crate::target::Per;
 use crate::version::Version;
+
+mod selection;
+mod variables;
 
 /// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.
 #[derive(Debug, Default)]
@@ -33,9 +39,11 @@ pub(super) fn resolve(
     manifest: &Manifest,
     request: &Request,
     all: &[ResolvedDist<'_>],
-    version: &Version,
+    targets: &Targets,
 ) -> Resolved {
+    let version = &targets.version;
     let mut resolved = Resolved::default();
+    let variables = variables::Variables::new(manifest, request, targets, &mut resolved.problems);
     let wanted = |name: &PackageName| request.wants(name);
     let mut unread: Vec<&PackageName> = Vec::new();
     for wheel in manifest.python.wheels.iter().filter(|w| wanted(&w.name)) {
@@ -48,11 +56,16 @@ pub(super) fn resolve(
     for project in in_order(&manifest.python.projects).into_iter().filter(|p| wanted(&p.name)) {
         match &request.sources {
             None => unread.push(&project.name),
-            Some(sources) => build(manifest, project, sources, devel.is_some(), &mut resolved),
+            Some(sources) => {
+                let context =
+                    Context { manifest, sources, version, variables: &variables, request };
+                build(&context, project, devel.is_some(), &mut resolved);
+            }
         }
     }
     resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
     without_sources(request, &unread, &mut resolved);
+    resolved.problems.extend(selection::unknown(manifest, request));
     resolved.notes.extend(absent(&resolved.absent));
     resolved
 }
@@ -103,17 +116,23 @@ fn take(wheel: &ReadyWheel, sources: Option<&Sources>, resolved: &mut Resolved) 
     }
 }
 
-fn build(
-    manifest: &Manifest,
-    project: &PythonProject,
-    sources: &Sources,
-    has_devel: bool,
-    resolved: &mut Resolved,
-) {
-    if !sources.projects.contains(&project.name.value) {
-        return missing(project, resolved);
-    }
-    let devel = project.settings().any(|setting| setting.wants(Filling::Devel));
+/// What projects are resolved with.
+struct Context<'a> {
+    manifest: &'a Manifest,
+    sources: &'a Sources,
+    version: &'a Version,
+    variables: &'a variables::Variables<'a>,
+    request: &'a Request,
+}
+
+fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolved: &mut Resolved) {
+    let found = context.sources.projects.get(&project.name.value);
+    let Some(source) = found.and_then(|&index| project.sources.get(index)) else {
+        return missing(context, project, resolved);
+    };
+    let given = given(context, project, resolved);
+    let wants_devel = |text: &str| setting::places(text).contains(&Filling::Devel);
+    let devel = given.texts().any(wants_devel);
     if devel && !has_devel {
         let problem = Problem::error(
             Code::NotBuiltInMode,
@@ -127,24 +146,126 @@ fn build(
             .problems
             .push(problem.help("declare a package of kind devel and a selector that are built in this mode, or write another path"));
     }
+    let checkout = context.manifest.python.checkout(&source.checkout);
     resolved.projects.push(ProjectBuild {
         name: project.name.value.clone(),
-        source: project.source.value.clone(),
-        subdirectory: project.subdirectory.clone(),
-        after: before(manifest, project),
-        run: project
-            .run
-            .iter()
-            .map(|command| command.iter().map(ToString::to_string).collect())
-            .collect(),
+        source: source.checkout.value.clone(),
+        subdirectory: source.subdirectory.clone(),
+        after: before(context.manifest, project),
+        run: given.run,
+        native: given.native,
+        branch: checkout
+            .filter(|checkout| checkout.history)
+            .and_then(|checkout| checkout.branch_of(context.version)),
         build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
-        environment: environment(project),
-        pass: project.pass.clone(),
-        config_settings: config_settings(project),
+        environment: given.environment,
+        pass: given.pass,
+        config_settings: given.config_settings,
         isolated: project.isolated,
+        repair: project.repair,
         devel,
         rule: project.name.place.shown(),
     });
+}
+
+/// What a project's build is given, with the values of variables.
+struct Given {
+    run: Vec<RunCommand>,
+    native: Option<NativeBuild>,
+    environment: BTreeMap<String, String>,
+    pass: Vec<String>,
+    config_settings: BTreeMap<String, Vec<String>>,
+}
+
+impl Given {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref()).flatten();
+        let run = self.run.iter().flat_map(|command| &command.words);
+        let values = self.environment.values().chain(self.config_settings.values().flatten());
+        run.chain(values).chain(cmake).map(String::as_str)
+    }
+}
+
+fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Given {
+    let fill = |text: &str| context.variables.fill(text);
+    let run = project.run.iter().map(|command| RunCommand {
+        words: command.words.iter().map(|word| fill(word.as_str())).collect(),
+        if_there: command.if_there.clone(),
+    });
+    let native = project.native.as_ref().map(|native| NativeBuild {
+        cmake: native.cmake.as_ref().map(|cmake| {
+            let preset = cmake.preset.iter().map(|p| format!("--preset={}", fill(p.as_str())));
+            preset.chain(cmake.arguments.iter().map(|a| fill(a.as_str()))).collect()
+        }),
+    });
+    let mut config_settings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (key, value) in &project.config_settings {
+        config_settings.entry(key.value.clone()).or_default().push(fill(value.as_str()));
+    }
+    let mut given = Given {
+        run: run.collect(),
+        native,
+        environment: BTreeMap::new(),
+        pass: project.pass.clone(),
+        config_settings,
+    };
+    environment(context, project, &mut given);
+    if let Some(libraries) = &project.libraries {
+        let chosen = selection::value(context, project, libraries, &mut resolved.problems);
+        given.environment.insert(libraries.variable.value.clone(), chosen);
+    }
+    unfilled(context, project, &given, resolved);
+    given
+}
+
+/// Variables of the environment: the project's own before those that all projects are given. One with the
+/// prefix of a project that is left out is the caller's, who may have built that.
+fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
+    let every = &context.manifest.python.every;
+    let own = |name: &str| {
+        project.environment.iter().any(|(other, _)| other.as_str() == name)
+            || project.pass.iter().any(|other| other == name)
+            || project.libraries.iter().any(|l| l.variable.as_str() == name)
+    };
+    let shared = every.environment.iter().filter(|(name, _)| !own(name.as_str()));
+    for (name, value) in project.environment.iter().chain(shared) {
+        if value.places().iter().any(|place| is_left_out(context, place)) {
+            given.pass.push(name.value.clone());
+        } else {
+            let value = context.variables.fill(value.as_str());
+            given.environment.insert(name.value.clone(), value);
+        }
+    }
+    given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
+}
+
+/// Whether a place is the prefix of a project without sources.
+fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
+    let Filling::PrefixOf(name) = place else { return false };
+    // With --only, an earlier build left it.
+    context.request.wants(name) && !context.sources.projects.contains_key(name)
+}
+
+/// Commands and settings with the prefix of a project that is left out cannot be run.
+fn unfilled(
+    context: &Context<'_>,
+    project: &SourceProject,
+    given: &Given,
+    resolved: &mut Resolved,
+) {
+    let places = given.texts().flat_map(setting::places);
+    for place in places.filter(|place| is_left_out(context, place)).collect::<BTreeSet<_>>() {
+        let name = &project.name;
+        let problem = Problem::error(
+            Code::MissingSource,
+            format!("`{}` needs {{{}}}, and that project has no sources", name.value, place.word()),
+        );
+        resolved.problems.push(
+            problem
+                .label(&name.place, "its lines name the directory")
+                .help("check that project out too"),
+        );
+    }
 }
 
 /// One note for all that is optional and not there.
@@ -157,40 +278,46 @@ fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
         .then(|| format!("left out, since they are not among the sources: {}", groups.join("; ")))
 }
 
-fn missing(project: &PythonProject, resolved: &mut Resolved) {
-    let (name, directory) = (&project.name.value, project.directory());
+fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
+    let name = &project.name.value;
+    let lacking = context.sources.lacking.get(name);
     if let Some(reason) = &project.optional {
-        return resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`"));
+        match lacking {
+            Some(lines) => {
+                resolved.notes.push(format!("left out: `{name}`, {}", lines.join("; ")));
+            }
+            None => resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`")),
+        }
+        return;
     }
-    let problem =
-        Problem::error(Code::MissingSource, format!("there is no source of project `{name}`"));
-    let label = format!("no pyproject.toml or setup.py is in `{directory}` below --sources");
-    resolved.problems.push(
-        problem
-            .label(&project.source.place, label)
-            .help("check it out there, or say with optional=\"…\" why it can be absent"),
-    );
-}
-
-fn environment(project: &PythonProject) -> BTreeMap<String, String> {
-    let set =
-        project.environment.iter().map(|(name, value)| (name.value.clone(), value.to_string()));
-    set.chain(project.libraries.iter().map(|l| (l.variable.value.clone(), l.value.clone())))
-        .collect()
-}
-
-fn config_settings(project: &PythonProject) -> BTreeMap<String, Vec<String>> {
-    let mut settings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (key, value) in &project.config_settings {
-        settings.entry(key.value.clone()).or_default().push(value.to_string());
-    }
-    settings
+    let Some(source) = project.sources.first() else { return };
+    let message = match lacking {
+        Some(_) => format!("the checkout of project `{name}` is not complete"),
+        None => format!("there is no source of project `{name}`"),
+    };
+    let label = match lacking {
+        Some(lines) => lines.join("; "),
+        None if project.native.is_some() => {
+            format!("there is no directory `{}` below --sources", source.directory())
+        }
+        None => {
+            let directory = source.directory();
+            format!("no pyproject.toml or setup.py is in `{directory}` below --sources")
+        }
+    };
+    let checkout = context.manifest.python.checkout(&source.checkout);
+    let help = match checkout {
+        Some(_) => "`rockpack sources` tells where it comes from, and can clone it",
+        None => "check it out there, or say with optional=\"…\" why it can be absent",
+    };
+    let problem = Problem::error(Code::MissingSource, message);
+    resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
 /// Everything that comes before a project, by way of others too, in the order of names.
-fn before(manifest: &Manifest, project: &PythonProject) -> Vec<PackageName> {
+fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     let mut known: BTreeSet<PackageName> = BTreeSet::new();
-    let mut next: Vec<&PythonProject> = vec![project];
+    let mut next: Vec<&SourceProject> = vec![project];
     while let Some(project) = next.pop() {
         for name in &project.after {
             if known.insert(name.value.clone()) {
@@ -202,11 +329,11 @@ fn before(manifest: &Manifest, project: &PythonProject) -> Vec<PackageName> {
 }
 
 /// Each project behind those that it is built after, otherwise as in the file. The manifest has no circles.
-fn in_order(projects: &[PythonProject]) -> Vec<&PythonProject> {
+fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
-        project: &'p PythonProject,
-        projects: &'p [PythonProject],
-        order: &mut Vec<&'p PythonProject>,
+        project: &'p SourceProject,
+        projects: &'p [SourceProject],
+        order: &mut Vec<&'p SourceProject>,
     ) {
         if order.iter().any(|other| other.name.value == project.name.value) {
             return;

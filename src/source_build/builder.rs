@@ -1,7 +1,6 @@
-//! The steps from a checkout to a wheel.
+//! The things of a plan, each made in its turn.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,15 +8,16 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, wheel_in};
-use super::process::Log;
+use super::kept::{Keeper, Product as KeptProduct};
+use super::place::{Failed, Place};
+use super::process::{Log, shown};
+use super::project::{self, Site};
 use super::tools::Tools;
 use super::{
-    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Why, checkout, devel,
-    taken, variables, wheelhouse,
+    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Why, devel, finish,
+    taken, wheelhouse,
 };
 use crate::archive::Stage;
-use crate::manifest::{Filling, python};
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel};
 use crate::text::with_causes;
@@ -37,6 +37,7 @@ enum Item<'a> {
 pub struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
+    kept: bool,
 }
 
 /// What failed, with the end of its log.
@@ -55,6 +56,7 @@ pub struct Builder<'a> {
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
+    keeper: Keeper<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
 
@@ -72,7 +74,12 @@ impl<'a> Builder<'a> {
         fs::create_dir_all(&work)?;
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
-        let items = plan.wheels.iter().map(Item::Taken).chain(plan.devel.iter().map(Item::Devel));
+        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
+        // Where all projects are as they were, nothing is built against the tree.
+        let devel = plan.devel.iter().filter(|_| {
+            plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
+        });
+        let items = plan.wheels.iter().map(Item::Taken).chain(devel.map(Item::Devel));
         let items = items.chain(plan.projects.iter().map(Item::Project)).collect();
         Ok(Self {
             plan,
@@ -83,6 +90,7 @@ impl<'a> Builder<'a> {
             items,
             devel: OnceLock::new(),
             made: Mutex::default(),
+            keeper,
             report,
         })
     }
@@ -102,242 +110,108 @@ impl<'a> Builder<'a> {
     pub fn make(&self, index: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         let name = item.name();
+        if let Item::Project(project) = item
+            && let Some(kept) = self.keeper.kept(&project.name)
+        {
+            return self.keep(project, kept, start);
+        }
         (self.report)(Happened::Started(name.to_owned()));
         let log = Log::create(self.stage.dest().join(log_of(name)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let mut place = Place { directory: self.work.join(name), variables: BTreeMap::new(), log };
         match self.wheels(item, &mut place) {
             Ok(wheels) => {
-                let files = wheels
-                    .iter()
-                    .map(|w| w.file_name().unwrap_or_default().to_string_lossy().into_owned())
-                    .collect();
-                (self.report)(Happened::Finished(name.to_owned(), files, start.elapsed()));
-                Ok(Product { wheels, took: start.elapsed() })
+                (self.report)(Happened::Finished(name.to_owned(), names(&wheels), start.elapsed()));
+                Ok(Product { wheels, took: start.elapsed(), kept: false })
             }
             Err(failed) => {
                 (self.report)(Happened::Failed(name.to_owned()));
-                Err(Failure { reason: failed.to_string(), tail: place.log.tail(TAIL) })
+                let tail = place.log.tail(TAIL);
+                let _ = place.log.say(&format!("error: {failed}\n{}", again(name)));
+                Err(Failure { reason: failed.to_string(), tail })
             }
         }
     }
 
+    /// Takes what an earlier build made of the same.
+    fn keep(
+        &self,
+        project: &ProjectBuild,
+        kept: &KeptProduct,
+        start: Instant,
+    ) -> Result<Product, Failure> {
+        let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
+        let into = self.stage.path(&path("dist").map_err(fail)?);
+        let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
+        (self.report)(Happened::Kept(project.name.to_string()));
+        self.remember(project.name.as_str(), &wheels);
+        Ok(Product { wheels, took: start.elapsed(), kept: true })
+    }
+
     fn wheels(&self, item: Item<'_>, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
-        self.furnish(place)?;
+        project::furnish(place, self.settings, self.processes())?;
         let wheels = match item {
             Item::Taken(wheel) => {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
-            Item::Project(project) => vec![self.project(project, place)?],
+            Item::Project(project) => {
+                self.keeper.forget(&project.name)?;
+                self.site(project)?.build(place)?
+            }
             Item::Devel(tree) => {
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
                 let _ = self.devel.set(root);
                 return Ok(Vec::new());
             }
         };
+        let set = self.required(item)?;
         let into = self.stage.path(&path("dist")?);
         let finished = wheels
             .iter()
-            .map(|wheel| super::finish::finish_wheel(wheel, &into))
+            .map(|wheel| finish::finish_wheel(wheel, &set, &into))
             .collect::<io::Result<Vec<_>>>()?;
-        if let Ok(name) = item.name().parse() {
-            self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, finished.clone());
+        self.remember(item.name(), &finished);
+        if let Item::Project(project) = item {
+            let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            self.keeper.write(project, &finished, &made)?;
         }
         Ok(finished)
     }
 
-    /// A directory and an environment to work in.
-    fn furnish(&self, place: &mut Place) -> Result<(), Failed> {
-        let temporary = place.directory.join("tmp");
-        fs::create_dir_all(&temporary)?;
-        let caller =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-        place.variables = variables::base(caller);
-        place.variables.insert("TMPDIR".to_owned(), temporary.into());
-        // Else it builds in a directory with a random name, which debug information has.
-        place
-            .variables
-            .insert("SKBUILD_BUILD_DIR".to_owned(), place.directory.join("build").into());
-        place
-            .variables
-            .insert("CMAKE_BUILD_PARALLEL_LEVEL".to_owned(), self.processes().to_string().into());
-        if self.settings.offline {
-            place.variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
+    fn remember(&self, name: &str, wheels: &[PathBuf]) {
+        if let Ok(name) = name.parse() {
+            self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, wheels.to_vec());
         }
-        Ok(())
+    }
+
+    /// What a project is built against: the packages of artifacts, and the wheels that come before it.
+    fn required(&self, item: Item<'_>) -> io::Result<Vec<PathBuf>> {
+        let Item::Project(project) = item else { return Ok(Vec::new()) };
+        let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        offered.extend(wheelhouse::of_projects(&project.after, &made, self.stage.dest())?);
+        Ok(offered)
+    }
+
+    fn site<'s>(&'s self, project: &'s ProjectBuild) -> Result<Site<'s>, Failed> {
+        let sources = self.settings.sources.as_ref();
+        Ok(Site {
+            project,
+            sources: sources.ok_or_else(|| {
+                Failed::new("its checkout is below --sources, which were not given")
+            })?,
+            offered: self.required(Item::Project(project))?,
+            tools: &self.tools,
+            work: &self.work,
+            kept: self.keeper.directory(),
+            devel: self.devel.get().map(PathBuf::as_path),
+            processes: self.processes(),
+        })
     }
 
     /// How many processes each project may start, so that all of them together are as many as jobs.
     fn processes(&self) -> usize {
         (self.settings.jobs / self.plan.projects.len().clamp(1, self.settings.jobs.max(1))).max(1)
-    }
-
-    /// Builds a project's wheel, in a copy of its checkout.
-    fn project(&self, project: &ProjectBuild, place: &mut Place) -> Result<PathBuf, Failed> {
-        let source = place.directory.join("source");
-        let sources =
-            self.settings.sources.as_ref().ok_or_else(|| {
-                Failed::new("its checkout is below --sources, which were not given")
-            })?;
-        checkout::copy(&sources.join(project.source.as_str()), &source)?;
-        let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        offered.extend(wheelhouse::of_projects(&project.after, &made, self.stage.dest())?);
-        wheelhouse::offer(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;
-        let python = self.environment(project, place)?;
-        let fill =
-            |text: &str| python::fill(text, |filling| self.filled(filling, &source, &python));
-        give_variables(project, place, &fill);
-        self.require(
-            project,
-            &python,
-            place,
-            &project.build_requires.join("\n"),
-            "build-requires",
-        )?;
-        for words in &project.run {
-            let command: Vec<OsString> = words.iter().map(|word| fill(word).into()).collect();
-            place.run_in(&source, &format!("running `{}`", words.join(" ")), &command)?;
-        }
-        let directory = project
-            .subdirectory
-            .as_ref()
-            .map_or_else(|| source.clone(), |below| source.join(below.as_str()));
-        variables::show_fixed_paths(&mut place.variables, &self.work, uses_setuptools(&directory));
-        let out = place.directory.join("out");
-        let settings = project
-            .config_settings
-            .iter()
-            .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
-            .collect();
-        if project.isolated {
-            self.isolated(project, &directory, &python, &settings, &out, place)?;
-        } else {
-            self.beside(&directory, &settings, &out, place)?;
-        }
-        wheel_in(&out, &project.name)
-    }
-
-    fn filled(&self, filling: Filling, source: &Path, python: &Path) -> String {
-        match filling {
-            Filling::Devel => {
-                self.devel.get().map(|root| root.display().to_string()).unwrap_or_default()
-            }
-            Filling::Source => source.display().to_string(),
-            Filling::Python => python.display().to_string(),
-            Filling::Jobs => self.processes().to_string(),
-        }
-    }
-
-    /// The Python to build with: of an environment of its own, or the one that builds.
-    fn environment(&self, project: &ProjectBuild, place: &mut Place) -> Result<PathBuf, Failed> {
-        if !project.isolated {
-            let python = self.tools.python().to_owned();
-            python.parent().inspect(|bin| variables::prepend(&mut place.variables, "PATH", bin));
-            return Ok(python);
-        }
-        let environment = place.directory.join("env");
-        place.run(MAKING_ENVIRONMENT, &self.tools.venv(&environment))?;
-        variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
-        Ok(environment.join("bin/python"))
-    }
-
-    /// Installs requirements, one a line, where the project is built.
-    fn require(
-        &self,
-        project: &ProjectBuild,
-        python: &Path,
-        place: &mut Place,
-        requirements: &str,
-        name: &str,
-    ) -> Result<(), Failed> {
-        if requirements.trim().is_empty() {
-            return Ok(());
-        }
-        let file = place.directory.join(format!("{name}.txt"));
-        fs::write(&file, requirements)?;
-        let list = [OsString::from("-r"), file.into_os_string()];
-        if project.isolated {
-            return place.run(INSTALLING, &self.tools.install(python, list));
-        }
-        // What is installed beside the Python that builds is not for us to change.
-        let target = place.directory.join("requires");
-        let options = [OsString::from("--target"), target.clone().into_os_string()];
-        place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
-        variables::prepend(&mut place.variables, "PATH", &target.join("bin"));
-        variables::prepend(&mut place.variables, "PYTHONPATH", &target);
-        Ok(())
-    }
-
-    /// `python -m build` with an isolation of ours: in an environment whose path is the same for every
-    /// build, since compilers write down the paths of headers that are in it.
-    fn isolated(
-        &self,
-        project: &ProjectBuild,
-        directory: &Path,
-        python: &Path,
-        settings: &Configured<'_>,
-        out: &Path,
-        place: &mut Place,
-    ) -> Result<(), Failed> {
-        for what in ["static", "dynamic"] {
-            let file = place.directory.join(format!("{what}.txt"));
-            self.hook(what, directory, python, settings, &file, place)?;
-            let requirements = fs::read_to_string(&file)?;
-            self.require(project, python, place, &requirements, what)?;
-        }
-        self.hook("wheel", directory, python, settings, out, place)
-    }
-
-    fn hook(
-        &self,
-        what: &str,
-        directory: &Path,
-        python: &Path,
-        settings: &Configured<'_>,
-        out: &Path,
-        place: &Place,
-    ) -> Result<(), Failed> {
-        let json = |(key, values): (&&String, &Vec<String>)| {
-            let value = if let [one] = values.as_slice() {
-                one.clone().into()
-            } else {
-                serde_json::Value::from(values.clone())
-            };
-            ((*key).clone(), value)
-        };
-        let settings = serde_json::Value::Object(settings.iter().map(json).collect()).to_string();
-        let words = [
-            self.tools.python().into(),
-            self.work.join("pep517.py").into_os_string(),
-            what.into(),
-            directory.into(),
-            python.into(),
-        ];
-        let command: Vec<OsString> =
-            words.into_iter().chain([settings.into(), out.into()]).collect();
-        let doing = if what == "wheel" { BUILDING } else { "asking what its build requires" };
-        place.run_in(directory, doing, &command)
-    }
-
-    /// `python -m build` without isolation.
-    fn beside(
-        &self,
-        directory: &Path,
-        settings: &Configured<'_>,
-        out: &Path,
-        place: &Place,
-    ) -> Result<(), Failed> {
-        let pairs = settings.iter().flat_map(|(key, values)| {
-            values.iter().map(move |value| format!("-C{key}={value}").into())
-        });
-        let fixed = ["--wheel", "--no-isolation", "--outdir"];
-        let command = self.tools.module(
-            "build",
-            &fixed,
-            [out.into()].into_iter().chain(pairs).chain([directory.into()]),
-        );
-        place.run_in(directory, BUILDING, &command)
     }
 
     /// What came of all things.
@@ -347,8 +221,11 @@ impl<'a> Builder<'a> {
             let Ok(name) = item.name().parse::<PackageName>() else { continue };
             match end {
                 End::Done(product) => {
+                    if product.wheels.is_empty() {
+                        outcome.installed.push((name.clone(), product.took, product.kept));
+                    }
                     for wheel in &product.wheels {
-                        outcome.made.push(made(&name, wheel, product.took)?);
+                        outcome.made.push(made(&name, wheel, &product)?);
                     }
                 }
                 End::Failed(Failure { reason, tail }) => {
@@ -366,26 +243,6 @@ impl<'a> Builder<'a> {
         Ok(outcome)
     }
 }
-
-/// Whether setuptools builds it: it names it, or no backend at all (PEP 517, "build-backend").
-fn uses_setuptools(directory: &Path) -> bool {
-    let text = fs::read_to_string(directory.join("pyproject.toml")).unwrap_or_default();
-    let backend = text.lines().find(|line| line.trim_start().starts_with("build-backend"));
-    backend.is_none_or(|line| line.contains("setuptools"))
-}
-
-/// What the project is given, over all that every build sees.
-fn give_variables(project: &ProjectBuild, place: &mut Place, fill: &impl Fn(&str) -> String) {
-    let passed =
-        project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
-    place.variables.extend(passed);
-    place.variables.extend(
-        project.environment.iter().map(|(name, value)| (name.clone(), OsString::from(fill(value)))),
-    );
-}
-
-/// What the backend is handed, with every place filled.
-type Configured<'a> = BTreeMap<&'a String, Vec<String>>;
 
 impl Item<'_> {
     fn name(&self) -> &str {
@@ -406,9 +263,23 @@ fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
     }
 }
 
-fn made(name: &PackageName, wheel: &Path, took: Duration) -> io::Result<MadeWheel> {
+fn names(wheels: &[PathBuf]) -> Vec<String> {
+    let name =
+        |wheel: &PathBuf| wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    wheels.iter().map(name).collect()
+}
+
+/// How to build one of them again, as it stands at the end of its log.
+fn again(name: &str) -> String {
+    let mut words: Vec<_> = std::env::args_os().collect();
+    words.extend(["--only".into(), name.into()]);
+    format!("to build it alone again: {}", shown(&words))
+}
+
+fn made(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {
     let path = path(&format!("dist/{}", wheel.file_name().unwrap_or_default().to_string_lossy()))?;
-    Ok(MadeWheel { name: name.clone(), path, size: fs::metadata(wheel)?.len(), took })
+    let size = fs::metadata(wheel)?.len();
+    Ok(MadeWheel { name: name.clone(), path, size, took: product.took, kept: product.kept })
 }
 
 fn log_of(name: &str) -> String {

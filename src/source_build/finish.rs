@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use crate::audit;
-use crate::package::WheelName;
+use crate::package::{Metadata, Wheel, WheelName};
 use crate::retag;
 use crate::text::with_causes;
 
 /// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.
 ///
-/// A wheel for any platform stays one; of another, the audit says on which it runs.
+/// A wheel for any platform stays one; of another, the audit says on which it runs. It is audited together with
+/// those of `set` that it requires, also by way of others: these are there wherever it is installed.
 ///
 /// # Errors
 /// When it cannot be read, audited or put there, or another wheel of the same name is there.
-pub fn finish_wheel(wheel: &Path, into: &Path) -> io::Result<PathBuf> {
+pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let name: WheelName = wheel
         .file_name()
@@ -26,7 +27,7 @@ pub fn finish_wheel(wheel: &Path, into: &Path) -> io::Result<PathBuf> {
         .to_string_lossy()
         .parse()
         .map_err(io::Error::other)?;
-    let platform = platform(wheel, &name)?;
+    let platform = platform(wheel, &name, set)?;
     let place = into.join(WheelName { platform: platform.clone(), ..name.clone() }.to_string());
     if place.exists() {
         return Err(io::Error::new(
@@ -46,12 +47,41 @@ pub fn finish_wheel(wheel: &Path, into: &Path) -> io::Result<PathBuf> {
 }
 
 /// The platform tag of a wheel: its own if that is `any`, else what the audit finds.
-fn platform(wheel: &Path, name: &WheelName) -> io::Result<String> {
+fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<String> {
     if name.platform == "any" {
         return Ok(name.platform.clone());
     }
-    let audits = audit::audit(&[wheel]).map_err(other)?;
+    let required = required(wheel, set)?;
+    let together: Vec<&Path> = [wheel].into_iter().chain(required).collect();
+    let audits = audit::audit(&together).map_err(other)?;
     Ok(audits.into_iter().next().map_or_else(|| name.platform.clone(), |audit| audit.tag))
+}
+
+/// Those of `set` that a wheel requires, and that these require.
+fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
+    let mut found: Vec<&Path> = Vec::new();
+    let mut next = requirements(wheel)?;
+    while let Some(name) = next.pop() {
+        let of = |file: &&PathBuf| {
+            let file = file.file_name().unwrap_or_default().to_string_lossy();
+            file.parse::<WheelName>().is_ok_and(|other| other.dist.normalized() == name)
+        };
+        for file in set.iter().filter(of) {
+            if !found.contains(&file.as_path()) {
+                found.push(file);
+                next.extend(requirements(file)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The distributions that a wheel requires without asking for an extra.
+fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
+    let opened = Wheel::open(wheel).map_err(other)?;
+    let metadata = Metadata::parse(&opened.info("METADATA").map_err(other)?);
+    let plain = metadata.requirements().flatten().filter(|r| r.of_extras.is_empty());
+    Ok(plain.map(|requirement| requirement.name).collect())
 }
 
 /// An error with its causes, as one of the machine: whoever builds projects tells it so.

@@ -183,7 +183,7 @@ fn not_started(run: &Run<'_>, source: io::Error) -> ProcessError {
 }
 
 /// A command line as people type it.
-fn shown(command: &[OsString]) -> String {
+pub fn shown(command: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
     let word = |word: &OsString| {
         let word = word.to_string_lossy();

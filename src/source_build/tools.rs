@@ -10,6 +10,9 @@ use super::process::{ProcessError, Run, answer};
 #[derive(Debug, Clone)]
 pub struct Tools {
     python: PathBuf,
+    /// What its answers were, in one text.
+    identity: String,
+    compiler: String,
 }
 
 /// Why a Python cannot build.
@@ -55,12 +58,15 @@ impl ToolsError {
     }
 }
 
-/// Says on one line each: the Python's own path, whether `build` and pip can be imported, pip's version.
+/// Says on one line each: the Python's own path, whether `build` and pip can be imported, pip's version, the
+/// compiler, which Python it is.
 const QUESTION: &str = "\
-import importlib.util, sys
+import importlib.util, sys, sysconfig
 print(sys.executable)
 print(bool(importlib.util.find_spec('build') and importlib.util.find_spec('build.__main__')))
-print(importlib.import_module('pip').__version__ if importlib.util.find_spec('pip') else '')";
+print(importlib.import_module('pip').__version__ if importlib.util.find_spec('pip') else '')
+print(sysconfig.get_config_var('CC') or '')
+print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
 impl Tools {
     /// Asks the Python that `python` names whether it can build.
@@ -89,12 +95,22 @@ impl Tools {
         if !installs_elsewhere(&pip) {
             return Err(ToolsError::OldPip { python, version: pip });
         }
-        Ok(Self { python: executable.into() })
+        Ok(Self { python: executable.into(), compiler: next(), identity: said.clone() })
     }
 
     /// Its path.
     pub fn python(&self) -> &Path {
         &self.python
+    }
+
+    /// What it compiles extension modules with, by its own settings.
+    pub fn compiler(&self) -> &str {
+        &self.compiler
+    }
+
+    /// Which Python it is, with the versions that builds depend on.
+    pub fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Makes an environment without anything in it, and a command line for that.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::archive::Timestamp;
 
@@ -44,6 +44,30 @@ const PASSED: &[&str] = &[
 /// So do all that begin like this.
 const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
 
+/// Of these, what cannot change what is built: who builds, and by which way an index is reached.
+const WITHOUT_EFFECT: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "XDG_CACHE_HOME",
+    "NETRC",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+];
+
+/// Programs that builds start without being told their paths.
+const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja", "make", "ld"];
+
 /// What compilers write down in place of the directory that a build works in.
 const SHOWN: &str = "/rockpack";
 
@@ -80,6 +104,45 @@ pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path,
     let names: &[&str] = if setuptools { &["CPPFLAGS"] } else { &["CFLAGS", "CXXFLAGS"] };
     for name in names {
         append(variables, name, &format!("-ffile-prefix-map={}={SHOWN}", work.display()));
+    }
+}
+
+/// Whether another value of a variable can give another result.
+pub fn shapes_builds(name: &str) -> bool {
+    !WITHOUT_EFFECT.contains(&name)
+}
+
+/// The programs that builds start, where `PATH` leads to them.
+pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let find = |name: &&str| {
+        directories.iter().map(|directory| directory.join(name)).find(|place| place.is_file())
+    };
+    PROGRAMS.iter().filter_map(find).collect()
+}
+
+/// The variables in which CMake looks for a program to start compilers with.
+const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"];
+
+/// Lets compilers go by way of ccache, where `PATH` leads to it and nobody chose otherwise. `compiler` is what
+/// Python compiles with, which setuptools has to be told.
+pub fn use_compiler_cache(
+    variables: &mut BTreeMap<String, OsString>,
+    compiler: &str,
+    setuptools: bool,
+) {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    if !std::env::split_paths(&path).any(|directory| directory.join("ccache").is_file()) {
+        return;
+    }
+    let given = if setuptools {
+        if compiler.is_empty() { vec![] } else { vec![("CC", format!("ccache {compiler}"))] }
+    } else {
+        LAUNCHERS.map(|name| (name, "ccache".to_owned())).to_vec()
+    };
+    for (name, value) in given {
+        variables.entry(name.to_owned()).or_insert(value.into());
     }
 }
 
@@ -152,6 +215,24 @@ mod tests {
         show_fixed_paths(&mut variables, Path::new("/w"), true);
         assert_eq!(variables["CPPFLAGS"], "-ffile-prefix-map=/w=/rockpack");
         assert_eq!(text(&variables, "SOURCE_DATE_EPOCH"), "315532800");
+    }
+
+    #[test]
+    fn ccache_is_used_where_it_is_and_nobody_chose_otherwise() {
+        let bin = tempfile::tempdir().unwrap();
+        let path = ("PATH".to_owned(), bin.path().as_os_str().to_owned());
+        let given = |more: &[(&str, &str)], setuptools| {
+            let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
+            let mut variables: BTreeMap<String, OsString> =
+                [path.clone()].into_iter().chain(more).collect();
+            use_compiler_cache(&mut variables, "gcc -pthread", setuptools);
+            variables
+        };
+        assert_eq!(given(&[], true).len(), 1);
+        std::fs::write(bin.path().join("ccache"), "").unwrap();
+        assert_eq!(given(&[], true)["CC"], "ccache gcc -pthread");
+        assert_eq!(given(&[("CC", "tcc")], true)["CC"], "tcc");
+        assert_eq!(given(&[], false)["CMAKE_CXX_COMPILER_LAUNCHER"], "ccache");
     }
 
     #[test]

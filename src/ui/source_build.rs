@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use rockpack::names::RelPath;
 use rockpack::source::{Code, Place, Problem};
@@ -20,25 +21,31 @@ pub fn tell_of(happened: &Happened) {
         Happened::Finished(name, wheels, took) => {
             tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
         }
+        Happened::Kept(name) => tell(&format!("{name}: as it was")),
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }
 }
 
-/// The wheels that were made and taken: path, size, time.
+/// The wheels that were made and taken: path, size, time; then what was installed for them.
 pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
-    let width = outcome.made.iter().map(|m| m.path.as_str().len()).max().unwrap_or(0);
+    let time =
+        |took: Duration, kept: bool| if kept { "as it was".to_owned() } else { seconds(took) };
+    let wheels = outcome
+        .made
+        .iter()
+        .map(|made| (made.path.to_string(), human_size(made.size), time(made.took, made.kept)));
+    let installed = outcome
+        .installed
+        .iter()
+        .map(|(name, took, kept)| (name.to_string(), "-".to_owned(), time(*took, *kept)));
+    let rows: Vec<_> = wheels.chain(installed).collect();
+    let width = rows.iter().map(|(path, ..)| path.len()).max().unwrap_or(0);
     let mut text = String::new();
-    if !outcome.made.is_empty() {
-        let _ = writeln!(text, "\n{:width$}  {:>8}  {:>7}", "project", "size", "time");
+    if !rows.is_empty() {
+        let _ = writeln!(text, "\n{:width$}  {:>8}  {:>9}", "project", "size", "time");
     }
-    for made in &outcome.made {
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>8}  {:>7}",
-            made.path,
-            human_size(made.size),
-            seconds(made.took)
-        );
+    for (path, size, time) in rows {
+        let _ = writeln!(text, "{path:width$}  {size:>8}  {time:>9}");
     }
     for path in removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");

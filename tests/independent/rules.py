@@ -15,7 +15,10 @@ COPY, LINKED_ELF, STUB, FORWARD, INIT, DEVEL_LINKS = (
 FORWARDED = {
     "core": {f"lib/lib{name}.so" for name in (
         "amdhip64", "hiprtc", "hsa-runtime64", "amd_smi", "rocm_smi64", "roctx64",
-        "roctracer64", "rocprofv3-list-avail")},
+        "roctracer64", "rocprofv3-list-avail", "amd_comgr")},
+    "libraries": {f"lib/lib{name}.so" for name in (
+        "hipblas", "hipfft", "hiprand", "hipsolver", "hipsparse", "hipblaslt", "hipsparselt",
+        "rccl")},
     "profiler": {f"lib/lib{name}.so" for name in (
         "rocprof-sys", "rocprof-sys-rt", "rocprof-sys-user", "profiler-hub")},
 }

@@ -31,6 +31,9 @@ wheel "extras" path="wheels/extras-*.whl"
 wheel "fetched" index="fetched==2.0"
 "#;
 
+/// The libraries that the checkout of `bindings` has.
+const LIBRARIES: [&str; 4] = ["fft", "rand", "blas", "blaslt"];
+
 fn name(text: &str) -> PackageName {
     text.parse().unwrap()
 }
@@ -39,7 +42,9 @@ fn sources() -> Sources {
     let files = ["wheels/extras-1-cp311-cp311-any.whl", "wheels/extras-1-cp312-cp312-any.whl"]
         .map(|path| path.parse().unwrap());
     Sources {
-        projects: ["tools", "bindings", "runtime"].map(name).into(),
+        projects: ["tools", "bindings", "runtime"].map(|text| (name(text), 0)).into(),
+        libraries: BTreeMap::from([(name("bindings"), LIBRARIES.map(str::to_owned).to_vec())]),
+        lacking: BTreeMap::new(),
         wheels: BTreeMap::from([(name("extras"), files.to_vec())]),
     }
 }
@@ -79,12 +84,69 @@ fn projects_come_in_the_order_in_which_they_are_built() {
 fn what_a_build_is_given_is_data() {
     let plan = case().plan();
     let project = &plan.projects[1];
-    assert_eq!(project.environment["LIBS"], "^fft,rand");
+    assert_eq!(project.environment["LIBS"], "blas,blaslt", "all but those of the manifest");
     assert_eq!(project.config_settings["define"], ["A|B", "C"]);
     assert!(project.devel && !project.isolated && !plan.projects[0].devel);
     let tree = plan.devel.as_ref().unwrap();
     assert_eq!((tree.directory.as_str(), tree.module.as_str()), ("dist", "x_meta"));
     assert_eq!(tree.install, ["x==1.0", "x-core==1.0", "x-devel==1.0"]);
+}
+
+#[test]
+fn the_command_line_selects_libraries_that_there_are() {
+    let with = |list: &'static str| {
+        case().asking(move |request| {
+            request.libraries = vec![(name("bindings"), list.to_owned())];
+        })
+    };
+    for (list, chosen) in [("blas*", "blas,blaslt"), ("^blas*", "fft,rand"), ("*", "*")] {
+        assert_eq!(with(list).plan().projects[1].environment["LIBS"], chosen, "{list}");
+    }
+    for (list, says) in [("fft,fff", "no library `fff`"), ("^*", "selects no library")] {
+        let problems = with(list).problems();
+        assert!(problems.iter().any(|p| p.contains(says)), "{list}");
+    }
+}
+
+#[test]
+fn variables_and_what_every_project_is_given() {
+    let more = r#"
+variable "targets" "{isas}"
+variable "kind" "Release"
+every-project { env "TARGETS" "{targets}"; env "ROOT" "no"; pass "TOKEN"; }
+native-project "graph" { source "graph"; cmake "-DKIND={kind}" preset="p-{kind}"; }
+native-project "gone" optional="elsewhere" { source "gone"; run "true"; }
+python-project "user" {
+    source "user"
+    after "graph" "gone"
+    env "ROOT" "{prefix:graph}"
+    env "GONE_ROOT" "{prefix:gone}"
+}
+"#;
+    let packages = [
+        package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\""),
+        runtime("core", "artifact \"base\" \"lib\""),
+        more.to_owned(),
+    ];
+    let plan = Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1")
+        .asking(|request| {
+            let projects = ["graph", "user"].map(|text| (name(text), 0)).into();
+            request.sources = Some(Sources { projects, ..Sources::default() });
+            request.variables =
+                vec![("kind".to_owned(), "Debug".to_owned()), ("targets".into(), "a;b".into())];
+        })
+        .plan();
+    assert_eq!(projects(&plan), ["graph", "user"]);
+    let native = plan.projects[0].native.as_ref().unwrap().cmake.as_ref().unwrap();
+    assert_eq!(*native, ["--preset=p-Debug", "-DKIND=Debug"]);
+    let user = &plan.projects[1];
+    assert_eq!(user.environment["TARGETS"], "a;b");
+    assert_eq!(user.environment["ROOT"], "{prefix:graph}", "its own comes first");
+    assert_eq!(
+        user.pass,
+        ["GONE_ROOT", "TOKEN"],
+        "of what is left out, the caller says where it is"
+    );
 }
 
 #[test]

@@ -125,6 +125,13 @@ class RealLibraries(unittest.TestCase):
         preload = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc'); "
         self.assertEqual(self.layout.code(preload + load), "1")
 
+    def test_later_programs_open_it_by_its_name_without_a_version(self) -> None:
+        compiled.library(self.core / "libhiprtc.so", needs=(self.hiprtc,))
+        load = "import ctypes; print(ctypes.CDLL('libhiprtc.so').only_in_hiprtc())"
+        self.assertIn("libhiprtc.so: cannot open", self.layout.error(load))
+        preload = "import rocm_sdk; rocm_sdk.preload_libraries('hiprtc', rtld_global=False); "
+        self.assertEqual(self.layout.code(preload + load), "1")
+
     def test_one_that_does_not_load_is_an_error_naming_what_it_lacks(self) -> None:
         gone = compiled.library(self.layout.top / "libgone.so.1")
         compiled.library(self.hiprtc, needs=(gone,))

@@ -20,12 +20,26 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
     let sources =
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
-    Ok(Settings { sources, python: args.python.clone(), jobs, offline: args.no_index })
+    Ok(Settings {
+        sources,
+        python: args.python.clone(),
+        jobs,
+        offline: args.no_index,
+        anew: args.rebuild,
+    })
 }
 
 /// Whether the machine can build those of the plan.
 pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     source_build::check(plan, settings).map_err(|e| not_built(&e))
+}
+
+/// Says which projects are left out though there are sources: nobody looks for what is not there.
+pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
+    let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
+    for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
+        ui::tell(&format!("note: {}", note.text));
+    }
 }
 
 /// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts

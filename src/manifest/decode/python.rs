@@ -1,87 +1,215 @@
-//! `python-project` and `wheel`.
+//! `python-project`, `native-project` and `wheel`, and what they share.
 
 use super::text::{LibrarySelection, Variable};
-use super::{Context, Node, Once};
-use crate::manifest::python::{
-    Libraries, PythonProject, ReadyWheel, Requirement, RequirementError, Setting, SettingError,
-    WheelSource,
-};
+use super::{Block, Context, Node, Once};
 use crate::manifest::reader::Reason;
-use crate::manifest::{Filling, Glob, Pin};
+use crate::manifest::{
+    Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
+    ReadyWheel, Requirement, RequirementError, Selection, Setting, SourceProject, WheelSource,
+};
 use crate::names::{PackageName, RelPath};
-use crate::source::{Code, Place, Problem, Spanned, nearest};
+use crate::source::{Code, Problem, Spanned};
 use crate::target::Condition;
 
+/// What a branch can have of a version.
+const VERSION_PARTS: [&str; 3] = ["major", "minor", "patch"];
+
 /// Reads one `python-project`.
-pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<PythonProject> {
+pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<SourceProject> {
     let name = node.argument::<PackageName>("a name");
     let optional = node.property::<String>("optional").map(|o| o.value);
-    let (mut lines, once) = (node.block(), Once::default());
-    let source = lines.once("source", source);
-    let after = lines
-        .every("after", |n| Some(n.at_least_one::<PackageName>("a project or a wheel")))
-        .concat();
-    let run = lines.every("run", |n| {
-        Some(n.at_least_one::<Setting>("a program").into_iter().map(|s| s.value).collect())
-    });
-    let build_requires =
-        lines.every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")));
-    let environment = lines.every("env", |n| pair::<Variable>(n, "a variable"));
-    let libraries = lines.at_most_once("bindings", libraries);
-    let pass = lines.every("pass", |n| Some(n.at_least_one::<Variable>("a variable")));
-    let pass: Vec<_> = pass.into_iter().flatten().collect();
+    let mut lines = node.block();
+    let mut given = given(&mut lines);
+    given.libraries = lines.at_most_once("bindings", libraries);
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));
     let isolated = lines.at_most_once("no-isolation", |_| Some(())).is_none();
+    let repair = lines.at_most_once("repair", |_| Some(())).is_some();
     lines.finish();
-    let environment: Vec<_> = environment
+    given.check(context);
+    let project = given.project(name?, optional);
+    Some(SourceProject { config_settings, isolated, repair, ..project })
+}
+
+/// Reads one `native-project`.
+pub(super) fn native<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<SourceProject> {
+    let name = node.argument::<PackageName>("a name");
+    let optional = node.property::<String>("optional").map(|o| o.value);
+    let mut lines = node.block();
+    let given = given(&mut lines);
+    let cmake = lines.at_most_once("cmake", |n| {
+        let preset = n.property::<Setting>("preset");
+        Some(Cmake { preset, arguments: n.arguments::<Setting>() })
+    });
+    lines.finish();
+    given.check(context);
+    if cmake.is_none() && given.run.is_empty() {
+        let title = node.title();
+        node.fault(
+            format!("`{title}` lacks `cmake` or `run`"),
+            "say how it is built and installed into `{prefix}`",
+        );
+    }
+    let project = given.project(name?, optional);
+    Some(SourceProject { native: Some(Native { cmake }), ..project })
+}
+
+/// The lines that all projects can have.
+struct Given {
+    sources: Vec<ProjectSource>,
+    needs: Vec<Need>,
+    after: Vec<Spanned<PackageName>>,
+    run: Vec<Command>,
+    build_requires: Vec<Spanned<Requirement>>,
+    environment: Vec<(Spanned<String>, Spanned<Setting>)>,
+    libraries: Option<Libraries>,
+    pass: Vec<Spanned<Variable>>,
+}
+
+fn given(lines: &mut Block<'_>) -> Given {
+    Given {
+        sources: lines.at_least_once("source", source),
+        after: lines
+            .every("after", |n| Some(n.at_least_one::<PackageName>("a project or a wheel")))
+            .concat(),
+        needs: lines.every("needs", |n| {
+            let help = n.property::<String>("help").map(|help| help.value);
+            let files = n.at_least_one::<RelPath>("a file");
+            Some(Need { files: files.into_iter().map(|file| file.value).collect(), help })
+        }),
+        run: lines.every("run", |n| {
+            let if_there = n.property::<RelPath>("if").map(|file| file.value);
+            Some(Command { words: n.at_least_one::<Setting>("a program"), if_there })
+        }),
+        build_requires: lines
+            .every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")))
+            .concat(),
+        environment: environment(lines),
+        libraries: None,
+        pass: pass(lines),
+    }
+}
+
+fn environment(lines: &mut Block<'_>) -> Vec<(Spanned<String>, Spanned<Setting>)> {
+    let pairs = lines.every("env", |n| pair::<Variable>(n, "a variable"));
+    pairs.into_iter().map(|(key, value)| (Spanned::new(key.value.0, key.place), value)).collect()
+}
+
+fn pass(lines: &mut Block<'_>) -> Vec<Spanned<Variable>> {
+    lines
+        .every("pass", |n| Some(n.at_least_one::<Variable>("a variable")))
         .into_iter()
-        .map(|(key, value)| (Spanned::new(key.value.0, key.place), value))
-        .collect();
-    let variables = environment
-        .iter()
-        .map(|(key, _)| key)
-        .chain(libraries.as_ref().map(|l: &Libraries| &l.variable));
-    let variables = variables
-        .map(|v| (v.as_str(), &v.place))
-        .chain(pass.iter().map(|v| (v.0.as_str(), &v.place)));
-    for (name, place) in variables {
-        once.give(context.faults, ("environment variable", name), Condition::default(), place);
-    }
-    for name in &after {
-        once.give(context.faults, ("after", name.as_str()), Condition::default(), &name.place);
-    }
-    let (source, subdirectory) = source?;
-    Some(PythonProject {
-        name: name?,
-        source,
-        subdirectory,
-        after,
-        run,
-        build_requires: build_requires.concat().into_iter().map(|r| r.value).collect(),
-        environment,
-        libraries,
-        pass: pass.into_iter().map(|v| v.value.0).collect(),
-        config_settings,
-        isolated,
-        optional,
-    })
+        .flatten()
+        .collect()
 }
 
-fn source(node: &mut Node<'_>) -> Option<(Spanned<RelPath>, Option<RelPath>)> {
-    let source = node.argument::<RelPath>("a directory");
+impl Given {
+    /// Reports what is said twice.
+    fn check(&self, context: &Context<'_>) {
+        let once = Once::default();
+        let set = self.environment.iter().map(|(key, _)| key);
+        let set = set.chain(self.libraries.as_ref().map(|l| &l.variable));
+        let variables = set
+            .map(|v| (v.as_str(), &v.place))
+            .chain(self.pass.iter().map(|v| (v.0.as_str(), &v.place)));
+        for (name, place) in variables {
+            once.give(context.faults, ("environment variable", name), Condition::default(), place);
+        }
+        for name in &self.after {
+            once.give(context.faults, ("after", name.as_str()), Condition::default(), &name.place);
+        }
+    }
+
+    /// A project, for its other lines to be checked even where its `source` cannot be read.
+    fn project(self, name: Spanned<PackageName>, optional: Option<String>) -> SourceProject {
+        SourceProject {
+            name,
+            sources: self.sources,
+            needs: self.needs,
+            after: self.after,
+            run: self.run,
+            build_requires: self.build_requires.into_iter().map(|r| r.value).collect(),
+            environment: self.environment,
+            libraries: self.libraries,
+            pass: self.pass.into_iter().map(|v| v.value.0).collect(),
+            config_settings: Vec::new(),
+            isolated: true,
+            repair: false,
+            optional,
+            native: None,
+        }
+    }
+}
+
+fn source(node: &mut Node<'_>) -> Option<ProjectSource> {
+    let checkout = node.argument::<RelPath>("a directory");
     let subdirectory = node.property::<RelPath>("subdirectory").map(|s| s.value);
-    Some((source?, subdirectory))
+    Some(ProjectSource { checkout: checkout?, subdirectory })
 }
 
-fn pair<K: super::FromText>(node: &mut Node<'_>, what: &str) -> Option<(Spanned<K>, Setting)> {
+/// Reads one `source` at the top of the file.
+pub(super) fn checkout(node: &mut Node<'_>) -> Option<Checkout> {
+    let directory = node.argument::<RelPath>("a directory");
+    let git = node.required::<String>("git");
+    let branch = node.property::<String>("branch");
+    let history = node.flag("history");
+    if let Some(branch) = &branch {
+        let words = branch.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or(rest));
+        if let Some(word) = words.into_iter().find(|word| !VERSION_PARTS.contains(word)) {
+            let message = format!("`{}` has an unknown placeholder `{{{word}}}`", branch.value);
+            let problem = Problem::error(Code::InvalidText, message)
+                .label(&branch.place, "nothing fills this")
+                .help("placeholders are `{major}`, `{minor}` and `{patch}`");
+            node.report(problem);
+        }
+    }
+    Some(Checkout { directory: directory?, git: git?.value, branch, history })
+}
+
+/// Reads one `variable`.
+pub(super) fn variable(node: &mut Node<'_>) -> Option<(Spanned<PackageName>, Spanned<Setting>)> {
+    pair::<PackageName>(node, "a name")
+}
+
+/// Reads `every-project`.
+pub(super) fn every_project(node: &mut Node<'_>) -> EveryProject {
+    let mut lines = node.block();
+    let every = EveryProject {
+        environment: environment(&mut lines),
+        pass: pass(&mut lines).into_iter().map(|v| v.value.0).collect(),
+    };
+    lines.finish();
+    every
+}
+
+fn pair<K: super::FromText>(
+    node: &mut Node<'_>,
+    what: &str,
+) -> Option<(Spanned<K>, Spanned<Setting>)> {
     let key = node.argument::<K>(what);
     let value = node.argument::<Setting>("a value");
-    Some((key?, value?.value))
+    Some((key?, value?))
+}
+
+/// The property `among`; one that cannot be read is reported.
+fn among(node: &mut Node<'_>) -> Option<Spanned<Glob>> {
+    let glob = node.property::<Glob>("among")?;
+    let last = glob.as_str().rsplit('/').next().unwrap_or_default();
+    if last.matches('*').count() == 1 && glob.as_str().matches('*').count() == 1 {
+        return Some(glob);
+    }
+    let message = format!("`{}` does not have one `*` in its last segment", glob.as_str());
+    let problem = Problem::error(Code::InvalidText, message)
+        .label(&glob.place, "the files of libraries")
+        .help("`*` stands for the name of a library: `python/c*.pyx`");
+    node.report(problem);
+    None
 }
 
 fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
     let names = node.at_least_one::<LibrarySelection>("a library");
-    let variable = node.required::<Variable>("env")?;
+    let variable = node.required::<Variable>("env");
+    let among = among(node);
+    let variable = variable?;
     if let Some(late) = names.iter().skip(1).find(|name| name.value.0.starts_with('^')) {
         let problem =
             Problem::error(Code::InvalidText, "`^` in the middle of a selection of libraries");
@@ -91,8 +219,9 @@ fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
                 .help("with `^` before the first, all but these are meant"),
         );
     }
-    let value = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
-    Some(Libraries { variable: Spanned::new(variable.value.0, variable.place), value })
+    let text = names.into_iter().map(|name| name.value.0).collect::<Vec<_>>().join(",");
+    let variable = Spanned::new(variable.value.0, variable.place);
+    Some(Libraries { variable, selection: Selection::parse(&text), among })
 }
 
 /// Reads one `wheel`.
@@ -132,89 +261,6 @@ fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>)
                 .label(&name.place, "this is its name")
                 .help("write the same name twice"),
         );
-    }
-}
-
-/// What only the declarations together can get wrong. `packages` are the names that packages have.
-pub(super) fn check(
-    context: &Context<'_>,
-    projects: &[PythonProject],
-    wheels: &[ReadyWheel],
-    declared: &[(String, Place)],
-) {
-    let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
-    let mut named: Vec<&Spanned<PackageName>> = Vec::new();
-    let mut places: Vec<&Spanned<PackageName>> =
-        projects.iter().map(|p| &p.name).chain(wheels.iter().map(|w| &w.name)).collect();
-    places.sort_by_key(|name| name.place.line());
-    for name in places {
-        let first = packages().find(|(other, _)| *other == name.as_str()).map(|(_, place)| place);
-        let first = first.or_else(|| {
-            named.iter().find(|other| other.value == name.value).map(|other| &other.place)
-        });
-        if let Some(first) = first {
-            let problem =
-                Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
-            context.faults.report(
-                problem
-                    .label(&name.place, "declared again here")
-                    .label(first, "first declared here"),
-            );
-        }
-        named.push(name);
-    }
-    for after in projects.iter().flat_map(|project| &project.after) {
-        check_after(context, after, declared);
-    }
-}
-
-fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[(String, Place)]) {
-    if declared.iter().any(|(name, _)| name == after.as_str()) {
-        return;
-    }
-    let names = || declared.iter().map(|(name, _)| name.as_str());
-    if let Some(package) = context.declared.get(after.as_str()) {
-        let problem =
-            Problem::error(Code::WrongKind, format!("`{}` is a package of artifacts", after.value));
-        let problem = problem
-            .label(&after.place, "a project or a wheel has to stand here")
-            .label(&package.place, "declared here");
-        return context.faults.report(
-            problem.help("take the name away: packages of artifacts are built before all projects"),
-        );
-    }
-    let problem = Problem::error(
-        Code::UnknownPackage,
-        format!("there is no project or wheel `{}`", after.value),
-    );
-    let label = match nearest(after.as_str(), names()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "nothing in this file has this name".to_owned(),
-    };
-    let known = crate::manifest::reader::listed(names());
-    context.faults.report(
-        problem.label(&after.place, label).help(format!("projects and wheels here are {known}")),
-    );
-}
-
-impl Reason for SettingError {
-    fn message(&self) -> String {
-        self.to_string()
-    }
-
-    fn label(&self) -> String {
-        match nearest(&self.placeholder, Filling::ALL.map(Filling::word)) {
-            Some(near) => format!("did you mean `{{{near}}}`?"),
-            None => "nothing fills this".to_owned(),
-        }
-    }
-
-    fn help(&self) -> Option<String> {
-        let words = Filling::ALL.map(|f| format!("{{{}}}", f.word()));
-        Some(format!(
-            "placeholders are {}",
-            crate::manifest::reader::listed(words.iter().map(String::as_str))
-        ))
     }
 }
 

@@ -128,7 +128,11 @@ pub(super) const FILE: &[NodeSpec] = &[
         r#"drop "share/doc/blas/html/**" everywhere=#true reason="the documentation is on the web""#,
     ),
     python::PROJECT,
+    python::NATIVE,
     python::WHEEL,
+    python::CHECKOUT,
+    python::VARIABLE,
+    python::EVERY,
     promote::PROMOTE,
     NodeSpec::new(
         "ignore",

@@ -17,6 +17,7 @@ from ._packages import find as find_package
 from ._targets import determine
 
 _loaded: dict[str, ctypes.CDLL] = {}
+_aliases: list[ctypes.CDLL] = []
 _dll_directories: list[Any] = []  # a directory leaves the search path with its handle
 
 _ELF_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.so(?P<version>(?:\.\d+)*)")
@@ -56,6 +57,23 @@ def preload(*shortnames: str, rtld_global: bool = True) -> None:
         _open_dll_directories()
         log(f"loading {path}")
         _loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
+        if (alias := _alias(shortname, path)) is not None:
+            log(f"loading {alias}")
+            _aliases.append(ctypes.CDLL(str(alias), mode=mode))
+
+
+def _alias(shortname: str, path: Path) -> Path | None:
+    """Return the forwarding library of a library, under the name without a version.
+
+    Programs that open that name later get what is loaded: its SONAME is that name.
+    """
+    row = _row(shortname)
+    directory = str(_pattern(row)).rpartition("/")[0]
+    if (match := _ELF_NAME.fullmatch(path.name)) is None or not match["version"]:
+        return None
+    alias = path.with_name(path.name.removesuffix(match["version"]))
+    known = f"{directory}/{alias.name}" in DIST["aliases"].get(row["package"], [])
+    return alias if known and alias.is_file() else None
 
 
 def _row(shortname: str) -> dict[str, Any]:

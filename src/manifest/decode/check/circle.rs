@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::manifest::PythonProject;
+use crate::manifest::SourceProject;
 use crate::manifest::decode::Faults;
 use crate::manifest::decode::outline::Outline;
 use crate::names::PackageName;
@@ -22,7 +22,7 @@ pub(super) fn check(faults: &Faults, outlines: &[Outline]) {
 }
 
 /// Reports each circle of projects that are built after each other once.
-pub(in super::super) fn projects(faults: &Faults, projects: &[PythonProject]) {
+pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
     let steps: Vec<Step<'_>> =
         projects.iter().map(|p| Step { name: &p.name.value, before: &p.after }).collect();
     for step in &steps {

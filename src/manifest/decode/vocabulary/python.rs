@@ -1,4 +1,4 @@
-//! `python-project` and `wheel`, and what stands in the former.
+//! `python-project`, `native-project` and `wheel`, what stands in them, and what they share.
 
 use super::{WHY, argument, optional, part, required};
 use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
@@ -41,48 +41,154 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
 ])
 .example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
 
+/// At the top of the packages' file.
+pub const NATIVE: NodeSpec = NodeSpec::new(
+    "native-project",
+    Arity::Any,
+    r#"native-project "NAME" optional="WHY" { … }"#,
+    "Declares a library or a program that projects are built against: it is built from a checkout of its sources and installed into a directory of its own, which is kept in DEST and used again while nothing changed.",
+)
+.with(&[argument("NAME", "Its name, for `--only`, `after` and `{prefix:NAME}`."), ABSENT])
+.block(&[SOURCE, NEEDS, AFTER, RUN, CMAKE, BUILD_REQUIRES, ENV, PASS])
+.example(
+    r#"native-project "example-graph" {
+    source "graph"
+    cmake "-DCMAKE_BUILD_TYPE=Release" "-DCMAKE_PREFIX_PATH={devel}"
+}"#,
+);
+
+/// At the top of the packages' file.
+pub const CHECKOUT: NodeSpec = NodeSpec::new(
+    "source",
+    Arity::Any,
+    r#"source "DIRECTORY" git="URL" branch="BRANCH" history=#true"#,
+    "Says where a checkout comes from; `rockpack sources` compares it with what is there, and clones what is missing.",
+)
+.with(&[
+    argument("DIRECTORY", "The checkout, below the directory of `--sources`."),
+    required("git", "The address for `git clone`."),
+    optional("branch", "The branch of a version, with {major}, {minor} and {patch} for its numbers; without it, the default branch."),
+    part(
+        ArgKind::Flag,
+        "history",
+        "Its projects count commits for their versions: a shallow clone is refused, and a detached HEAD gets the branch's name in the copy that is built.",
+    ),
+])
+.example(r#"source "bindings" git="https://example.org/bindings" branch="v{major}.{minor}""#);
+
+/// At the top of the packages' file.
+pub const VARIABLE: NodeSpec = NodeSpec::new(
+    "variable",
+    Arity::Any,
+    r#"variable "NAME" "VALUE""#,
+    "Gives a value a name: {NAME} stands for it in the lines of projects. `--variable NAME=VALUE` sets another.",
+)
+.with(&[
+    argument("NAME", "Lower-case letters, digits and `-`."),
+    argument("VALUE", "Its value, with the placeholders of `env` but for prefixes and variables."),
+])
+.example(r#"variable "build-type" "Release""#);
+
+/// At the top of the packages' file.
+pub const EVERY: NodeSpec = NodeSpec::new(
+    "every-project",
+    Arity::AtMostOnce,
+    "every-project { … }",
+    "Holds what all projects are given, unless a project says something else itself.",
+)
+.block(&[ENV, PASS])
+.example(
+    r#"every-project {
+    env "EXAMPLE_TARGETS" "{isas}"
+}"#,
+);
+
 /// In `python-project`.
 const LINES: &[NodeSpec] = &[
-    NodeSpec::new(
+    SOURCE,
+    NEEDS,
+    AFTER,
+    RUN,
+    BUILD_REQUIRES,
+    ENV,
+    BINDINGS,
+    PASS,
+    CONFIG_SETTING,
+    NO_ISOLATION,
+    REPAIR,
+];
+
+const SOURCE: NodeSpec = NodeSpec::new(
         "source",
-        Arity::Once,
+        Arity::AtLeastOnce,
         r#"source "DIRECTORY" subdirectory="DIRECTORY""#,
-        "Names its checkout. A copy is built, so that the checkout stays unchanged.",
+        "Names its checkout; of several lines, the first that is there counts. A copy is built, so that the checkout stays unchanged.",
     )
     .with(&[
         argument("DIRECTORY", "The checkout, below the directory of `--sources`."),
         optional("subdirectory", "The directory of pyproject.toml or setup.py in it, unless that is its top."),
     ])
-    .example(r#"source "bindings" subdirectory="python""#),
-    NodeSpec::new(
+    .example(r#"source "bindings" subdirectory="python""#);
+
+const NEEDS: NodeSpec = NodeSpec::new(
+    "needs",
+    Arity::Any,
+    r#"needs "FILE" "FILE" help="HOW""#,
+    "Names files that its checkout has to have, of which one is enough: else it counts as not checked out, and what is missing is said.",
+)
+.with(&[
+    part(ArgKind::OneOrMore, "FILE", "A file or directory, below the checkout."),
+    optional("help", "How to get it."),
+])
+.example(r#"needs "example.pyx" help="generated code is on release branches only""#);
+
+const CMAKE: NodeSpec = NodeSpec::new(
+    "cmake",
+    Arity::AtMostOnce,
+    r#"cmake "ARGUMENT" "ARGUMENT" preset="NAME""#,
+    "Configures, builds and installs it with CMake after its `run` lines: rockpack names source, build and install directory.",
+)
+.with(&[
+    part(ArgKind::Arguments, "ARGUMENT", "More arguments for configuring, with the placeholders of `env`."),
+    optional("preset", "One of the project's CMake presets."),
+])
+.example(r#"cmake "-DCMAKE_BUILD_TYPE=Release" "-GNinja""#);
+
+const AFTER: NodeSpec = NodeSpec::new(
         "after",
         Arity::Any,
         r#"after "NAME" "NAME""#,
         "Builds it after these projects. Their wheels are installed where it or its build requires them.",
     )
     .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts always come first.")])
-    .example(r#"after "example-runtime""#),
-    NodeSpec::new(
+    .example(r#"after "example-runtime""#);
+
+const RUN: NodeSpec = NodeSpec::new(
         "run",
         Arity::Any,
-        r#"run "PROGRAM" "ARGUMENT""#,
+        r#"run "PROGRAM" "ARGUMENT" if="FILE""#,
         "Runs a program in the copy of its checkout before it is built; several run in their order.",
     )
-    .with(&[part(
-        ArgKind::OneOrMore,
-        "PROGRAM",
-        "The program and its arguments, one by one, with the placeholders of `environment`; there is no shell.",
-    )])
-    .example(r#"run "{python}" "render_version.py""#),
-    NodeSpec::new(
+    .with(&[
+        part(
+            ArgKind::OneOrMore,
+            "PROGRAM",
+            "The program and its arguments, one by one, with the placeholders of `env`; there is no shell.",
+        ),
+        optional("if", "Runs it only if the checkout has this file or directory."),
+    ])
+    .example(r#"run "{python}" "render_version.py" if="render_version.py""#);
+
+const BUILD_REQUIRES: NodeSpec = NodeSpec::new(
         "build-requires",
         Arity::Any,
         r#"build-requires "REQUIREMENT" "REQUIREMENT""#,
         "Adds requirements of its build that its pyproject.toml lacks.",
     )
     .with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "A requirement as pip takes it (PEP 508). Wheels that this build already made satisfy it first.")])
-    .example(r#"build-requires "cython>=3""#),
-    NodeSpec::new(
+    .example(r#"build-requires "cython>=3""#);
+
+const ENV: NodeSpec = NodeSpec::new(
         "env",
         Arity::Any,
         r#"env "VARIABLE" "VALUE""#,
@@ -93,42 +199,67 @@ const LINES: &[NodeSpec] = &[
         argument(
             "VALUE",
             "Its value. {devel} stands for the expanded tree of the devel package that the same build made, {source} for the copy of \
-             the checkout, {python} for the Python that builds, {jobs} for the number of processes it may start.",
+             the checkout, {python} for the Python that builds, {jobs} for the number of processes it may start, {isas} for the ISAs of the build \
+             with `;` between, {prefix:NAME} for the directory of a `native-project` that comes before, in one itself {prefix} for its \
+             own directory, and {NAME} for a `variable`. `${NAME}` is left to shells.",
         ),
     ])
-    .example(r#"env "EXAMPLE_PATH" "{devel}""#),
-    NodeSpec::new(
-        "bindings",
-        Arity::AtMostOnce,
-        r#"bindings "NAME" "NAME" env="VARIABLE""#,
-        "Selects the libraries it makes bindings for: a variable that lists them with `,` between.",
-    )
-    .with(&[
-        part(ArgKind::OneOrMore, "NAME", "A library; with `^` before the first of them, all but these."),
-        required("env", "The variable in which the project looks for the list."),
-    ])
-    .example(r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#),
-    NodeSpec::new(
-        "pass",
-        Arity::Any,
-        r#"pass "VARIABLE" "VARIABLE""#,
-        "Passes variables of rockpack's own environment to its build, which sees few others.",
-    )
-    .with(&[part(ArgKind::OneOrMore, "VARIABLE", "A variable; where it is not set, nothing is passed.")])
-    .example(r#"pass "EXAMPLE_LICENSE_SERVER""#),
-    NodeSpec::new(
+    .example(r#"env "EXAMPLE_PATH" "{devel}""#);
+
+const BINDINGS: NodeSpec = NodeSpec::new(
+    "bindings",
+    Arity::AtMostOnce,
+    r#"bindings "NAME" "NAME" env="VARIABLE" among="GLOB""#,
+    "Selects the libraries it makes bindings for: a variable that lists them with `,` between. `--libs PROJECT=LIST` selects others.",
+)
+.with(&[
+    part(
+        ArgKind::OneOrMore,
+        "NAME",
+        "A library; with `^` before the first of them, all but these.",
+    ),
+    required("env", "The variable in which the project looks for the list."),
+    optional(
+        "among",
+        "The files of all libraries below the checkout, with `*` for the name; a selected name that is none of them is an error.",
+    ),
+])
+.example(r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#);
+
+const PASS: NodeSpec = NodeSpec::new(
+    "pass",
+    Arity::Any,
+    r#"pass "VARIABLE" "VARIABLE""#,
+    "Passes variables of rockpack's own environment to its build, which sees few others.",
+)
+.with(&[part(
+    ArgKind::OneOrMore,
+    "VARIABLE",
+    "A variable; where it is not set, nothing is passed.",
+)])
+.example(r#"pass "EXAMPLE_LICENSE_SERVER""#);
+
+const CONFIG_SETTING: NodeSpec = NodeSpec::new(
         "config-setting",
         Arity::Any,
         r#"config-setting "KEY" "VALUE""#,
         "Passes a setting to the build backend (PEP 517), as `python -m build -C` does; a key given twice makes a list.",
     )
-    .with(&[argument("KEY", "The backend's name for it."), argument("VALUE", "Its value, with the placeholders of `environment`.")])
-    .example(r#"config-setting "cmake.build-type" "Release""#),
-    NodeSpec::new(
-        "no-isolation",
-        Arity::AtMostOnce,
-        "no-isolation",
-        "Builds it with the packages of the Python that builds, without an environment of its own.",
-    )
-    .example("no-isolation"),
-];
+    .with(&[argument("KEY", "The backend's name for it."), argument("VALUE", "Its value, with the placeholders of `env`.")])
+    .example(r#"config-setting "cmake.build-type" "Release""#);
+
+const NO_ISOLATION: NodeSpec = NodeSpec::new(
+    "no-isolation",
+    Arity::AtMostOnce,
+    "no-isolation",
+    "Builds it with the packages of the Python that builds, without an environment of its own.",
+)
+.example("no-isolation");
+
+const REPAIR: NodeSpec = NodeSpec::new(
+    "repair",
+    Arity::AtMostOnce,
+    "repair",
+    "Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the packages of artifacts ship stay where they are.",
+)
+.example("repair");

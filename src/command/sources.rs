@@ -1,0 +1,115 @@
+//! `rockpack sources`: which checkouts there are, and which are missing.
+
+use std::fmt::Write as _;
+
+use rockpack::names::PackageName;
+use rockpack::source::{Code, Problem, printable_lines};
+use rockpack::source_build::{self, CheckoutState, GitError, State};
+use rockpack::text::with_causes;
+use serde::Serialize;
+
+use super::{Failure, environment, print, print_exact};
+use crate::cli::SourcesArgs;
+use crate::{inputs, ui};
+
+/// What scripts read.
+#[derive(Serialize)]
+struct Document<'a> {
+    checkouts: &'a [CheckoutState],
+}
+
+/// Compares, clones what is missing when that is asked for, and prints how things are then.
+pub fn run(args: &SourcesArgs) -> Result<(), Failure> {
+    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    let manifest = inputs::manifest::decode(&sources)?;
+    let survey = || {
+        source_build::checkouts(&manifest, &args.sources, &args.version)
+            .map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))
+    };
+    let mut checkouts = survey()?;
+    if args.clone {
+        let missing = |c: &&CheckoutState| c.state == State::Missing && c.git.is_some();
+        for checkout in checkouts.iter().filter(missing) {
+            ui::tell(&format!("{}: cloning", checkout.directory));
+            checkout.clone_into(&args.sources).map_err(|e| failed(&e))?;
+        }
+        checkouts = survey()?;
+    }
+    if args.remote {
+        for checkout in &mut checkouts {
+            checkout.ask().map_err(|e| failed(&e))?;
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&Document { checkouts: &checkouts })
+            .map_err(|e| environment(e.to_string()))?;
+        print_exact(&format!("{text}\n"))?;
+    } else {
+        print(&printable_lines(&text(&checkouts, args)))?;
+    }
+    let fine = checkouts.iter().all(|checkout| checkout.state == State::Fine);
+    if fine { Ok(()) } else { Err(Failure::Reported) }
+}
+
+fn failed(error: &GitError) -> Failure {
+    let problem = Problem::error(Code::Environment, with_causes(error));
+    problem.help("see whether the network allows it, or check the sources out by hand").into()
+}
+
+fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
+    let width = checkouts.iter().map(|c| c.directory.as_str().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for checkout in checkouts {
+        let _ = writeln!(text, "{:width$}  {}", checkout.directory, described(checkout));
+        let mut line = |line: String| {
+            let _ = writeln!(text, "{:width$}    {line}", "");
+        };
+        if checkout.state == State::Missing {
+            line(how_to_get(checkout, args));
+            continue;
+        }
+        let names: Vec<&str> = checkout.projects.iter().map(PackageName::as_str).collect();
+        if !names.is_empty() {
+            line(format!("has {}", names.join(", ")));
+        }
+        for (name, lines) in &checkout.lacking {
+            for lacking in lines {
+                line(format!("{name}: {lacking}"));
+            }
+        }
+        let expected = checkout.expected_branch.as_deref().unwrap_or("the default branch");
+        match (checkout.state, &checkout.expected_commit) {
+            (State::OtherBranch, _) => line(format!("{expected} is expected")),
+            (State::OtherCommit, Some(commit)) => line(format!("{expected} is at {commit}")),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn described(checkout: &CheckoutState) -> String {
+    let word = match checkout.state {
+        State::Fine => "fine",
+        State::Missing => return "missing".to_owned(),
+        State::Lacking => "not complete",
+        State::OtherBranch => "another branch",
+        State::OtherCommit => "another commit",
+    };
+    let branch = match (&checkout.branch, &checkout.commit) {
+        (Some(branch), _) => format!(", {branch}"),
+        (None, Some(_)) => ", no branch".to_owned(),
+        (None, None) => ", not of git".to_owned(),
+    };
+    let commit = checkout.commit.as_ref().map(|commit| format!(" at {commit}"));
+    format!("{word}{branch}{}", commit.unwrap_or_default())
+}
+
+fn how_to_get(checkout: &CheckoutState, args: &SourcesArgs) -> String {
+    let Some(address) = &checkout.git else {
+        return "the manifest does not say where it comes from".to_owned();
+    };
+    let branch = checkout.expected_branch.as_ref();
+    let branch = branch.map(|branch| format!("--branch {branch} ")).unwrap_or_default();
+    let place = args.sources.join(checkout.directory.as_str());
+    format!("git clone {branch}{address} {}", place.display())
+}

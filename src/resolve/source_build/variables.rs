@@ -1,0 +1,66 @@
+//! The values of the manifest's variables.
+
+use std::collections::BTreeMap;
+
+use crate::manifest::{Filling, Manifest, setting};
+use crate::plan::Request;
+use crate::resolve::targets::Targets;
+use crate::source::{Code, Problem, Problems, nearest};
+
+/// What is known of every build: variables with their values, and the ISAs.
+pub(super) struct Variables<'a> {
+    values: BTreeMap<&'a str, String>,
+    isas: String,
+}
+
+impl<'a> Variables<'a> {
+    /// Those of the manifest, with the values that the command line gives them.
+    pub fn new(
+        manifest: &'a Manifest,
+        request: &Request,
+        targets: &Targets,
+        problems: &mut Problems,
+    ) -> Self {
+        let mut isas: Vec<String> = Vec::new();
+        for built in &targets.built {
+            for isa in manifest.families.expand(built).into_iter().map(String::from) {
+                if !isas.contains(&isa) {
+                    isas.push(isa);
+                }
+            }
+        }
+        let mut variables = Self { values: BTreeMap::new(), isas: isas.join(";") };
+        for (name, value) in &manifest.python.variables {
+            let value = variables.fill(value.as_str());
+            variables.values.insert(name.as_str(), value);
+        }
+        for (name, value) in &request.variables {
+            match variables.values.get_mut(name.as_str()) {
+                Some(old) => value.clone_into(old),
+                None => problems.push(variables.unknown(name)),
+            }
+        }
+        variables
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let text = format!("--variable: the manifest has no variable `{name}`");
+        let names: Vec<String> = self.values.keys().map(|name| format!("`{name}`")).collect();
+        let near = nearest(name, self.values.keys().copied());
+        let hint = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let known = match names.as_slice() {
+            [] => "it has none".to_owned(),
+            names => format!("variables are {}", names.join(", ")),
+        };
+        Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
+    }
+
+    /// A text with the values of variables in their places; places that only a build knows stay.
+    pub fn fill(&self, text: &str) -> String {
+        setting::fill(text, |place| match place {
+            Filling::Isas => Some(self.isas.clone()),
+            Filling::Variable(name) => self.values.get(name.as_str()).cloned(),
+            _ => None,
+        })
+    }
+}

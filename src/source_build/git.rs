@@ -1,0 +1,141 @@
+//! The parts of git's directories that copies of checkouts need (gitrepository-layout(5)).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use walkdir::WalkDir;
+
+/// What a checkout's `.git` leads to.
+#[derive(Debug)]
+pub struct GitDirectory {
+    /// Where its HEAD and index are.
+    own: PathBuf,
+    /// Where its objects and refs are: that of the main working tree, where it is another's.
+    common: PathBuf,
+    /// Whether `.git` is a file, as in submodules and further working trees.
+    elsewhere: bool,
+}
+
+impl GitDirectory {
+    /// That of a checkout; `None` where it is none of git's.
+    ///
+    /// # Errors
+    /// When `.git` is there and cannot be read, or leads nowhere.
+    pub fn of(checkout: &Path) -> io::Result<Option<Self>> {
+        let place = checkout.join(".git");
+        let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(None) };
+        let elsewhere = metadata.is_file();
+        let own = if elsewhere {
+            let text = fs::read_to_string(&place)?;
+            let Some(path) = text.strip_prefix("gitdir:") else {
+                return Err(io::Error::other(format!("{} has no gitdir line", place.display())));
+            };
+            checkout.join(path.trim())
+        } else {
+            place.clone()
+        };
+        if !own.join("HEAD").is_file() {
+            let text = format!(
+                "{} leads to {}, which is no git directory",
+                place.display(),
+                own.display()
+            );
+            return Err(io::Error::other(text));
+        }
+        let common = match fs::read_to_string(own.join("commondir")) {
+            Ok(path) => own.join(path.trim()),
+            Err(_) => own.clone(),
+        };
+        Ok(Some(Self { own, common, elsewhere }))
+    }
+
+    /// Whether only a part of the history is there.
+    pub fn is_shallow(&self) -> bool {
+        self.common.join("shallow").is_file()
+    }
+
+    /// The branch that is checked out; `None` where HEAD is detached.
+    pub fn branch(&self) -> Option<String> {
+        let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
+        Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
+    }
+
+    /// The commit that is checked out, where a file says it.
+    pub fn commit(&self) -> Option<String> {
+        let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
+        let Some(name) = head.trim().strip_prefix("ref: ") else {
+            return Some(head.trim().to_owned());
+        };
+        if let Ok(commit) = fs::read_to_string(self.common.join(name)) {
+            return Some(commit.trim().to_owned());
+        }
+        let packed = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+        let line = packed.lines().find(|line| line.ends_with(&format!(" {name}")))?;
+        line.split(' ').next().map(str::to_owned)
+    }
+
+    /// Makes the `.git` of a copy where it would lead out of it: HEAD, refs and index of its own, objects
+    /// that it reads where they are, so that nothing that runs there changes the checkout.
+    ///
+    /// # Errors
+    /// When something cannot be read or written.
+    pub fn copy(&self, to: &Path) -> io::Result<bool> {
+        if !self.elsewhere {
+            return Ok(false);
+        }
+        fs::create_dir_all(to.join("objects/info"))?;
+        fs::create_dir_all(to.join("refs"))?;
+        let objects = fs::canonicalize(self.common.join("objects"))?;
+        fs::write(to.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
+        fs::copy(self.own.join("HEAD"), to.join("HEAD"))?;
+        for (from, name) in
+            [(&self.own, "index"), (&self.common, "packed-refs"), (&self.common, "shallow")]
+        {
+            if from.join(name).is_file() {
+                fs::copy(from.join(name), to.join(name))?;
+            }
+        }
+        if self.common.join("refs").is_dir() {
+            copy_refs(&self.common, to)?;
+        }
+        // A submodule's says where its working tree is, which is not here.
+        let config = fs::read_to_string(self.common.join("config")).unwrap_or_default();
+        let lines = config.lines().filter(|line| {
+            let key = line.split('=').next().unwrap_or_default().trim();
+            !["worktree", "bare"].contains(&key)
+        });
+        let config: Vec<&str> = lines.collect();
+        fs::write(to.join("config"), config.join("\n") + "\n")?;
+        Ok(true)
+    }
+}
+
+/// Copies the files below `refs`, each of which names a commit.
+fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in WalkDir::new(from.join("refs")) {
+        let entry = entry?;
+        let place = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
+        if entry.file_type().is_dir() {
+            fs::create_dir_all(&place)?;
+        } else if entry.file_type().is_file() {
+            fs::copy(entry.path(), &place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a detached HEAD in the copy `git` the name `branch`: scripts ask for the current branch.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn attach(git: &Path, branch: &str) -> io::Result<()> {
+    let head = fs::read_to_string(git.join("HEAD"))?;
+    if head.starts_with("ref: ") {
+        return Ok(());
+    }
+    let place = git.join("refs/heads").join(branch);
+    fs::create_dir_all(place.parent().unwrap_or(git))?;
+    fs::write(place, head)?;
+    fs::write(git.join("HEAD"), format!("ref: refs/heads/{branch}\n"))
+}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Native libraries and the projects on top of them, in order; again, and after changes."""
+
+import os
+import shutil
+
+import graph
+from process import run
+from scenes import digests, lines_with
+
+NAMES = ["rocgraph", "hipgraph", "amd-pylibhipgraph", "amd-hipgraph", "amd-nx-hipgraph"]
+OPTIONS = ["--variable", "compiler=cc", "--variable", "targets=gfx942"]
+
+
+def happened(done):
+    """Return which of them were begun, and which were found as they were."""
+    lines = done.err.splitlines()
+    begun = [name for name in NAMES if f"{name}: started" in lines]
+    return begun, [name for name in NAMES if f"{name}: as it was" in lines]
+
+
+def expect(scene, name, done, begun):
+    """Check that these and no others were built."""
+    found, kept = happened(done)
+    wanted = [name for name in NAMES if name not in begun]
+    fine = done.status == 0 and found == begun and kept == wanted
+    scene.check(name, None if fine else f"begun {found}, as they were {kept}: {done.ending}: {done.err}")
+
+
+def all_of_it(scene):
+    """Build them, install what came of it, and use it."""
+    sources, dest = scene.work / "graph sources", scene.work / "graph"
+    graph.checkouts(sources)
+    done = scene.build(dest, "", *OPTIONS, sources=sources)
+    scene.check("native libraries and what is on top of them are built", done.problem)
+    found = lines_with(done.err, *[f"{name}: started" for name in NAMES[:4]])
+    scene.check("each after the other", None if None not in found and found == sorted(found) else f"{found} of {done.err}")
+    rows = [line.split()[:2] for line in done.out.splitlines()]
+    scene.check("the closing table has the native ones", None if ["rocgraph", "-"] in rows else done.out)
+    use(scene, dest, "gfx942 Release")
+    again(scene, sources, dest)
+    changes(scene, sources, dest)
+    by_hand(scene, sources, dest)
+
+
+def use(scene, dest, expected):
+    """Install their wheels into a fresh environment and call them."""
+    venv = scene.work / "graph venv"
+    run([scene.python, "-m", "venv", venv], scene.work)
+    files = sorted((dest / "dist").glob("amd_*.whl"))
+    command = [venv / "bin/pip", "install", "--no-index", "--no-cache-dir", "--force-reinstall", *files]
+    scene.check("their wheels install", run(command, scene.work).problem)
+    code = "import hipgraph, nx_hipgraph, pylibhipgraph as p; print(p.build(), hipgraph.edges(4), nx_hipgraph.edges(3), nx_hipgraph.VERSION)"
+    done = run([venv / "bin/python", "-c", code], scene.work)
+    scene.check("they run without LD_LIBRARY_PATH", None if done.out.strip() == f"{expected} 12 6 1.0.0b1" else f"{done.ending}: {done.out} {done.err}")
+    tags = [path.name for path in files if not path.name.endswith(("manylinux_2_17_x86_64.whl", "any.whl")) and "-linux_" in path.name]
+    scene.check("and are tagged for more than this machine", f"{tags}" if tags else None)
+
+
+def again(scene, sources, dest):
+    """Build the same: nothing is done."""
+    before = digests(dest / "dist", "*.whl")
+    done = scene.build(dest, "", *OPTIONS, sources=sources)
+    expect(scene, "built again, nothing is done", done, [])
+    scene.check("not even for the devel tree", "it was expanded" if "devel-tree" in done.err else None)
+    scene.check("and wheels are as they were", None if digests(dest / "dist", "*.whl") == before else "some changed")
+
+
+def changes(scene, sources, dest):
+    """Change one thing after another."""
+    with (sources / "hipGRAPH/hipgraph.c").open("a", encoding="utf-8") as file:
+        file.write("/* changed */\n")
+    done = scene.build(dest, "", *OPTIONS, sources=sources)
+    expect(scene, "after a change, what does not depend on it is as it was", done, NAMES[1:])
+    done = scene.build(dest, "", *OPTIONS, "--rebuild", "--only", "rocgraph", sources=sources)
+    scene.check("--rebuild builds what is as it was", None if happened(done) == (["rocgraph"], []) else f"{done.ending}: {done.err}")
+    done = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
+    scene.check("and is asked for each time", None if happened(done) == ([], ["rocgraph"]) else f"{done.ending}: {done.err}")
+    (dest / "kept/rocgraph/include/rocgraph.h").write_text("damaged", encoding="utf-8")
+    done = scene.build(dest, "", *OPTIONS, "--only", "rocgraph", sources=sources)
+    scene.check("a library that somebody changed is built again", None if happened(done) == (["rocgraph"], []) else f"{done.ending}: {done.err}")
+    done = scene.build(dest, "", *OPTIONS, "--variable", "build-type=Debug", sources=sources)
+    expect(scene, "another value of a variable reaches all that use it, and no others", done, NAMES[:4])
+    use(scene, dest, "gfx942 Debug")
+
+
+def by_hand(scene, sources, dest):
+    """Leave a native checkout out; the caller says where that library is."""
+    installed, less = scene.work / "installed", scene.work / "fewer sources"
+    shutil.copytree(dest / "kept/rocgraph", installed)
+    shutil.copytree(sources / "hipGRAPH", less / "hipGRAPH", symlinks=True)
+    done = scene.build(scene.work / "by hand", "", *OPTIONS, sources=less, env={"rocgraph_ROOT": str(installed), "LD_LIBRARY_PATH": os.fspath(installed / "lib")})
+    begun, _ = happened(done)
+    fine = done.status == 0 and sorted(begun) == sorted(NAMES[1:]) and "left out, since" in done.err and "`rocgraph`" in done.err
+    scene.check("without a library's checkout, the caller's variable says where it is", None if fine else f"{begun} {done.ending}: {done.err}")
+    done = scene.build(scene.work / "nowhere", "", *OPTIONS, sources=less)
+    told = "`hipgraph` could not be built" in done.err and "configuring it ended with exit status: 1" in done.err
+    scene.check("without that, CMake's own error is told", None if done.status == 1 and told else f"{done.ending}: {done.err}")

@@ -1,0 +1,113 @@
+//! `rockpack sources`: what is there, what is missing, what is cloned; with git and repositories of its own.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const MANIFEST: &str = r#"common { author "A"; requires-python ">=3.10"; }
+package "core" kind="runtime" {
+    distribution "x-core" module="x_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+    artifact "base" "lib"
+}
+source "wave" git="ADDRESS" branch="release/{major}.{minor}" history=#true
+python-project "x-wave" optional="not checked out" {
+    source "wave"
+    needs "wave.pyx" "wave.c" help="it is on release branches"
+}
+python-project "x-tools" optional="not checked out" { source "tools"; }
+"#;
+
+fn git(directory: &Path, words: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=A", "-c", "user.email=a@example.org"]).args(words);
+    let done = command.current_dir(directory).output().unwrap();
+    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A directory with a manifest, and the repository that its project comes from.
+fn place() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let upstream = dir.path().join("upstream");
+    fs_err::create_dir(&upstream).unwrap();
+    git(&upstream, &["init", "-q", "-b", "main"]);
+    fs_err::write(upstream.join("setup.py"), "").unwrap();
+    git(&upstream, &["add", "."]);
+    git(&upstream, &["commit", "-q", "-m", "one"]);
+    git(&upstream, &["checkout", "-q", "-b", "release/7.2"]);
+    fs_err::write(upstream.join("wave.pyx"), "").unwrap();
+    git(&upstream, &["add", "."]);
+    git(&upstream, &["commit", "-q", "-m", "two"]);
+    let manifest = MANIFEST.replace("ADDRESS", &format!("file://{}", upstream.display()));
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    fs_err::write(dir.path().join("families.kdl"), "isa \"gfx942\" \"gfx94X\"\n").unwrap();
+    fs_err::create_dir_all(dir.path().join("src/tools")).unwrap();
+    fs_err::write(dir.path().join("src/tools/setup.py"), "").unwrap();
+    dir
+}
+
+fn sources(dir: &Path, more: &[&str]) -> (Output, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(["sources", "--sources", "src", "--version", "7.2.1"])
+        .args(more)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output, text)
+}
+
+#[test]
+fn what_is_missing_is_cloned_with_its_branch() {
+    let dir = place();
+    let (output, text) = sources(dir.path(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let line = format!("git clone --branch release/7.2 file://{}", dir.path().display());
+    assert!(text.starts_with("wave   missing\n") && text.contains(&line), "{text}");
+    assert!(text.contains("tools  fine, not of git\n         has x-tools\n"), "{text}");
+    assert!(!dir.path().join("src/wave").exists());
+    let (output, text) = sources(dir.path(), &["--clone", "--remote"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.starts_with("wave   fine, release/7.2 at ") && text.contains("has x-wave"));
+    assert!(dir.path().join("src/wave/wave.pyx").is_file());
+    git(&dir.path().join("upstream"), &["commit", "-q", "--allow-empty", "-m", "three"]);
+    let (output, text) = sources(dir.path(), &["--remote"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text.contains("wave   another commit") && text.contains("release/7.2 is at "),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_checkout_lacks_is_said_file_by_file() {
+    let dir = place();
+    let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
+    let address = format!("file://{}", from.display());
+    let to = to.to_str().unwrap();
+    git(dir.path(), &["clone", "-q", "--depth=1", "--branch=main", &address, to]);
+    let (output, text) = sources(dir.path(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.starts_with("wave   not complete, main at "), "{text}");
+    let said = "x-wave: there is no wave/wave.pyx or wave/wave.c (it is on release branches)\n";
+    assert!(text.contains(said), "{text}");
+    assert!(text.contains("x-wave: wave is a shallow clone, and its version counts"), "{text}");
+    let (_, json) = sources(dir.path(), &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["checkouts"][0]["state"], "lacking");
+    assert_eq!(json["checkouts"][0]["expected_branch"], "release/7.2");
+}
+
+#[test]
+fn a_clone_that_fails_leaves_nothing() {
+    let dir = place();
+    fs_err::remove_dir_all(dir.path().join("upstream")).unwrap();
+    let (output, text) = sources(dir.path(), &["--clone"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), text.as_str()), (Some(2), ""));
+    assert!(error.contains("`git clone") && error.contains("fatal: "), "{error}");
+    let left: Vec<_> = fs_err::read_dir(dir.path().join("src")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
