@@ -80,6 +80,27 @@ def same_again(report, name, binary, tree, first, scratch, options):
         report.check(f"{name}: the same sha256 with --jobs 5", difference(sums(first), sums(scratch / "again")))
 
 
+OTHER_VERSION = "99.1.0rc2"
+
+
+def promoted(report, name, binary, tree, first, scratch, options):
+    """Check 3: packages of another version are those that a build of that version makes."""
+    given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
+    done = rockpack(binary, ["promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
+    if not report.check(f"{name}: promote", done.problem):
+        return
+    arguments = ["build", "--artifact-dir", tree, "--dest-dir", scratch / "other", *given, "--version", OTHER_VERSION]
+    done = rockpack(binary, arguments, scratch)
+    if report.check(f"{name}: build of the other version", done.problem):
+        pairs = [_packages(sums(scratch / part)) for part in ("other", "promoted")]
+        report.check(f"{name}: what was promoted is what is built", difference(*pairs))
+
+
+def _packages(found):
+    """Leave out what tells how packages came about."""
+    return {path: digest for path, digest in found.items() if path.endswith((".whl", ".tar.gz"))}
+
+
 def _copy_in_other_order(tree, copy):
     """Copy a tree so that directories list their files in another order, with other times."""
     copy.mkdir()

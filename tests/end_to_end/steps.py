@@ -60,6 +60,10 @@ def one_tree(bench, name):
         again.mkdir()
         builds.same_again(report, name, bench.rockpack, bench.trees[name], built, again, tree.build)
         shutil.rmtree(again)
+        other = place / "other version"
+        other.mkdir()
+        builds.promoted(report, name, bench.rockpack, bench.trees[name], built, other, tree.build)
+        shutil.rmtree(other)
     if not tree.full:
         wrong = place / "wrong inputs"
         wrong_inputs.all_of_them(report, f"{name}: wrong input", bench.rockpack, bench.trees[name], built, wrong)
