@@ -41,6 +41,7 @@ mod wheelhouse;
 use builder::Builder;
 use schedule::End;
 
+pub use checkout::copy_checkout;
 pub use checkouts::{CheckoutState, GitError, State, checkouts};
 pub use survey::survey;
 pub use tools::ToolsError;

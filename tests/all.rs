@@ -10,6 +10,7 @@ mod audit;
 mod bench;
 mod cache_command;
 mod cache_processes;
+mod checkout_copies;
 mod cli;
 mod defaults;
 mod diff;
