@@ -28,6 +28,7 @@ mod archive;
 mod change;
 mod error;
 mod facts;
+mod hashing;
 mod input;
 mod local;
 mod metadata;

@@ -1,19 +1,18 @@
 //! Carries a promotion out: members are copied as they are stored, but for those that are others now.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-use sha2::{Digest as _, Sha256};
-
 use super::error::{PromoteError, WriteError};
+use super::hashing::HashingFile;
 use super::packing::{ArchiveSink, Packing, preset};
 use super::record;
 use super::wheel::WheelRewrite;
 use super::{Action, Package, Promotion};
-use crate::archive::checksum::{self, Digest};
+use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::sdist::write_sdist;
 use crate::archive::stage::StagedFile;
@@ -27,8 +26,6 @@ use crate::regular;
 
 /// How much is read and written at once: it stays near the processor until it is hashed and written.
 const BUFFER: usize = 256 << 10;
-/// After so many bytes the disk is asked to take what there is of a file.
-const OFTEN: usize = 64 << 20;
 
 /// What was written of a package.
 #[derive(Debug)]
@@ -39,39 +36,27 @@ pub(super) struct Written {
     pub output: String,
 }
 
-/// Half of the work on a package: the files are large, and hashing one takes as long as writing it.
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    Hash(usize),
-    Write(usize),
-}
-
 /// Writes all packages to the stage, on so many threads; gives the hashes of each, in its order.
 pub(super) fn all(
     promotion: &Promotion,
     stage: &Stage,
     threads: usize,
 ) -> Result<Vec<Written>, PromoteError> {
-    let mut parts: Vec<(u64, Part)> = Vec::new();
+    let mut sizes: Vec<(u64, usize)> = Vec::new();
     for (index, package) in promotion.packages.iter().enumerate() {
-        let size = fs_err::metadata(&package.from)?.len();
-        parts.extend([(size, Part::Hash(index)), (2 * size, Part::Write(index))]);
+        sizes.push((fs_err::metadata(&package.from)?.len(), index));
     }
-    parts.sort_by_key(|(cost, _)| *cost);
-    let (waiting, stopped) = (Mutex::new(parts), AtomicBool::new(false));
-    let take = || waiting.lock().map_or(None, |mut parts| parts.pop()).map(|(_, part)| part);
+    // The largest first: no thread is left with it alone in the end.
+    sizes.sort_unstable();
+    let (waiting, stopped) = (Mutex::new(sizes), AtomicBool::new(false));
+    let take = || waiting.lock().map_or(None, |mut sizes| sizes.pop()).map(|(_, index)| index);
     let (disk, files) = channel::<StagedFile>();
-    let work = |disk: Sender<StagedFile>| -> Result<Vec<(Part, String)>, PromoteError> {
+    let work = |disk: Sender<StagedFile>| -> Result<Vec<(usize, Written)>, PromoteError> {
         let mut done = Vec::new();
-        while let Some(part) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
-            let hash = match part {
-                Part::Hash(index) => {
-                    regular::sha256(&promotion.packages[index].from).map_err(PromoteError::Io)
-                }
-                Part::Write(index) => package(promotion, &promotion.packages[index], stage, &disk),
-            };
-            stopped.fetch_or(hash.is_err(), Ordering::Relaxed);
-            done.push((part, hash?));
+        while let Some(index) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
+            let written = package(promotion, &promotion.packages[index], stage, &disk);
+            stopped.fetch_or(written.is_err(), Ordering::Relaxed);
+            done.push((index, written?));
         }
         Ok(done)
     };
@@ -87,24 +72,20 @@ pub(super) fn all(
         };
         workers.into_iter().map(join).collect()
     });
-    let mut hashes: Vec<[String; 2]> = vec![Default::default(); promotion.packages.len()];
-    for (part, hash) in done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
-        match part {
-            Part::Hash(index) => hashes[index][0] = hash,
-            Part::Write(index) => hashes[index][1] = hash,
-        }
-    }
-    Ok(hashes.into_iter().map(|[input, output]| Written { input, output }).collect())
+    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut written: Vec<(usize, Written)> = done.into_iter().flatten().collect();
+    written.sort_unstable_by_key(|(index, _)| *index);
+    Ok(written.into_iter().map(|(_, written)| written).collect())
 }
 
-/// Writes one package; its hash.
+/// Writes one package.
 fn package(
     promotion: &Promotion,
     package: &Package,
     stage: &Stage,
     disk: &Sender<StagedFile>,
-) -> Result<String, PromoteError> {
-    let sink = HashingFile::new(stage.create(&package.output)?, disk);
+) -> Result<Written, PromoteError> {
+    let sink = HashingFile::new(stage.create(&package.output)?, &package.from, disk)?;
     let written = match &package.action {
         Action::Copy => copy(package, sink),
         Action::Sdist { name, members } => {
@@ -115,65 +96,15 @@ fn package(
     };
     let failed = |source| PromoteError::Write { output: package.output.to_string(), source };
     let sink = written.map_err(failed)?;
-    match sink.hash() {
-        Some(hash) => Ok(hash),
-        None => Ok(regular::sha256(stage.path(&package.output))?),
-    }
+    let (input, output) = sink.hashes()?;
+    let output = output.map_or_else(|| regular::sha256(stage.path(&package.output)), Ok)?;
+    Ok(Written { input, output })
 }
 
 fn copy(package: &Package, mut sink: HashingFile) -> Result<HashingFile, WriteError> {
     let mut file = BufReader::with_capacity(BUFFER, regular::open(&package.from)?);
     io::copy(&mut file, &mut sink)?;
     Ok(sink)
-}
-
-/// A file whose hash follows what is written to it, as long as nobody goes back.
-struct HashingFile {
-    file: StagedFile,
-    hasher: Sha256,
-    went_back: bool,
-    /// Brings files to the disk.
-    disk: Sender<StagedFile>,
-    /// Bytes since it was asked to.
-    since: usize,
-}
-
-impl HashingFile {
-    fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
-        Self { file, hasher: Sha256::new(), went_back: false, disk: disk.clone(), since: 0 }
-    }
-
-    fn hash(self) -> Option<String> {
-        let hash: [u8; 32] = self.hasher.finalize().into();
-        (!self.went_back).then(|| checksum::Sha256::from(hash).to_string())
-    }
-}
-
-impl Write for HashingFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.file.write(bytes)?;
-        if !self.went_back {
-            self.hasher.update(&bytes[..count]);
-        }
-        self.since += count;
-        if self.since >= OFTEN {
-            self.since = 0;
-            // Nobody waits for it: the other end goes when all is written.
-            let _ = self.disk.send(self.file.twin()?);
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for HashingFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.went_back = true;
-        self.file.seek(to)
-    }
 }
 
 /// A wheel on its way to another version.
