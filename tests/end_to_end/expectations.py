@@ -254,7 +254,9 @@ TREES = {
 }
 
 # Forwarding libraries, and a function of the library behind each. Those of stand-ins are what
-# make-artifacts compiles into them. Small trees lack the libraries behind the last two.
+# make-artifacts compiles into them. Small trees lack the libraries behind those of FORWARDS_OF_FULL. What
+# stands in LIBRARIES is one directory, or one for each family.
+LIBRARIES = "_rocm_sdk_libraries"
 FORWARDS = {
     "_rocm_sdk_core/lib/libhiprtc.so": "hiprtcVersion",
     "_rocm_sdk_core/lib/libhsa-runtime64.so": "hsa_init",
@@ -265,5 +267,14 @@ FORWARDS = {
     "_rocm_profiler/lib/librocprof-sys.so": "librocprof_sys_so_1_0_0_probe",
     "_rocm_sdk_core/lib/libamdhip64.so": "hipGetDeviceCount",
     "_rocm_sdk_core/lib/librocm_smi64.so": "rsmi_version_get",
+    "_rocm_sdk_core/lib/libamd_comgr.so": "amd_comgr_get_version",
+    f"{LIBRARIES}/lib/libhipblas.so": "hipblasCreate",
+    f"{LIBRARIES}/lib/libhipfft.so": "hipfftCreate",
+    f"{LIBRARIES}/lib/libhiprand.so": "hiprandCreateGenerator",
+    f"{LIBRARIES}/lib/libhipsolver.so": "hipsolverCreate",
+    f"{LIBRARIES}/lib/libhipsparse.so": "hipsparseCreate",
+    f"{LIBRARIES}/lib/libhipblaslt.so": "hipblasLtCreate",
+    f"{LIBRARIES}/lib/librccl.so": "ncclGetVersion",
 }
-FORWARDS_OF_FULL = ("_rocm_sdk_core/lib/libamdhip64.so", "_rocm_sdk_core/lib/librocm_smi64.so")
+FORWARDS_OF_FULL = tuple(f"_rocm_sdk_core/lib/lib{name}.so" for name in ("amdhip64", "rocm_smi64", "amd_comgr")) + tuple(
+    f"{LIBRARIES}/lib/lib{name}.so" for name in ("hipsolver", "hipsparse", "hipblaslt", "rccl"))
