@@ -278,3 +278,5 @@ FORWARDS = {
 }
 FORWARDS_OF_FULL = tuple(f"_rocm_sdk_core/lib/lib{name}.so" for name in ("amdhip64", "rocm_smi64", "amd_comgr")) + tuple(
     f"{LIBRARIES}/lib/lib{name}.so" for name in ("hipsolver", "hipsparse", "hipblaslt", "rccl"))
+# Small trees have these, and lack what the libraries behind them need.
+FORWARDS_OPENED_IN_FULL = tuple(f"{LIBRARIES}/lib/lib{name}.so" for name in ("hipblas", "hipfft", "hiprand"))

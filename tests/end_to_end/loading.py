@@ -70,12 +70,17 @@ def _stale(report, name, found, causes):
 def forwards(report, name, environment, plan, tree, root=None):
     """Check 7: forwarding libraries hand out the functions of the library behind them."""
     own = [one.name for one in environment.site.glob(f"{expectations.LIBRARIES}*") if one.is_dir()]
-    wanted = {path.replace(expectations.LIBRARIES, directory): function
-              for path, function in expectations.FORWARDS.items() for directory in own or [expectations.LIBRARIES]
-              if tree.full or path not in expectations.FORWARDS_OF_FULL}
+
+    def installed(without):
+        return {path.replace(expectations.LIBRARIES, directory): function
+                for path, function in expectations.FORWARDS.items() for directory in own or [expectations.LIBRARIES]
+                if tree.full or path not in without}
+
+    wanted = installed(expectations.FORWARDS_OF_FULL)
     planned = {path for path, _ in _steps(plan, "alias", environment)}
     report.check(f"{name}: forwarding libraries by name", planned != set(wanted) and
                  f"planned {sorted(planned)}, expected {sorted(wanted)}")
+    wanted = installed(expectations.FORWARDS_OF_FULL + expectations.FORWARDS_OPENED_IN_FULL)
     found = _probe(environment, "forwards.py", *(f"{path}={function}" for path, function in wanted.items()),
                    root=root)
     if report.check(f"{name}: forwarding libraries: the probe runs", isinstance(found, str) and found):
