@@ -6,6 +6,7 @@
 //! are audited together are one set: the libraries of one satisfy another. Whether a library is
 //! found by its rpath is not asked here.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -164,8 +165,9 @@ impl Audit {
 
     /// The tag of most PE files; the name is wrong where one asks for another than it tells.
     fn decide_windows(&mut self, files: &[(String, &'static str)]) {
-        let count = |tag: &str| files.iter().filter(|(_, other)| *other == tag).count();
-        let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| count(tag));
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        files.iter().for_each(|(_, tag)| *counts.entry(tag).or_default() += 1);
+        let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| counts[tag]);
         self.binaries = files.len();
         most.unwrap_or_default().clone_into(&mut self.tag);
         let named = |tag: &str| self.named.split('.').any(|own| own == tag);

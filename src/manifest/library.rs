@@ -40,12 +40,12 @@ impl LibraryName {
 
     /// Whether a library that a file needs is meant.
     pub fn matches(&self, needed: &str) -> bool {
-        let lower = self.is_dll.then(|| needed.to_ascii_lowercase());
-        let (needed, text) = (lower.as_deref().unwrap_or(needed), &self.text);
-        self.glob.as_ref().map_or_else(
-            || if self.is_dll { text.eq_ignore_ascii_case(needed) } else { text == needed },
-            |glob| glob.is_match(needed),
-        )
+        match &self.glob {
+            None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
+            None => self.text == needed,
+            Some(glob) if self.is_dll => glob.is_match(&needed.to_ascii_lowercase()),
+            Some(glob) => glob.is_match(needed),
+        }
     }
 }
 

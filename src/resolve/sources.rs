@@ -20,6 +20,11 @@ impl<'a> Sources<'a> {
         Self(sources)
     }
 
+    /// Whether there is a PE file among them.
+    pub fn has_pe(&self) -> bool {
+        self.0.values().flatten().any(|(_, entry)| entry.pe().is_some())
+    }
+
     /// What is known of the file that bytes come from, when it is an ELF file.
     pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
         self.entry(origin)?.elf()

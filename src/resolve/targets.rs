@@ -124,8 +124,9 @@ pub(super) fn resolve(
 ) -> (Targets, Problems) {
     let mut problems = Problems::new();
     let mode = mode(catalog, request);
-    let system = system(catalog, request);
-    check_system(catalog, request, system, &mut problems);
+    let there = system_of(catalog);
+    let system = asked_system(request, there);
+    check_system(request, system, there, &mut problems);
     let version = version(catalog, request).unwrap_or_else(|p| {
         problems.push(p);
         Version::unknown()
@@ -170,8 +171,12 @@ fn is_word(c: char) -> bool {
 /// The system that is asked for, else the one that the artifacts' binaries are for; without any, the
 /// platform tag's.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
+    asked_system(request, system_of(catalog))
+}
+
+fn asked_system(request: &Request, there: Option<System>) -> System {
     let tag = || request.platform_tag.as_ref().and_then(PlatformTags::system);
-    request.system.or_else(|| system_of(catalog)).or_else(tag).unwrap_or(System::Linux)
+    request.system.or(there).or_else(tag).unwrap_or(System::Linux)
 }
 
 /// The system that most libraries and programs of the artifacts are for.
@@ -187,9 +192,8 @@ fn system_of(catalog: &Catalog) -> Option<System> {
 }
 
 /// What is asked for and what is there have to be for one system.
-fn check_system(catalog: &Catalog, request: &Request, system: System, problems: &mut Problems) {
-    let there = system_of(catalog).filter(|there| *there != system);
-    if let Some(there) = there {
+fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
+    if let Some(there) = there.filter(|there| *there != system) {
         let what = format!(
             "--system {}: the binaries of the artifacts are for {}",
             system.as_str(),

@@ -5,6 +5,7 @@
 //! each package in which `find-library` names a DLL. What the system has comes last, as for ELF.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use super::{Closure, Found, InArtifact, Need, Resolved, rule};
 use crate::binary::Machine;
@@ -41,6 +42,8 @@ pub(super) struct Dlls<'a> {
     candidates: HashMap<String, Vec<Candidate<'a>>>,
     /// Of each distribution the directories that are opened where it is installed.
     opened: Vec<BTreeSet<RelPath>>,
+    /// The files of artifacts under names that are imported; only what is unresolved asks.
+    artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 
 impl<'a> Dlls<'a> {
@@ -50,6 +53,9 @@ impl<'a> Dlls<'a> {
         distributions: &[&'a Distribution],
     ) -> Self {
         let mut dlls = Self::default();
+        if !sources.has_pe() {
+            return dlls;
+        }
         for (number, distribution) in distributions.iter().enumerate() {
             for member in distribution.all_members() {
                 let facts = member.step.source().and_then(|origin| sources.pe(origin));
@@ -66,10 +72,26 @@ impl<'a> Dlls<'a> {
                 }
             }
         }
-        if !dlls.files.is_empty() {
-            dlls.opened = distributions.iter().map(|d| opened(manifest, d)).collect();
-        }
+        dlls.opened = distributions.iter().map(|d| opened(manifest, d)).collect();
         dlls
+    }
+
+    /// The artifacts' files under each name that is imported, in lower case.
+    fn in_artifacts(&self, catalog: &'a Catalog) -> HashMap<String, Vec<InArtifact<'a>>> {
+        let imports = self.files.iter().flat_map(|file| &file.imports);
+        let mut found: HashMap<String, Vec<InArtifact<'a>>> =
+            imports.map(|import| (import.to_ascii_lowercase(), Vec::new())).collect();
+        for artifact in &catalog.artifacts {
+            let files = artifact.entries.iter();
+            for entry in files.filter(|entry| matches!(entry.kind, EntryKind::File { .. })) {
+                let name = entry.path.file_name().to_ascii_lowercase();
+                if let Some(found) = found.get_mut(&name) {
+                    let (artifact, path) = (&artifact.id, &entry.path);
+                    found.push(InArtifact { artifact, path, other_target: false });
+                }
+            }
+        }
+        found
     }
 }
 
@@ -101,14 +123,14 @@ impl<'a> Closure<'a> {
         distribution: &'s Distribution,
         path: &'s RelPath,
     ) -> impl Iterator<Item = Need<'a>> + 's {
-        self.imports()
-            .filter(move |(found, _)| {
-                let same = &found.distribution;
-                found.member.path == *path
-                    && same.name == distribution.name
-                    && same.variant == distribution.variant
-            })
-            .map(|(_, need)| need)
+        let is_it = move |file: &&File<'a>| {
+            let own = self.distributions[file.distribution];
+            file.member.path == *path
+                && own.name == distribution.name
+                && own.variant == distribution.variant
+        };
+        let files = self.dlls.files.iter().filter(is_it);
+        files.flat_map(move |file| file.imports.iter().map(move |import| self.import(file, import)))
     }
 
     fn of(&self, file: &File<'a>) -> Found<'a> {
@@ -166,27 +188,11 @@ impl<'a> Closure<'a> {
 
     fn not_imported(&self, library: &str, name: &str, there: &[&Candidate<'a>]) -> Resolved<'a> {
         let shipped: Vec<Found<'a>> = there.iter().map(|one| self.candidate(one)).collect();
-        let artifacts = dlls_named(self.catalog, name);
+        let artifacts = self.dlls.artifacts.get_or_init(|| self.dlls.in_artifacts(self.catalog));
+        let artifacts = artifacts.get(name).cloned().unwrap_or_default();
         match rule(&self.manifest.missing_libraries, library) {
             Some(rule) if shipped.is_empty() && artifacts.is_empty() => Resolved::Missing(rule),
             _ => Resolved::Unresolved { shipped, artifacts, in_the_way: None },
         }
     }
-}
-
-/// The artifacts that have a DLL of this name, which is in lower case.
-fn dlls_named<'a>(catalog: &'a Catalog, name: &str) -> Vec<InArtifact<'a>> {
-    let mut found = Vec::new();
-    for artifact in &catalog.artifacts {
-        let entries = artifact.entries.iter().filter(|entry| {
-            matches!(entry.kind, EntryKind::File { .. })
-                && entry.path.file_name().eq_ignore_ascii_case(name)
-        });
-        found.extend(entries.map(|entry| InArtifact {
-            artifact: &artifact.id,
-            path: &entry.path,
-            other_target: false,
-        }));
-    }
-    found
 }
