@@ -6,7 +6,7 @@
 mod error;
 mod facts;
 mod image;
-mod stub;
+pub(super) mod stub;
 
 pub use error::PeError;
 pub use facts::{PeFacts, PeKind, facts};

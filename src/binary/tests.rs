@@ -1,91 +1,17 @@
-//! PE files made here, byte by byte, so that no other program is needed.
+//! PE files as stubs are made, and such with other bytes.
 
 use object::pe;
 
+use super::pe::stub::{
+    ADDRESS, DIRECTORIES, FILE_HEADER, Maker, OFFSET, OPTIONAL, SECTIONS, Stub, stub,
+};
 use super::pe::{PeError, PeFacts, PeKind, facts};
 use super::{Binary, Facts, Format, Kind, Machine, ReadAt, read};
 
-/// Where the one section begins, in memory and in the file.
-const ADDRESS: u32 = 0x1000;
-const OFFSET: u32 = 0x400;
-
-/// Bytes of a PE32+ file that grows at its end.
-struct Maker {
-    bytes: Vec<u8>,
-}
-
-impl Maker {
-    fn put(&mut self, at: usize, bytes: &[u8]) {
-        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn word(&mut self, at: usize, value: u32) {
-        self.put(at, &value.to_le_bytes());
-    }
-
-    fn half(&mut self, at: usize, value: u16) {
-        self.put(at, &value.to_le_bytes());
-    }
-
-    /// Appends to the section, and gives the address.
-    fn append(&mut self, bytes: &[u8]) -> u32 {
-        let address = ADDRESS + u32::try_from(self.bytes.len()).unwrap() - OFFSET;
-        self.bytes.extend(bytes);
-        address
-    }
-
-    /// Appends one descriptor of `size` bytes for each name, and one of zeros; the name's address is
-    /// `field` bytes in it, and the words in `more` are set too.
-    fn table(&mut self, names: &[&str], size: usize, field: usize, more: &[(usize, u32)]) -> u32 {
-        let names: Vec<u32> =
-            names.iter().map(|name| self.append(&[name.as_bytes(), b"\0"].concat())).collect();
-        let mut table = vec![0; size * (names.len() + 1)];
-        for (entry, name) in table.chunks_mut(size).zip(&names) {
-            entry[field..field + 4].copy_from_slice(&name.to_le_bytes());
-            for (at, word) in more {
-                entry[*at..at + 4].copy_from_slice(&word.to_le_bytes());
-            }
-        }
-        self.append(&table)
-    }
-}
-
-const SIGNATURE: usize = 0x80;
-const FILE_HEADER: usize = SIGNATURE + 4;
-const OPTIONAL: usize = FILE_HEADER + 20;
-const DIRECTORIES: usize = OPTIONAL + 112;
-const SECTIONS: usize = DIRECTORIES + 16 * 8;
-
 /// A DLL of this name that imports from these DLLs, and from those when it first calls them.
 fn dll(name: &str, imports: &[&str], delayed: &[&str]) -> Vec<u8> {
-    let mut made = Maker { bytes: vec![0; OFFSET as usize] };
-    made.put(0, b"MZ");
-    made.word(0x3c, u32::try_from(SIGNATURE).unwrap());
-    made.put(SIGNATURE, b"PE\0\0");
-    made.half(FILE_HEADER, 0x8664);
-    made.half(FILE_HEADER + 2, 1);
-    made.half(FILE_HEADER + 16, 112 + 16 * 8);
-    made.half(FILE_HEADER + 18, 0x2022);
-    made.half(OPTIONAL, 0x20b);
-    made.word(OPTIONAL + 60, OFFSET);
-    made.half(OPTIONAL + 68, 3);
-    made.word(OPTIONAL + 108, 16);
-    let called = made.append(&[name.as_bytes(), b"\0"].concat());
-    let mut export = vec![0; 40];
-    export[12..16].copy_from_slice(&called.to_le_bytes());
-    let export = made.append(&export);
-    let import = made.table(imports, 20, 12, &[(16, ADDRESS)]);
-    let delay = made.table(delayed, 32, 4, &[(0, 1)]);
-    for (index, address) in [(0, export), (1, import), (13, delay)] {
-        made.word(DIRECTORIES + 8 * index, address);
-        made.word(DIRECTORIES + 8 * index + 4, 40);
-    }
-    let len = u32::try_from(made.bytes.len()).unwrap() - OFFSET;
-    made.put(SECTIONS, b".rdata\0\0");
-    for (at, value) in [(8, len), (12, ADDRESS), (16, len), (20, OFFSET)] {
-        made.word(SECTIONS + at, value);
-    }
-    made.bytes
+    let (kind, machine) = (PeKind::Library, Machine::X86_64);
+    stub(&Stub { kind, machine, name, imports, delayed })
 }
 
 fn whole() -> Vec<u8> {
@@ -189,10 +115,12 @@ fn what_contradicts_the_format_is_named_with_its_place() {
         refused(|made| made.word(import, 0x9000)),
         refused(|made| made.word(SECTIONS + 16, u32::MAX)),
         refused(|made| made.word(SECTIONS + 12, u32::MAX)),
-        // The import table begins where the terminating entry of the delay-load table lies.
+        // The import table begins four bytes before the section ends, which has no padding here.
         refused(|made| {
-            let end = u32::try_from(made.bytes.len()).unwrap() - OFFSET + ADDRESS;
-            made.word(import, end - 4);
+            let len = u32::from_le_bytes(made.bytes[SECTIONS + 8..][..4].try_into().unwrap());
+            made.bytes.truncate((OFFSET + len) as usize);
+            made.word(SECTIONS + 16, len);
+            made.word(import, ADDRESS + len - 4);
         }),
         refused(|made| {
             let at = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();

@@ -7,22 +7,22 @@ use super::facts::PeKind;
 use crate::binary::Machine;
 
 /// Where the one section begins, in memory and in the file: a page, and a sector of the file.
-const ADDRESS: u32 = 0x1000;
-const OFFSET: u32 = 0x400;
+pub(in crate::binary) const ADDRESS: u32 = 0x1000;
+pub(in crate::binary) const OFFSET: u32 = 0x400;
 const FILE_ALIGNMENT: usize = 0x200;
 
 /// Where the parts of the headers are.
-const SIGNATURE: usize = 0x80;
-const FILE_HEADER: usize = SIGNATURE + 4;
-const OPTIONAL: usize = FILE_HEADER + 20;
-const DIRECTORIES: usize = OPTIONAL + 112;
-const SECTIONS: usize = DIRECTORIES + 16 * 8;
+pub(in crate::binary) const SIGNATURE: usize = 0x80;
+pub(in crate::binary) const FILE_HEADER: usize = SIGNATURE + 4;
+pub(in crate::binary) const OPTIONAL: usize = FILE_HEADER + 20;
+pub(in crate::binary) const DIRECTORIES: usize = OPTIONAL + 112;
+pub(in crate::binary) const SECTIONS: usize = DIRECTORIES + 16 * 8;
 
 /// What the program does: return 0.
 const RETURN_0_X86_64: &[u8] = &[0x31, 0xc0, 0xc3];
 const RETURN_0_AARCH64: &[u8] = &[0x00, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6];
 
-/// What a file shall say of itself.
+/// The properties of a stub.
 #[derive(Debug, Clone, Copy)]
 pub struct Stub<'s> {
     /// A library or a program.
@@ -105,20 +105,20 @@ fn size(bytes: usize) -> u32 {
 }
 
 /// Bytes of a file that grows at its end.
-struct Maker {
-    bytes: Vec<u8>,
+pub(in crate::binary) struct Maker {
+    pub bytes: Vec<u8>,
 }
 
 impl Maker {
-    fn put(&mut self, at: usize, bytes: &[u8]) {
+    pub fn put(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
-    fn word(&mut self, at: usize, value: u32) {
+    pub fn word(&mut self, at: usize, value: u32) {
         self.put(at, &value.to_le_bytes());
     }
 
-    fn half(&mut self, at: usize, value: u16) {
+    pub fn half(&mut self, at: usize, value: u16) {
         self.put(at, &value.to_le_bytes());
     }
 
@@ -127,7 +127,7 @@ impl Maker {
     }
 
     /// Appends to the section, and gives the address.
-    fn append(&mut self, bytes: &[u8]) -> u32 {
+    pub fn append(&mut self, bytes: &[u8]) -> u32 {
         let address = ADDRESS + size(self.bytes.len()) - OFFSET;
         self.bytes.extend(bytes);
         address
