@@ -88,6 +88,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// What is released: the name of the selector.
+    pub fn product(&self) -> Option<&str> {
+        let selector = self.packages.values().find(|p| p.kind == PackageKind::Selector)?;
+        selector.distributions.first().map(|d| d.name.as_str())
+    }
+
     /// Decodes the two files, and reads no other: a `readme` is an error.
     ///
     /// # Errors

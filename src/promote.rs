@@ -1,8 +1,8 @@
 //! Packages of a build become those of another version.
 //!
 //! ```text
-//! packages ──input──► what they say of themselves ──set, targets──► Promotion ──write──► packages
-//!                                                                      └► Change, one a field
+//! packages ──input──► their metadata ──set, targets──► Promotion ──write──► packages
+//!                                                          └► Change, one a field
 //! ```
 //!
 //! What changes is found by structure: header fields by name, requirements as PEP 508 has them, facts and

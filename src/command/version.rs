@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
-use rockpack::manifest::PackageKind;
 use rockpack::regular;
 use rockpack::release::{self, Base, Date, Inputs, Kind, ReleaseType, Versions};
 use rockpack::source::{Code, Problem};
@@ -53,9 +52,7 @@ fn wrong(message: String, remedy: &str) -> Failure {
 /// What is released: the name of the manifest's selector.
 fn product(args: &VersionArgs) -> Result<String, Failure> {
     let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
-    let selector = manifest.packages.values().find(|p| p.kind == PackageKind::Selector);
-    let name = selector.and_then(|p| p.distributions.first()).map(|d| d.name.as_str().to_owned());
-    name.ok_or_else(|| {
+    manifest.product().map(str::to_owned).ok_or_else(|| {
         let message = "no selector of the manifest names what is released";
         Problem::error(Code::Environment, message)
             .help("declare a package of kind=\"selector\"")

@@ -15,7 +15,7 @@ use crate::regular;
 
 /// After so many bytes the disk is asked to take what there is of a file.
 const OFTEN: usize = 64 << 20;
-/// How much of the old package is read at once where it is by itself.
+/// How much of the old package is read at once where nothing is written.
 const BUFFER: usize = 256 << 10;
 
 /// A new package, which is hashed as long as nobody goes back in it.
@@ -50,7 +50,7 @@ impl HashingFile {
         Ok(Self { file, hasher: Sha256::new(), went_back: false, old, disk, since: 0 })
     }
 
-    /// The hashes of the old package and of the new one, which is none where somebody went back.
+    /// The hashes of the old package and of the new one, which is missing where somebody went back.
     ///
     /// # Errors
     /// When the old package cannot be read.

@@ -1,4 +1,4 @@
-//! The packages that are there: which of them rockpack made, and what they say of themselves.
+//! The packages that are there: which of them rockpack made, and their metadata.
 
 use std::io::Read;
 

@@ -25,12 +25,8 @@ pub(super) struct Set {
 impl Set {
     /// Packages with these names, and all that the manifest has a name for.
     pub fn new(manifest: &Manifest, names: BTreeSet<String>, from: Version, to: Version) -> Self {
-        let selector = manifest.packages.values().find(|p| !p.extras.is_empty());
-        let first = selector.or_else(|| manifest.packages.values().next());
-        let product =
-            first.and_then(|p| p.distributions.first()).map(|d| d.name.as_str().to_owned());
-        let mut set =
-            Self { from, to, names, product: product.unwrap_or_default(), others: BTreeMap::new() };
+        let product = manifest.product().unwrap_or_default().to_owned();
+        let mut set = Self { from, to, names, product, others: BTreeMap::new() };
         set.names.extend(names_of(manifest).into_iter().map(|(name, _)| name));
         set
     }

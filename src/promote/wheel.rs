@@ -69,14 +69,14 @@ pub(super) fn own(
         let below = links.as_deref().and_then(|links| entry.name.strip_prefix(links));
         if below.and_then(|file| file.strip_suffix(".json")).is_some() {
             // A manifest has a line for each file of the package, and may be long.
-            let text = long_text(wheel, &entry.name, LONGEST_SBOM)?;
+            let text = text_of(wheel, &entry.name)?;
             let done = facts::promoted_links(&entry.name, &text, set);
             work.put(&entry.name, done.ok_or_else(|| damaged(&entry.name))?);
         }
     }
     let sbom = format!("{}/{SBOM_PATH}", wheel.dist_info());
     if wheel.zip().find(&sbom).is_some() {
-        let text = long_text(wheel, &sbom, LONGEST_SBOM)?;
+        let text = text_of(wheel, &sbom)?;
         let done = bill(&sbom, &text, &work.rewrite.directories[0], &set.to);
         work.put(&sbom, done.ok_or_else(|| damaged(&sbom))?);
     }
@@ -180,9 +180,9 @@ impl<'w> Work<'w> {
     }
 }
 
-fn long_text(wheel: &Wheel, name: &str, most: u64) -> Result<String, PromoteError> {
+fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
     let Some(index) = wheel.zip().find(name) else { return Ok(String::new()) };
-    let bytes = wheel.zip().bytes(&wheel.entries()[index], most);
+    let bytes = wheel.zip().bytes(&wheel.entries()[index], LONGEST_SBOM);
     let text = bytes.and_then(|bytes| {
         String::from_utf8(bytes)
             .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
