@@ -87,7 +87,7 @@ pub(super) fn package_version(flags: &Value) -> Option<String> {
 /// Where the build is from. A source without a commit is one of a build that knew none.
 ///
 /// # Errors
-/// When something that should be a commit is none: what, in words.
+/// When a value that should be a commit is not one: which, in words.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),

@@ -19,7 +19,7 @@ pub(super) fn table_offset(start: &[u8]) -> Option<u64> {
     rest[4..].try_into().ok().map(u64::from_le_bytes)
 }
 
-/// The targets that a table names; nothing where it is none.
+/// The targets that a table names; nothing where the bytes are no table.
 pub(super) fn targets(table: &[u8]) -> Option<BTreeSet<String>> {
     let mut reader = Reader::new(table);
     let mut targets = None;

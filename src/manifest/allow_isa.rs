@@ -14,7 +14,7 @@ pub struct AllowIsaRule {
     pub package: Option<PackageName>,
     /// Why they are there.
     pub reason: String,
-    /// Why it is no mistake when there are none.
+    /// Why it is no mistake when no such path is there.
     pub optional: Option<String>,
     /// Where it counts.
     pub when: Condition,

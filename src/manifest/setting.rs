@@ -50,7 +50,7 @@ impl Filling {
         }
     }
 
-    /// What a word in braces means; `None` where it is none of ours: shells and CMake have braces too.
+    /// What a word in braces means; `None` where rockpack has no such word: shells and CMake have braces too.
     fn of(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {
             return name.parse().ok().map(Self::PrefixOf);

@@ -157,7 +157,7 @@ mod tests {
             ("lib/gfx906/gfx942/gfx906.co", &["gfx906", "gfx942"]),
             ("lib/libx_gfx94X-dcgpu.so", &["gfx94X-dcgpu"]),
             ("engines/amd-gfx9/x", &["gfx9"]),
-            // Nobody declared these: an ISA, one with a count, and what is none.
+            // Nobody declared these: an ISA, one with a count, and a word that is no ISA.
             ("lib/gfx803/x.co", &["gfx803"]),
             ("lib/gfx1036.co", &["gfx1036"]),
             ("lib/gfx9421.co", &["gfx9421"]),

@@ -1,7 +1,6 @@
 //! One hash for many things.
 
-use std::fmt::Write as _;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 use super::git::GitDirectory;
+use crate::archive::checksum;
 use crate::regular;
 
 /// A hash that grows: equal only when the same texts were added in the same order.
@@ -31,11 +31,8 @@ impl Fingerprint {
 
     /// The hash in hexadecimal digits.
     pub fn end(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        let hash: [u8; 32] = self.0.finalize().into();
+        checksum::Sha256::from(hash).to_string()
     }
 }
 
@@ -55,7 +52,9 @@ pub fn of_tree(root: &Path) -> io::Result<String> {
         if kind.is_symlink() {
             hash.add(&fs::read_link(path)?.to_string_lossy());
         } else if kind.is_file() {
-            hash.add(&content(path)?);
+            let executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
+            hash.add(if executable { "x" } else { "-" });
+            hash.add(&regular::sha256(path)?);
         } else if kind.is_dir()
             && let Some(git) = GitDirectory::of(path)?
         {
@@ -63,18 +62,6 @@ pub fn of_tree(root: &Path) -> io::Result<String> {
         }
     }
     Ok(hash.end())
-}
-
-fn content(path: &Path) -> io::Result<String> {
-    let mut file = regular::open(path)?;
-    let (mut hash, mut block) = (Fingerprint::new("file"), vec![0; 1 << 18]);
-    hash.add(if file.metadata()?.permissions().mode() & 0o100 == 0 { "-" } else { "x" });
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok(hash.end()),
-            count => hash.0.update(&block[..count]),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct GitDirectory {
 }
 
 impl GitDirectory {
-    /// That of a checkout; `None` where it is none of git's.
+    /// The git directory of a checkout; `None` where git did not make it.
     ///
     /// # Errors
     /// When `.git` is there and cannot be read, or leads nowhere.

@@ -7,28 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::Timestamp;
 
-/// Variables of the caller that every build sees: where programs and the user's settings are, how to
-/// reach an index, and which compilers to use. Nothing else gets through.
-const PASSED: &[&str] = &[
+/// Variables of the caller that every build sees and that can change what is built: where programs and the
+/// user's settings are, and which compilers to use. Beside these and [`WITHOUT_EFFECT`], nothing gets through.
+const WITH_EFFECT: &[&str] = &[
     "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
-    "NETRC",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
     "CC",
     "CXX",
     "AR",
@@ -44,7 +27,7 @@ const PASSED: &[&str] = &[
 /// So do all that begin like this.
 const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
 
-/// Of these, what cannot change what is built: who builds, and by which way an index is reached.
+/// What every build sees and what cannot change it: who builds, and by which way an index is reached.
 const WITHOUT_EFFECT: &[&str] = &[
     "HOME",
     "USER",
@@ -71,10 +54,12 @@ const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja"
 /// What compilers write down in place of the directory that a build works in.
 const SHOWN: &str = "/rockpack";
 
-/// The environment of all builds: what the caller has of [`PASSED`], and what makes bytes the same.
+/// The environment of all builds: what the caller has of [`WITH_EFFECT`] and [`WITHOUT_EFFECT`], and what makes bytes the same.
 pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
     let passed = |name: &str| {
-        PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        WITH_EFFECT.contains(&name)
+            || WITHOUT_EFFECT.contains(&name)
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
     let mut variables: BTreeMap<String, OsString> =
         caller.filter(|(name, _)| passed(name)).collect();

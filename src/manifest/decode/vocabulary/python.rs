@@ -221,7 +221,7 @@ const BINDINGS: NodeSpec = NodeSpec::new(
     required("env", "The variable in which the project looks for the list."),
     optional(
         "among",
-        "The files of all libraries below the checkout, with `*` for the name; a selected name that is none of them is an error.",
+        "The files of all libraries below the checkout, with `*` for the name; a selected name without such a file is an error.",
     ),
 ])
 .example(r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#);
