@@ -162,6 +162,19 @@ impl<W: Write + Seek> ZipWriter<W> {
         member: &CopiedMember,
         source: &mut impl Read,
     ) -> Result<(), ZipError> {
+        self.copy_by(name, member, |sink| io::copy(source, sink))
+    }
+
+    /// The same where the sink has a way of its own to take the bytes: `write` gives their number.
+    ///
+    /// # Errors
+    /// As [`ZipWriter::copy`].
+    pub fn copy_by(
+        &mut self,
+        name: &RelPath,
+        member: &CopiedMember,
+        write: impl FnOnce(&mut W) -> io::Result<u64>,
+    ) -> Result<(), ZipError> {
         let &CopiedMember { mode, time, method, crc, size, compressed } = member;
         check_stored(name, method, size, compressed)?;
         // As a build decides it, which does not know `compressed` yet, so that a copy has the bytes of a build.
@@ -169,7 +182,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         let header =
             Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
         self.begin(name, &header)?;
-        let written = io::copy(source, &mut self.sink).map_err(ZipError::writing(name))?;
+        let written = write(&mut self.sink).map_err(ZipError::writing(name))?;
         if written != compressed {
             return Err(ZipError::Size { name: name.clone(), announced: compressed, written });
         }

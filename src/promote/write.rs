@@ -1,7 +1,7 @@
 //! Carries a promotion out: members are copied as they are stored, but for those that are others now.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -23,9 +23,6 @@ use crate::package::directory::Entry;
 use crate::package::{Wheel, copied};
 use crate::provenance::SBOM_PATH;
 use crate::regular;
-
-/// How much is read and written at once: it stays near the processor until it is hashed and written.
-const BUFFER: usize = 256 << 10;
 
 /// What was written of a package.
 #[derive(Debug)]
@@ -102,8 +99,7 @@ fn package(
 }
 
 fn copy(package: &Package, mut sink: HashingFile) -> Result<HashingFile, WriteError> {
-    let mut file = BufReader::with_capacity(BUFFER, regular::open(&package.from)?);
-    io::copy(&mut file, &mut sink)?;
+    sink.copy_old(0, &mut regular::open(&package.from)?)?;
     Ok(sink)
 }
 
@@ -115,8 +111,7 @@ struct WheelCopy<'p> {
 
 impl WheelCopy<'_> {
     fn write(&self, file: HashingFile) -> Result<HashingFile, WriteError> {
-        let sink = BufWriter::with_capacity(BUFFER, file);
-        let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
+        let mut zip = ZipWriter::new(file, Timestamp::EARLIEST);
         let info = self.wheel.dist_info();
         let texts = self.rewrite.contents.keys().map(String::as_str);
         let own = texts.filter(|name| !name.starts_with(&format!("{info}/sboms/")));
@@ -144,12 +139,13 @@ impl WheelCopy<'_> {
             } else if let Some(text) = self.rewrite.contents.get(&entry.name) {
                 Self::put(&mut zip, &path, entry, &self.packed(entry, text, packing)?)?;
             } else {
-                let mut bytes = BufReader::with_capacity(BUFFER, self.wheel.zip().packed(entry));
-                zip.copy(&path, &described(entry)?, &mut bytes)?;
+                let mut bytes = self.wheel.zip().packed(entry);
+                zip.copy_by(&path, &described(entry)?, |sink| {
+                    sink.copy_old(entry.data, &mut bytes)
+                })?;
             }
         }
-        let sink = zip.finish()?;
-        sink.into_inner().map_err(|error| error.into_error().into())
+        Ok(zip.finish()?)
     }
 
     /// A text that is another, packed as a build packs it.
