@@ -29,7 +29,7 @@ impl Targets {
 }
 
 /// A member that tells something of device code.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Told {
     pub member: String,
     pub code: DeviceCode,

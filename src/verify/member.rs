@@ -3,12 +3,13 @@
 use std::io::{self, Read};
 
 use super::algorithm::Algorithm;
-use super::code::Targets;
+use super::code::{Targets, Told};
 use super::elf::{Kind, binary};
 use crate::device_code::{self, Code, Sink};
 use crate::elf::ReadAt;
 use crate::package::ZipFile;
 use crate::package::content::Shown;
+use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::directory::Entry;
 use crate::package::zip_file::is_broken;
 use crate::package::{self, Content, Kept};
@@ -25,6 +26,8 @@ pub struct Member {
     pub(super) kind: Kind,
     /// What it has code for, if somebody wants to know.
     pub(super) code: Code,
+    /// And what the members of a devel archive have code for, by their installed paths.
+    pub(super) archived: Vec<Told>,
 }
 
 /// Reads a member, which is hashed by `algorithm`; with `targets`, what it has code for as well.
@@ -42,8 +45,79 @@ pub(super) fn read(
         hash.update(bytes);
         size += bytes.len() as u64;
     });
-    let (fault, kind, code) = content(zip, entry, bytes, targets)?;
-    Ok(Member { digest: hash.finalize().into_vec(), size, fault, kind, code })
+    let (fault, kind, code, archived) = match targets {
+        Some(targets) if is_devel_archive(&entry.name) => {
+            let (fault, code, archived) = devel_archive(&entry.name, bytes, targets)?;
+            (fault, Kind::Data, code, archived)
+        }
+        _ => {
+            let (fault, kind, code) = content(zip, entry, bytes, targets)?;
+            (fault, kind, code, Vec::new())
+        }
+    };
+    Ok(Member { digest: hash.finalize().into_vec(), size, fault, kind, code, archived })
+}
+
+/// Reads a devel archive to its end: what is wrong with its bytes, that it is no archive, and what its
+/// members have code for.
+fn devel_archive(
+    name: &str,
+    bytes: impl Read,
+    targets: &Targets,
+) -> io::Result<(Option<String>, Code, Vec<Told>)> {
+    let mut bytes = Noted { inner: bytes, error: None };
+    let mut told = Vec::new();
+    let mut tell = |path: &str, code: Code| {
+        if !code.is_empty() || targets.names_one(path) {
+            told.push(Told { member: path.to_owned(), code });
+        }
+    };
+    let read = devel_archive::each(name, &mut bytes, |member, content| -> io::Result<()> {
+        if member.kind.is_file() {
+            tell(&member.path, archived(&member.path, member.size, content, targets)?);
+        }
+        Ok(())
+    });
+    // Behind the end of a tar archive there may be more.
+    let rest = match bytes.error.take() {
+        Some(error) => Err(error),
+        None => io::copy(&mut bytes.inner, &mut io::sink()).map(drop),
+    };
+    let mut code = Code::default();
+    let fault = fault(rest)?;
+    if read.is_err() && fault.is_none() {
+        code.unread = Some("the devel archive");
+    }
+    Ok((fault, code, told))
+}
+
+/// What a member of a devel archive has code for.
+fn archived(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::Result<Code> {
+    let content = Content::new(bytes)?;
+    if matches!(content.kind(), package::Kind::Elf | package::Kind::Pe) {
+        return device_code::of_binary(&content.keep(size)?);
+    }
+    let mut sink = targets.reading.sink(targets.names_one(path));
+    content.copy_to(&mut sink)?;
+    Ok(sink.finish())
+}
+
+/// Keeps the error of what it reads, whatever others make of it.
+struct Noted<R> {
+    inner: R,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Read for Noted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(out).map_err(|error| {
+            let shown = io::Error::new(error.kind(), error.to_string());
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.error = Some(error);
+            }
+            shown
+        })
+    }
 }
 
 /// Reads all bytes: what is wrong with them, what they are, and what they have code for.

@@ -121,11 +121,14 @@ impl Wheel {
     /// The members that tell something of device code.
     fn code(&self, members: &[Member]) -> Vec<Told> {
         let Some(targets) = &self.targets else { return Vec::new() };
-        let members = self.zip().entries().iter().zip(members);
-        let told = members
-            .filter(|(entry, member)| !member.code.is_empty() || targets.names_one(&entry.name));
-        told.map(|(entry, member)| Told { member: entry.name.clone(), code: member.code.clone() })
-            .collect()
+        let mut told = Vec::new();
+        for (entry, member) in self.zip().entries().iter().zip(members) {
+            if !member.code.is_empty() || targets.names_one(&entry.name) {
+                told.push(Told { member: entry.name.clone(), code: member.code.clone() });
+            }
+            told.extend(member.archived.iter().cloned());
+        }
+        told
     }
 
     fn metadata(&self, dist_info: &str, members: &[Member], package: &mut Package) -> Vec<Finding> {

@@ -206,3 +206,39 @@ fn a_line_that_allows_nothing_is_told() {
     // Where there is no such file, that is the plan's to tell.
     assert!(!told("lib/x.txt", b"no code", line));
 }
+
+/// A tar archive with these files.
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (path, bytes) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, path, *bytes).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+#[test]
+fn devel_archives_are_read_too() {
+    let inside = "error: has code for an ISA, and the package is for none in particular: ";
+    let called = "warning: is called by an ISA, and the package is for none in particular: ";
+    let archive = tar(&[
+        ("_demo_devel/lib/a.co", &code_object(0x4c)),
+        ("_demo_devel/lib/b.kpack", &kpack("gfx1100")),
+        ("_demo_devel/lib/gfx906/c.txt", b"text"),
+        ("_demo_devel/lib/d.txt", b"for gfx942"),
+    ]);
+    let all =
+        vec![format!("{inside}gfx942"), format!("{inside}gfx1100"), format!("{called}gfx906")];
+    assert_eq!(told("demo", "_devel.tar", &archive, ""), (1, all.clone()));
+    let packed = liblzma::encode_all(&archive[..], 1).unwrap();
+    assert_eq!(told("demo", "_devel.tar.xz", &packed, ""), (1, all));
+    let fine = r#"allow-isa "lib/*.co" "lib/*.kpack" "lib/gfx906/**" reason="examples""#;
+    assert_eq!(told("demo", "_devel.tar", &archive, fine), (0, vec![]));
+    let unread =
+        "warning: the devel archive cannot be read, so that nobody knows for which ISAs it is: ";
+    // What stands before the damage counts.
+    let gfx942 = format!("{inside}gfx942");
+    assert_eq!(told("demo", "_devel.tar", &archive[..1100], "").1, [unread, &gfx942]);
+    assert_eq!(told("demo", "_devel.tar.xz", b"no xz", "").1, [unread]);
+}
