@@ -68,7 +68,7 @@ fn the_doctor_finds_each_fault() {
 
 #[test]
 fn shells_and_cmake_get_what_they_need() {
-    run(&["test_env", "test_extension"]);
+    run(&["test_env", "test_extension", "test_framework"]);
 }
 
 #[test]

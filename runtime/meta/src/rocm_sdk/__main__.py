@@ -53,6 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_init(commands.add_parser("init", help="expand the devel package, link device packages"))
     _add_doctor(commands.add_parser("doctor", help="say what is wrong, and what mends it"))
     _add_test(commands.add_parser("test", help="check the installed packages by using them"))
+    _add_libraries(commands.add_parser("libraries", help="print the libraries as they load"))
+    _add_rpath(commands.add_parser("rpath", help="print an rpath that leads to the libraries"))
+    _add_framework_init(
+        commands.add_parser("framework-init", help="write the start of a package built on ROCm")
+    )
     targets = commands.add_parser("targets", help="print the ISAs that there are packages for")
     targets.set_defaults(run=_targets)
     version = commands.add_parser("version", help="print the version")
@@ -99,6 +104,57 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
         "--only", action="append", metavar="GLOB", help="run only cases with such names"
     )
     parser.set_defaults(run=_test)
+
+
+def _add_libraries(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Each comes behind those that it needs."
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
+    _add_names(parser, "all there are")
+    parser.set_defaults(run=_list_libraries)
+
+
+def _add_rpath(parser: argparse.ArgumentParser) -> None:
+    parser.description = 'For example: patchelf --set-rpath "$(rocm-sdk rpath --from torch/lib)"'
+    parser.add_argument(
+        "--from",
+        dest="start",
+        required=True,
+        metavar="DIR",
+        help="directory of the file that gets the rpath, below site-packages",
+    )
+    parser.add_argument(
+        "--cmake", action="store_true", help="with `;` between, as CMAKE_INSTALL_RPATH has it"
+    )
+    _add_names(parser, "all that are installed")
+    parser.set_defaults(run=_rpath)
+
+
+def _add_framework_init(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Put it beside __init__.py, which calls `_rocm_init.initialize()`."
+    _add_names(parser, None)
+    parser.add_argument(
+        "--check-version",
+        default="exact",
+        metavar="exact|minor|VERSION",
+        help="which ROCm may be installed: this version, any of its minor number, or one"
+        " in which `*` stands for anything (default: exact)",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="another version is an error, not a warning"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write it here [standard output]"
+    )
+    parser.set_defaults(run=_framework_init)
+
+
+def _add_names(parser: argparse.ArgumentParser, default: str | None) -> None:
+    parser.add_argument(
+        "--libraries",
+        required=default is None,
+        metavar="NAME,…",
+        help="short names of libraries" + (f" [{default}]" if default else ""),
+    )
 
 
 # Below the root, and what it is for; of core alone there are only the first three.
@@ -177,6 +233,45 @@ def _targets(_: argparse.Namespace) -> int:
 
     print(" ".join(_targets.published_isas()))
     return 0
+
+
+def _list_libraries(arguments: argparse.Namespace) -> int:
+    from . import _framework
+
+    found = _framework.libraries(_names(arguments))
+    print(_framework.as_json(found) if arguments.json else _framework.as_text(found), end="")
+    if arguments.json:
+        print()
+    return 0
+
+
+def _rpath(arguments: argparse.Namespace) -> int:
+    from . import _framework
+
+    entries = _framework.rpath(arguments.start, _names(arguments))
+    print((";" if arguments.cmake else ":").join(entries))
+    return 0
+
+
+def _framework_init(arguments: argparse.Namespace) -> int:
+    from . import _framework
+
+    text = _framework.init_module(
+        _names(arguments) or [],
+        arguments.check_version,
+        strict=arguments.strict,
+    )
+    if arguments.output is None:
+        print(text, end="")
+    else:
+        arguments.output.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _names(arguments: argparse.Namespace) -> list[str] | None:
+    from . import _framework
+
+    return None if arguments.libraries is None else list(_framework.split(arguments.libraries))
 
 
 def _version(_: argparse.Namespace) -> int:

@@ -76,6 +76,11 @@ def _alias(shortname: str, path: Path) -> Path | None:
     return alias if known and alias.is_file() else None
 
 
+def pattern(shortname: str) -> str | None:
+    """Return where a library lies in its package; None where this system has none."""
+    return _pattern(_row(shortname))
+
+
 def _row(shortname: str) -> dict[str, Any]:
     libraries: dict[str, dict[str, Any]] = DIST["libraries"]
     if shortname in libraries:

@@ -1,0 +1,250 @@
+"""What builds of frameworks ask for: which libraries there are, in which order they load, and where.
+
+The answers come from the installed packages and from what the distribution declares, so
+that no framework has to keep a list of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from . import _libraries
+from ._elf import Elf, read
+from ._errors import RocmSdkError
+from ._packages import DIST, Installed, describe, every_installed, has_target
+from ._packages import find as find_package
+from ._targets import determine
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library with a short name. Without `path` it is not there, for want of `requirement`."""
+
+    name: str
+    distribution: str
+    requirement: str
+    path: Path | None
+    site: Path | None
+    soname: str | None
+
+    @property
+    def file(self) -> str | None:
+        """Its place below site-packages, with `/`."""
+        if self.path is None or self.site is None:
+            return None
+        return self.path.relative_to(self.site).as_posix()
+
+
+def libraries(names: Iterable[str] | None = None) -> list[Library]:
+    """Return those with these short names, all of this system without; in an order that loads.
+
+    A library comes behind those that it needs; beyond that the order is the declared one.
+    Raises what `rocm_sdk.find_libraries` raises for names that are asked for.
+    """
+    asked = tuple(dict.fromkeys(names)) if names is not None else None
+    if asked is not None:
+        _libraries.locate(asked)
+    rows = DIST["libraries"] if asked is None else asked
+    known = [found for name in rows if (found := _library(name)) is not None]
+    return _in_loading_order(known)
+
+
+def _library(name: str) -> Library | None:
+    if _libraries.pattern(name) is None:
+        return None
+    logical = DIST["libraries"][name]["package"]
+    target = determine() if has_target(logical) else None
+    package, installed = describe(logical, target), find_package(logical, target)
+    path: Path | None = None
+    if installed is not None:
+        try:
+            path = next((path for _, path in _libraries.locate((name,))), None)
+        except FileNotFoundError:
+            path = None
+    elf = _elf(path)
+    return Library(
+        name=name,
+        distribution=package.distribution,
+        requirement=package.requirement,
+        path=path,
+        site=installed.site if installed else None,
+        soname=elf.soname if elf else (path.name if path else None),
+    )
+
+
+def _elf(path: Path | None) -> Elf | None:
+    if path is None or sys.platform == "win32":
+        return None
+    try:
+        return read(path)
+    except (OSError, ValueError) as error:
+        raise RocmSdkError(f"{path} cannot be read: {error}") from error
+
+
+def _in_loading_order(known: list[Library]) -> list[Library]:
+    """Sort by what the files need, also through libraries of the packages without a short name."""
+    files = _files_by_name(every_installed()) if sys.platform != "win32" else {}
+    by_file = {str(one.path): one for one in known if one.path is not None}
+    ordered: dict[str, Library] = {}
+    seen: set[str] = set()
+
+    def visit(path: Path) -> None:
+        if str(path) in seen:
+            return
+        seen.add(str(path))
+        elf = _elf(path)
+        for name in elf.needed if elf else []:
+            if name in files:
+                visit(files[name])
+        one = by_file.get(str(path))
+        if one is not None:
+            ordered[one.name] = one
+
+    for one in known:
+        if one.path is not None:
+            visit(one.path)
+    return [*ordered.values(), *(one for one in known if one.path is None)]
+
+
+def _files_by_name(installed: Iterable[Installed]) -> dict[str, Path]:
+    """Return the libraries of the packages by file name; a forwarding library is no library."""
+    files: dict[str, Path] = {}
+    for one in installed:
+        if one.package.kind == "devel":
+            continue
+        aliases = set(DIST["aliases"].get(one.package.logical, []))
+        for directory in _library_directories():
+            place = one.root / directory
+            names = sorted(os.listdir(place)) if place.is_dir() else []
+            for name in names:
+                if ".so" in name and f"{directory}/{name}" not in aliases:
+                    files.setdefault(name, place / name)
+    return files
+
+
+def _library_directories() -> list[str]:
+    patterns = [str(row["linux"]) for row in DIST["libraries"].values() if row["linux"]]
+    return list(dict.fromkeys(pattern.rpartition("/")[0] for pattern in patterns))
+
+
+# ------------------------------------------------------------------------------ answers
+
+
+def as_text(found: list[Library]) -> str:
+    """Return a table: short name, SONAME, file; in the order in which they load."""
+    rows = [(one.name, one.soname or "-", one.file or _absent(one)) for one in found]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
+    lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c}".rstrip() for a, b, c in rows]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _absent(one: Library) -> str:
+    if one.site is None:
+        return f"not installed: {one.requirement}"
+    return f"not in {one.distribution}"
+
+
+def as_json(found: list[Library]) -> str:
+    """Return the same as one object."""
+    rows = [
+        {
+            "name": one.name,
+            "soname": one.soname,
+            "file": one.file,
+            "path": None if one.path is None else str(one.path),
+            "distribution": one.distribution,
+            "requirement": one.requirement,
+        }
+        for one in found
+    ]
+    return json.dumps({"format": _FORMAT, "version": DIST["version"], "libraries": rows}, indent=1)
+
+
+def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
+    """Return the rpath entries of a file in the directory `start`, below site-packages.
+
+    With `names`, those that lead to these libraries; without, to all that are installed.
+    """
+    if sys.platform == "win32":
+        raise RocmSdkError("files for Windows have no rpath; call rocm_sdk.initialize_process")
+    below = _below_site(start)
+    files = [PurePosixPath(one.file) for one in libraries(names) if one.file is not None]
+    declared = list(dict.fromkeys(one.package.platform_dir for one in every_installed()))
+    files.sort(key=lambda file: declared.index(file.parts[0]))
+    directories = dict.fromkeys(str(file.parent) for file in files)
+    return [f"$ORIGIN/{os.path.relpath(directory, below)}" for directory in directories]
+
+
+def _below_site(start: str) -> str:
+    """Return a directory as it lies below site-packages."""
+    path = Path(start)
+    if path.is_absolute():
+        for one in every_installed():
+            if path.is_relative_to(one.site):
+                return path.relative_to(one.site).as_posix()
+        raise RocmSdkError(f"{start} is not where the ROCm packages are; give it as `torch/lib`")
+    below = os.path.normpath(start)
+    if below == os.pardir or below.startswith(os.pardir + os.sep):
+        raise RocmSdkError(f"{start} leads out of site-packages; give it as `torch/lib`")
+    return below
+
+
+_TEMPLATE = '''\
+"""Starts the ROCm libraries that this package was built against.
+
+Made by `rocm-sdk framework-init` of {distribution} {version} for {asked};
+make it anew for another version.
+"""
+
+
+def initialize() -> None:
+    import rocm_sdk
+
+    rocm_sdk.initialize_process(
+        preload_shortnames=[
+{names}
+        ],
+        check_version="{check}",{strict}
+    )
+'''
+
+
+def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
+    """Return the module that a framework puts beside its `__init__.py`.
+
+    `check` is `exact`, `minor` (any release with this major and minor number), or a version
+    in which `*` stands for anything. With `strict` another version is an error, no warning.
+    """
+    version = str(DIST["version"])
+    if check == "minor":
+        numbers = re.match(r"(?:\d+!)?\d+(?:\.\d+)?", version)
+        check = f"{numbers[0] if numbers else version}.*"
+    elif check == "exact":
+        check = version
+    elif re.fullmatch(r"[A-Za-z0-9.!+*]+", check) is None:
+        raise RocmSdkError(f"`{check}` is no version: write one such as {version} or 7.*")
+    # Those of the other system count too: one file is for both.
+    asked = list(dict.fromkeys(names))
+    loading = [one.name for one in libraries(asked)]
+    rest = [name for name in asked if name not in loading]
+    return _TEMPLATE.format(
+        distribution=DIST["distribution"],
+        version=version,
+        asked=", ".join(asked),
+        names="\n".join(f'            "{name}",' for name in [*loading, *rest]),
+        check=check,
+        strict="\n        fail_on_version_mismatch=True," if strict else "",
+    )
+
+
+def split(text: str) -> Iterator[str]:
+    """Return the names in a list with `,`, `;` or blanks between."""
+    return (name for name in re.split(r"[,;\s]+", text) if name)
