@@ -5,20 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::regular::sha256;
-use tempfile::TempDir;
 
+use crate::demo_tree::scratch;
 use crate::skips::{has, skip};
-
-/// A scratch directory with the demo artifacts in `artifacts`.
-fn scratch(kpack: bool) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    // A program that is the same on every machine.
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
-    dir
-}
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack"))

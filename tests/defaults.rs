@@ -5,16 +5,12 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// A directory with the demo artifacts in `artifacts`, and without a manifest.
 fn scratch() -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    dir
+    crate::demo_tree::scratch(true)
 }
 
 fn command(dir: &Path, args: &[&str]) -> Command {

@@ -52,17 +52,7 @@ fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     assert_eq!(plan.mode, mode);
     let found =
         quoted(&format!("{warnings}{}\n{}", review::summary_text(&plan, true), list(&plan)));
-    let file = golden(&format!("{name}.txt"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&file, &found).unwrap();
-    }
-    let expected = fs_err::read_to_string(&file).unwrap_or_default();
-    let differ = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
-    assert!(
-        expected == found,
-        "golden/{name}.txt is not the plan that is made now; first difference {differ:?}; \
-         see it with UPDATE_EXPECT=1 cargo test --test all golden && git diff golden"
-    );
+    crate::expected::compare(&format!("golden/{name}.txt"), &found);
 }
 
 fn golden(name: &str) -> PathBuf {

@@ -76,17 +76,11 @@ fn render(problems: &[Problem]) -> String {
 
 #[test]
 fn every_mistake_has_its_picture() {
-    let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut differ = Vec::new();
     for file in fixtures() {
         let picture = render(&problems(&file));
         assert!(!picture.is_empty(), "{} decodes without a problem", file.display());
-        let expected = file.with_extension("txt");
-        if update {
-            fs_err::write(&expected, &picture).unwrap();
-        } else if fs_err::read_to_string(&expected).unwrap_or_default() != picture {
-            differ.push(format!("{} is not what is shown now:\n{picture}", expected.display()));
-        }
+        differ.extend(crate::expected::difference(&file.with_extension("txt"), &picture));
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

@@ -7,7 +7,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::package::distribution_of;
 use rockpack::regular::sha256;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -17,10 +16,7 @@ use tempfile::TempDir;
 
 /// A scratch directory with the demo artifacts in `artifacts`.
 fn scratch() -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    dir
+    crate::demo_tree::scratch(true)
 }
 
 fn command(dir: &Path, args: &[&str]) -> Command {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::regular::sha256;
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::demo_tree::scratch;
 
 #[path = "promote_command/faults.rs"]
 mod faults;
@@ -18,14 +18,6 @@ mod others;
 mod targets;
 #[path = "promote_command/version_files.rs"]
 mod version_files;
-
-/// A scratch directory with the demo artifacts in `artifacts`.
-fn scratch(kpack: bool) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
-    dir
-}
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));

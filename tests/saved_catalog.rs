@@ -5,18 +5,13 @@ use std::process::{Command, Output};
 
 use fs_err as fs;
 use rockpack::catalog::{Catalog, CatalogError};
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
+
+use crate::demo_tree;
 
 /// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
-    let dir = TempDir::new().unwrap();
-    rockpack::demo::make(
-        &dir.path().join("artifacts"),
-        kpack,
-        &exec_stub(StubMachine::X86_64, "../lib/none").unwrap(),
-    )
-    .unwrap();
+    let dir = demo_tree::scratch(kpack);
     succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
 }

@@ -2,7 +2,6 @@
 //! plans of real artifacts pass their schema. (That the schema is that of the types is tested beside
 //! the types.)
 
-use std::path::Path;
 use std::process::Command;
 
 use rockpack::elf::stub::{StubMachine, exec_stub};
@@ -43,16 +42,7 @@ fn compare(arguments: &[&str], name: &str) {
         Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("help").args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&path, &printed).unwrap();
-    }
-    let published = fs_err::read_to_string(&path).unwrap_or_default();
-    assert!(
-        published == printed,
-        "{} is not what the program prints; see UPDATE_EXPECT=1 and git diff",
-        path.display()
-    );
+    crate::expected::compare(name, &printed);
 }
 
 #[test]

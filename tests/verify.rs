@@ -189,11 +189,7 @@ fn every_fault_is_told() {
             .unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verify/messages.txt");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&file, &page).unwrap();
-    }
-    assert_eq!(fs_err::read_to_string(&file).unwrap_or_default(), page);
+    crate::expected::compare("tests/verify/messages.txt", &page);
 }
 
 /// Those of plans have a test of their own.

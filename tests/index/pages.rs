@@ -29,16 +29,7 @@ pub fn all(dir: &Path) -> String {
 }
 
 fn compare(name: &str, found: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index").join(name);
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&file, found).unwrap();
-    }
-    let expected = fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        found == expected,
-        "{} differs; UPDATE_EXPECT=1 cargo test --test all index writes it anew:\n{found}",
-        file.display()
-    );
+    crate::expected::compare(&format!("tests/fixtures/index/{name}"), found);
 }
 
 /// Versions out of order, a local one, an sdist, a name that wants normalising, a yanked file, one whose

@@ -220,12 +220,7 @@ fn a_link_to_keep_that_is_not_there_is_noted() {
 #[test]
 fn device_wheels_say_where_their_files_go_in_an_expanded_tree() {
     let libs = runtime("libs", "artifact \"blas\" \"lib\"");
-    let device = package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "overlay \"libs\"\nartifact \"blas\" \"lib\"",
-    );
+    let device = super::support::device("overlay \"libs\"\nartifact \"blas\" \"lib\"");
     let entries = "blas_lib_generic lib/libb.so.1 so libb.so.1\nblas_lib_gfx942 lib/k.co code\nblas_lib_gfx942 .kpack/b.kpack data 3\nblas_lib_gfx942 lib/k link k.co";
     let plan = Case::new(&[libs, device, devel("artifacts-of \"libs\"")], entries).plan();
     assert_eq!(

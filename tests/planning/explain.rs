@@ -1,7 +1,5 @@
 //! What is told of a path: who has it, what every rule says, where it lands.
 
-use std::path::Path;
-
 use rockpack::names::Mode;
 use rockpack::resolve::explain::{
     Asked, Explainer, ManifestByMode, Reason, Says, explanation_text, matches_text,
@@ -54,14 +52,8 @@ fn case() -> Case {
 
 /// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all planning` writes anew.
 fn compare(name: &str, found: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/explain")
-        .join(format!("{name}.txt"));
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&file, &found).unwrap();
-    }
-    assert_eq!(fs_err::read_to_string(&file).unwrap_or_default(), found, "{}", file.display());
+    crate::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
 }
 
 #[test]

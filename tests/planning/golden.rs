@@ -40,17 +40,7 @@ fn planned(system: System, kpack: bool) -> String {
 
 /// Compares with the reviewed plan; only libraries are of this machine, and they are alike on all.
 fn compare(name: &str, found: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs_err::write(&file, found).unwrap();
-    }
-    let expected = fs_err::read_to_string(&file).unwrap_or_default();
-    let differ = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
-    assert!(
-        expected == found,
-        "{} is not the plan that is made now; first difference {differ:?}; see it with UPDATE_EXPECT=1 and git diff",
-        file.display()
-    );
+    crate::expected::compare(&format!("golden/{name}"), found);
 }
 
 #[test]

@@ -21,12 +21,7 @@ fn packages() -> [String; 3] {
             extra \"device-all\" package=\"device\" offer=\"all\"",
         ),
         runtime("libs", "artifact \"blas\" \"lib\""),
-        package(
-            "device",
-            "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-            "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"",
-        ),
+        super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\""),
     ]
 }
 

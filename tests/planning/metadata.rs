@@ -264,12 +264,9 @@ fn a_package_has_a_readme_or_a_page_of_what_is_known() {
                 script \"x-sdk\" function=\"_main:run\"",
             ),
             runtime("core", "artifact \"base\" \"lib\"\nscript \"a_tool\" program=\"bin/tool\""),
-            package(
-                "device",
-                "runtime",
-                "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-                &format!("overlay \"core\"\nrequires \"core\"\nartifact \"dev\" \"lib\"\n{readme}"),
-            ),
+            super::support::device(&format!(
+                "overlay \"core\"\nrequires \"core\"\nartifact \"dev\" \"lib\"\n{readme}"
+            )),
             devel("artifacts-of \"core\""),
         ]
     };

@@ -3,12 +3,7 @@
 use super::support::{Case, FAMILIES, devel, package, runtime};
 
 fn device() -> String {
-    package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"",
-    )
+    super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"")
 }
 
 fn case(entries: &str, lines: &str) -> Case {

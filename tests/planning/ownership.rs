@@ -7,10 +7,7 @@ fn libs(artifact: &str) -> String {
 }
 
 fn device() -> String {
-    package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
+    super::support::device(
         "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"\nrpath \"libs\" \"lib\"",
     )
 }

@@ -19,12 +19,7 @@ fn case() -> Case {
             "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"\nexclude \"share/out/**\"",
         ),
         runtime("libs", "artifact \"blas\" \"lib\""),
-        package(
-            "device",
-            "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-            "overlay \"libs\"\nartifact \"blas\" \"lib\"",
-        ),
+        super::support::device("overlay \"libs\"\nartifact \"blas\" \"lib\""),
         devel("artifacts-of \"core\" \"libs\" \"device\""),
     ];
     let entries = "base_lib_generic lib/libx.so.1.0 so libx.so.1 runpath=$ORIGIN

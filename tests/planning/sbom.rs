@@ -27,12 +27,8 @@ fn case() -> Case {
         "core",
         "artifact \"base\" \"lib\" \"run\"\nartifact \"more\" \"lib\"\nrpath \"core\" \"lib\"\nalias \"lib/libx.so\" as=\"copy\"\nalias \"lib/liby.so\" as=\"forward\"",
     );
-    let device = package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "overlay \"core\"\nrequires \"core\"\nartifact \"blas\" \"lib\"",
-    );
+    let device =
+        super::support::device("overlay \"core\"\nrequires \"core\"\nartifact \"blas\" \"lib\"");
     let meta =
         package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\"");
     let entries = format!("{ENTRIES}\nbase_lib_generic lib/liby.so link liby.so.2");

@@ -1,6 +1,6 @@
 //! Which entries a package takes, and rules that take none.
 
-use super::support::{Case, absent, archived, devel, distribution, files, package, runtime};
+use super::support::{Case, absent, archived, devel, distribution, files, runtime};
 
 fn core(lines: &str, entries: &str) -> Case {
     Case::new(&[runtime("core", lines)], entries)
@@ -263,12 +263,7 @@ fn drop_rules_silence_what_they_match() {
 
 #[test]
 fn files_of_targets_that_are_not_built_are_not_missed() {
-    let device = package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "artifact \"blas\" \"lib\"",
-    );
+    let device = super::support::device("artifact \"blas\" \"lib\"");
     let entries = "blas_lib_gfx942 a text a\nblas_lib_gfx1100 b text b\nblas_test_gfx942 t text t";
     let plan = Case::new(&[device], entries).linux(&["gfx942"]).plan();
     let unowned: Vec<String> = plan.unowned.iter().map(|u| u.origin.to_string()).collect();

@@ -8,12 +8,7 @@ fn kpack() -> [String; 3] {
     [
         runtime("core", "artifact \"base\" \"lib\""),
         runtime("libs", "artifact \"blas\" \"lib\""),
-        package(
-            "device",
-            "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-            "overlay \"libs\"\nartifact \"blas\" \"lib\"",
-        ),
+        super::support::device("overlay \"libs\"\nartifact \"blas\" \"lib\""),
     ]
 }
 

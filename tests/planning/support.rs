@@ -35,6 +35,12 @@ pub fn package(name: &str, kind: &str, distribution: &str, lines: &str) -> Strin
     )
 }
 
+/// A package `x-device-ISA` for each ISA.
+pub fn device(lines: &str) -> String {
+    let distribution = "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"";
+    package("device", "runtime", distribution, lines)
+}
+
 /// A runtime package `x-NAME` of generic artifacts.
 pub fn runtime(name: &str, lines: &str) -> String {
     package(

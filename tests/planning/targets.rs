@@ -18,12 +18,7 @@ fn packages() -> [String; 4] {
         ),
         runtime("core", "artifact \"base\" \"lib\""),
         runtime("libs", "artifact \"blas\" \"lib\""),
-        package(
-            "device",
-            "runtime",
-            "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-            "overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\"",
-        ),
+        super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"blas\" \"lib\""),
     ]
 }
 

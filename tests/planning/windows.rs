@@ -166,12 +166,8 @@ fn a_dll_for_another_processor_is_named() {
 
 #[test]
 fn a_library_that_only_another_isas_wheel_has_is_not_found() {
-    let device = package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"",
-    );
+    let device =
+        super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"");
     let entries = "blas_lib_generic bin/blas.dll dll blas.dll
                    kernels_lib_gfx942 bin/tune.dll dll tune.dll needs=code.dll
                    kernels_lib_gfx1100 bin/code.dll dll code.dll";
@@ -204,12 +200,8 @@ fn extras_of_one_system_have_a_marker() {
     );
     let tools = runtime("tools", "artifact \"base\" \"lib\"\ninclude \"bin/tool*\"")
         .replace("kind=\"runtime\"", "kind=\"runtime\" on=\"linux\"");
-    let device = package(
-        "device",
-        "runtime",
-        "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"",
-        "overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"",
-    );
+    let device =
+        super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"");
     let packages =
         [core("exclude \"bin/tool*\" optional=\"some have none\""), tools, libs(""), device, meta];
     let linux = "base_lib_generic bin/tool exe
