@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +58,14 @@ def _links_work(directory: str) -> bool:
     probe = f"{directory}/.symbolic-link"
     try:
         os.symlink(".", probe, target_is_directory=True)
+        if not os.path.islink(probe):  # some say that they made one, and made nothing
+            raise OSError("a link that was made is none")
     except OSError as error:
         log(f"no symbolic links here ({error}): files stand in their place")
         return False
-    os.unlink(probe)
+    finally:
+        with suppress(OSError):
+            os.unlink(probe)
     return True
 
 
@@ -100,7 +105,6 @@ class _Plan:
             self.outer[name] = text
         else:
             self.copies[name] = target
-
 
     def spell_out(self, tree: Tree, site: Path) -> None:
         """Put files in place of symbolic links: each file below what a link leads to."""
