@@ -50,7 +50,9 @@ def _run(command: list[str]) -> NoReturn:
 
     # Control-C goes to both processes: the program decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(subprocess.call(command))
+    status = subprocess.call(command)
+    # Faults and Control-C are numbers above 2**31, which `sys.exit` takes with their sign alone.
+    sys.exit(status - (1 << 32) if status >= 1 << 31 else status)
 
 
 def _find(name: str, script: dict[str, Any]) -> str | None:

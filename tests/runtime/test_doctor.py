@@ -85,6 +85,7 @@ class Report(Case):
                 },
                 "devel": {"state": "not installed", "root": "", "files": 0},
                 "checked": {"binaries": 3, "scripts": 3},
+                "rivals": [],
                 "findings": [],
                 "summary": {"errors": 0, "warnings": 0},
             },

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import _xz
 from ._errors import DevelError
+from ._paths import below
 from ._record import Row, row_of
 from ._tar import Chunks, Member, TarError, members
 from ._tree import Tree
@@ -125,7 +126,7 @@ class _Writers:
             above, slash, _ = directory.rpartition("/")
             if slash:
                 self._make(above)
-            os.mkdir(f"{self._into}/{directory}")
+            os.mkdir(below(self._into, directory))
             self._directories.add(directory)
 
     def _submit(self) -> None:
@@ -141,7 +142,7 @@ class _Writers:
 
 
 def _write_all(into: str, batch: list[tuple[str, Member]]) -> dict[str, Row]:
-    return {name: _write(f"{into}/{name}", member) for name, member in batch}
+    return {name: _write(below(into, name), member) for name, member in batch}
 
 
 def _write(path: str, member: Member) -> Row:

@@ -27,6 +27,7 @@ from ._errors import DevelError
 from ._lock import exclusive
 from ._log import Progress, log, warn
 from ._packages import DIST, Installed, describe, require
+from ._paths import unlimited
 from ._place import place
 from ._record import Row, row_of_bytes, row_of_file
 
@@ -71,12 +72,13 @@ class Devel:
 
     def __init__(self, installed: Installed, *, quiet: bool = True) -> None:
         self.installed = installed
-        self.site = installed.site
-        self.root = installed.root
         self.name = installed.package.platform_dir
+        self.root = installed.root  # as people and programs are told it
+        self.site = unlimited(installed.site)  # as files are opened
+        self.tree = self.site / self.name
         self.info = installed.info
         self.archive = installed.module_dir / self.info["archive"]
-        self.workspace = installed.site / installed.package.workspace
+        self.workspace = self.site / installed.package.workspace
         self.record = installed.record
         self.quiet = quiet
 
@@ -90,10 +92,10 @@ class Devel:
                     f"{DIST['distribution']} is {DIST['version']}: to install the same version: "
                     f'pip install "{describe("devel").requirement}=={DIST["version"]}"'
                 )
-        if core.site != self.site:
+        if core.site != self.installed.site:
             raise DevelError(
                 f"{core.package.distribution} is in {core.site}, but "
-                f"{self.installed.package.distribution} is in {self.site}: install both together"
+                f"{self.installed.package.distribution} is in {self.installed.site}: install both together"
             )
 
     # ------------------------------------------------------------------ what is there
@@ -236,7 +238,7 @@ class Devel:
     def _sweep(self) -> None:
         """Remove what an unfinished run left, from the disk and from RECORD."""
         if self.root.exists():
-            shutil.rmtree(self.root)
+            shutil.rmtree(self.tree)
         rows = self.record.rows()
         if not self.workspace.exists() and not any(self._is_left(path) for path in rows):
             return

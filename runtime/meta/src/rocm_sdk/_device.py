@@ -65,8 +65,8 @@ def link(devel: Devel, path: Path) -> None:
     rows[f"{devel.name}/{marker.name}"] = row_of_bytes(said)
     installed.record.rewrite(scratch=devel.workspace, add=rows)
     for name, source in links.items():
-        (devel.root / name).parent.mkdir(parents=True, exist_ok=True)
-        place(str(devel.site / source), str(devel.root / name))
+        (devel.tree / name).parent.mkdir(parents=True, exist_ok=True)
+        place(str(devel.site / source), str(devel.tree / name))
     marker.write_bytes(said)
     log(f"linked {len(links)} files of {installed.package.distribution}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,7 @@ from . import _archive
 from ._errors import DevelError
 from ._log import log, warn
 from ._packages import every_installed
+from ._paths import below
 from ._place import place_all, told
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._tree import Tree
@@ -39,12 +41,12 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
     with ThreadPoolExecutor(min(_MOST_THREADS, (os.cpu_count() or 1) + 1)) as pool:
         _archive.unpack(devel.archive, tree, into, pool, show)
         plan = _Plan(tree, devel.site, keep=devel.info.get("keep_links", []))
-        if not _links_work(into):
+        if sys.platform == "win32" or not _links_work(into):
             plan.spell_out(tree, devel.site)
         ways = _assemble(plan, tree, devel.site, into, pool)
     state = {"links": plan.outer, "pending": plan.pending}
     devel.rewrite(add={**_rows(plan, tree, devel.site), **devel.marker_row(state)})
-    os.rename(f"{into}/{devel.name}", devel.root)
+    os.rename(below(into, devel.name), devel.tree)
     make_outer_links(devel, plan.outer)
     if plan.pending and not devel.quiet:
         packages = sorted({source.partition("/")[0] for source in plan.pending.values()})
@@ -54,8 +56,8 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
 
 
 def _links_work(directory: str) -> bool:
-    """Return whether symbolic links can be made there: Windows wants a privilege for them."""
-    probe = f"{directory}/.symbolic-link"
+    """Return whether symbolic links can be made there: some file systems have none."""
+    probe = below(directory, ".symbolic-link")
     try:
         os.symlink(".", probe, target_is_directory=True)
         if not os.path.islink(probe):  # some say that they made one, and made nothing
@@ -99,7 +101,7 @@ class _Plan:
             self.inner[name] = text
         elif target.startswith(f"{tree.root}/"):
             log(f"{name} leads to nothing and is left out")
-        elif not os.path.exists(path := f"{site}/{target}"):
+        elif not os.path.exists(path := below(str(site), target)):
             self.pending[name] = target
         elif is_kept or os.path.isdir(path):
             self.outer[name] = text
@@ -148,12 +150,12 @@ def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) ->
     # A directory is made when there is a file for it: some uninstallers see no others.
     names = [*plan.placeholders, *plan.copies, *plan.inner]
     for directory in sorted({name.rpartition("/")[0] for name in names}):
-        os.makedirs(f"{into}/{directory}", exist_ok=True)
+        os.makedirs(below(into, directory), exist_ok=True)
     for name in plan.placeholders:
-        with open(f"{into}/{name}", "xb"):
+        with open(below(into, name), "xb"):
             pass
     pairs = [
-        (f"{into if source in tree.files else site}/{source}", f"{into}/{name}")
+        (below(into if source in tree.files else str(site), source), below(into, name))
         for name, source in plan.copies.items()
     ]
     batches = (pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH))
@@ -161,7 +163,7 @@ def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) ->
     for counted in pool.map(place_all, batches):
         ways += counted
     for name, text in plan.inner.items():
-        os.symlink(text, f"{into}/{name}", target_is_directory=True)
+        os.symlink(text, below(into, name), target_is_directory=True)
     return ways
 
 
@@ -194,7 +196,7 @@ def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
                 rows = dict.fromkeys(own, NO_ROW)
                 installed.record.rewrite(scratch=devel.workspace, add=rows)
     for name, text in links.items():
-        path = f"{devel.site}/{name}"
+        path = below(str(devel.site), name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.lexists(path):
             os.unlink(path)

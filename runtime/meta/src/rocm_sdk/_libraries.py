@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import sys
+import warnings
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ def preload(*shortnames: str, rtld_global: bool = True) -> None:
     for shortname, path in locate(wanted):
         _open_dll_directories()
         log(f"loading {path}")
+        _warn_of_another(path)
         _loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
         if (alias := _alias(shortname, path)) is not None:
             log(f"loading {alias}")
@@ -133,10 +135,46 @@ def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
     return is_own, [len(numbers), *numbers]
 
 
+def _warn_of_another(path: Path) -> None:
+    """Say that a process has a library of this name already: it has one of a name."""
+    other = _loaded_as(path.name)
+    if other is not None and not os.path.samefile(other, path):
+        warnings.warn(
+            f"{other} was loaded before {path}: what needs {path.name} gets the former; "
+            "to mend it, call rocm_sdk before the package that loaded it",
+            RuntimeWarning,
+            stacklevel=4,  # this function, preload, rocm_sdk.preload_libraries
+        )
+
+
+def _loaded_as(name: str) -> str | None:
+    """Return the file that this process has as the library of a name, on Windows."""
+    if sys.platform == "win32":
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetModuleHandleW.restype = ctypes.c_void_p
+        handle = kernel.GetModuleHandleW(ctypes.c_wchar_p(name))
+        if handle:
+            text = ctypes.create_unicode_buffer(1 << 15)
+            kernel.GetModuleFileNameW(ctypes.c_void_p(handle), text, len(text))
+            return text.value
+    return None
+
+
 def _open_dll_directories() -> None:
     """Let the DLLs of each package find those of the others: Windows has no RPATH."""
     if sys.platform == "win32" and not _dll_directories:
-        for installed in every_installed():
-            directory = installed.root / "bin"
-            if directory.is_dir():
-                _dll_directories.append(os.add_dll_directory(str(directory)))
+        for directory in dll_directories():
+            _dll_directories.append(os.add_dll_directory(str(directory)))
+
+
+def dll_directories() -> list[Path]:
+    """Return the directories in which the installed packages have DLLs that go by a name."""
+    rows: dict[str, dict[str, Any]] = DIST["libraries"]
+    named = [(row["package"], str(row["windows"])) for row in rows.values() if row["windows"]]
+    places = [
+        installed.root / pattern.rpartition("/")[0]
+        for installed in every_installed()
+        for logical, pattern in named
+        if logical == installed.package.logical
+    ]
+    return [place for place in dict.fromkeys(places) if place.is_dir()]

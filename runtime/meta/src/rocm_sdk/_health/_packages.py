@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._packages import DIST, Installed, describe, has_target
+from .._paths import unlimited
 from .._record import Record, RecordError
 from ._finding import ERROR, WARNING, Finding, install, named, reinstall, remove, uninstall
 
@@ -65,7 +66,7 @@ def _files(installed: Installed) -> Iterator[Finding]:
         if _is_in_devel(path):
             continue
         try:
-            state = os.lstat(installed.site / path)
+            state = os.lstat(unlimited(installed.site / path))
         except (OSError, ValueError):  # also a name that no file can have
             gone.append(path)
             continue

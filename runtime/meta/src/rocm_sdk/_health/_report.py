@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .._packages import DIST, Installed, every_installed
-from . import _devel, _gpu, _libraries, _packages, _programs
+from . import _devel, _environment, _gpu, _libraries, _packages, _programs, _rivals
 from ._finding import ERROR, WARNING, Finding, reinstall
 
 _FORMAT = 1
@@ -25,6 +25,7 @@ class Report:
     binaries: int
     scripts: int
     findings: list[Finding]
+    rivals: list[_rivals.Rival] = field(default_factory=list)
 
     def count(self, severity: str) -> int:
         """Return how many findings there are of a severity."""
@@ -51,6 +52,7 @@ class Report:
             "gpus": asdict(self.gpus),
             "devel": asdict(self.devel),
             "checked": {"binaries": self.binaries, "scripts": self.scripts},
+            "rivals": [asdict(rival) for rival in self.rivals],
             "findings": [finding.as_dict() for finding in self.findings],
             "summary": {"errors": self.count(ERROR), "warnings": self.count(WARNING)},
         }
@@ -78,6 +80,8 @@ class Report:
         files = f", {self.devel.files:,} files" if self.devel.files else ""
         yield f"devel     {self.devel.state}{files}"
         yield f"checked   {self.binaries} libraries and programs, {self.scripts} console scripts"
+        for rival in self.rivals:
+            yield f"loaded    {rival.told()}"
 
     def _found(self) -> Iterator[str]:
         for finding in self.findings:
@@ -124,6 +128,7 @@ def examine() -> Report:
     gpus, wrong_target = _gpu.look()
     devel = _devel.look(installed)
     binaries, libraries = _libraries.check(installed)
+    rivals = _rivals.look()
     findings = [
         *broken,
         *_packages.check(installed),
@@ -132,10 +137,12 @@ def examine() -> Report:
         *_devel.check(devel, installed),
         *_programs.check(installed),
         *libraries,
+        *_rivals.check(rivals),
+        *_environment.check(installed),
     ]
     scripts = sum(len(_programs.scripts_of(one)) for one in installed)
     ordered = sorted(findings, key=lambda finding: finding.severity != ERROR)
-    return Report(installed, gpus, devel, binaries, scripts, ordered)
+    return Report(installed, gpus, devel, binaries, scripts, ordered, rivals)
 
 
 def _readable(everything: list[Installed]) -> tuple[list[Installed], list[Finding]]:

@@ -1,0 +1,37 @@
+"""Do the variables of this process lead to another ROCm than these packages?"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import _env
+from .._packages import Installed
+from ._finding import WARNING, Finding
+
+
+def check(installed: list[Installed]) -> list[Finding]:
+    """Return the variables that `rocm-sdk env` sets, and that have another directory here."""
+    ours = [one.root for one in installed if one.package.logical in ("core", "devel")]
+    if not ours:
+        return []
+    own = {_normal(str(root)) for root in ours}
+    names = _env.of(ours[0], has_devel=False).variables
+    other = {name: os.environ[name] for name in names if os.environ.get(name)}
+    return [_finding(name, value) for name, value in other.items() if _normal(value) not in own]
+
+
+def _normal(path: str) -> str:
+    return os.path.normcase(os.path.realpath(path))
+
+
+def _finding(name: str, value: str) -> Finding:
+    gone = "" if os.path.isdir(value) else ", which is not there"
+    message = f"it is {value}{gone}: hipcc and CMake take the ROCm there, not these packages"
+    return Finding("other-sdk", WARNING, name, message, _remedy())
+
+
+def _remedy() -> str:
+    if sys.platform == "win32":
+        return "rocm-sdk env --shell powershell | Out-String | Invoke-Expression"
+    return 'eval "$(rocm-sdk env)"'

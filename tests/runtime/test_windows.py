@@ -1,0 +1,144 @@
+"""What the runtime does for Windows, as far as Linux can tell; `tests/windows/run` runs the rest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import unittest
+from pathlib import Path
+
+import support
+
+EXTENDED = """
+import ntpath, sys
+from rocm_sdk._paths import extended, joined
+for path in sys.argv[1:]:
+    print(extended(path))
+print(joined(extended("C:/a"), "b/c.h"))
+"""
+# A Windows whose programs, libraries and paths are Linux's.
+RIVALS = """
+import sys, json
+import rocm_sdk._health._rivals as rivals
+sys.platform, sys._base_executable = "win32", sys.argv[1]
+found = rivals.look()
+print(json.dumps([[one.told(), one.is_newer] for one in found]))
+print(json.dumps([[one.code, one.message, one.remedy] for one in rivals.check(found)]))
+"""
+
+
+def dll(version: tuple[int, int, int, int]) -> bytes:
+    """Return a file with VS_FIXEDFILEINFO somewhere in it."""
+    high, low = version[0] << 16 | version[1], version[2] << 16 | version[3]
+    return bytes(64) + struct.pack("<IIII", 0xFEEF04BD, 0x00010000, high, low) + bytes(36)
+
+
+class Paths(unittest.TestCase):
+    def test_paths_without_a_limit_are_absolute_and_have_backslashes(self) -> None:
+        layout = support.Layout(self, support.core())
+        paths = ["C:/a/./b/../c", "C:\\a", "\\\\host\\share\\a/b", "\\\\?\\C:\\a", "\\\\?\\UNC\\host\\a"]
+        done = layout.run("-c", EXTENDED, *paths)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "\\\\?\\C:\\a\\c",
+                "\\\\?\\C:\\a",
+                "\\\\?\\UNC\\host\\share\\a\\b",
+                "\\\\?\\C:\\a",
+                "\\\\?\\UNC\\host\\a",
+                "\\\\?\\C:\\a\\b\\c.h",
+            ],
+        )
+
+
+class Rivals(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(
+            self,
+            support.core(files={"_rocm_sdk_core/__init__.py": b"", "_rocm_sdk_core/bin/x.dll": dll((7, 2, 0, 1))}),
+        )
+        self.program = self.layout.top / "python"
+        self.system = self.layout.top / "Windows" / "System32"
+        for directory in (self.program, self.system):
+            directory.mkdir(parents=True)
+        self.ours = self.layout.site / "_rocm_sdk_core/bin/x.dll"
+
+    def look(self) -> tuple[list[list[object]], list[list[str]]]:
+        done = self.layout.run(
+            "-c", RIVALS, str(self.program / "python.exe"), SystemRoot=str(self.system.parent)
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found, findings = map(json.loads, done.stdout.splitlines())
+        return found, findings
+
+    def test_one_library_of_a_name_is_in_order(self) -> None:
+        (self.system / "other.dll").write_bytes(dll((9, 0, 0, 0)))
+        self.assertEqual(self.look(), ([], []))
+
+    def test_a_driver_that_is_as_old_loses_and_is_in_order(self) -> None:
+        for version, told in [((7, 2, 0, 1), "7.2.0.1"), ((6, 4, 9, 9), "6.4.9.9")]:
+            other = self.system / "x.dll"
+            other.write_bytes(dll(version))
+            found, findings = self.look()
+            text = (
+                f"x.dll: {self.ours} (7.2.0.1) wins over {other} ({told}): "
+                "rocm_sdk opens its packages' directories, which come before System32"
+            )
+            self.assertEqual((found, findings), ([[text, False]], []))
+
+    def test_a_newer_driver_is_told(self) -> None:
+        (self.system / "x.dll").write_bytes(dll((7, 10, 0, 0)))
+        _, findings = self.look()
+        self.assertEqual([one[0] for one in findings], ["library-older"])
+        self.assertIn("the system's is newer, and is not used. x.dll: ", findings[0][1])
+        self.assertEqual(findings[0][2], 'pip install --upgrade "rocm"')
+
+    def test_one_without_a_version_is_not_newer(self) -> None:
+        (self.system / "x.dll").write_bytes(b"")
+        found, findings = self.look()
+        self.assertEqual((len(found), findings), (1, []))
+
+    def test_a_library_beside_the_program_wins(self) -> None:
+        other = self.program / "x.dll"
+        shutil.copy(self.ours, other)
+        _, findings = self.look()
+        self.assertEqual([one[0] for one in findings], ["library-shadowed"])
+        self.assertTrue(findings[0][1].startswith(f"x.dll: {other} (7.2.0.1) wins over {self.ours} "))
+        self.assertIn("beside the program", findings[0][1])
+
+
+class Directories(unittest.TestCase):
+    def test_those_of_named_libraries_are_opened_and_the_devel_tree_is_not(self) -> None:
+        layout = support.Layout(self, support.core(), support.libraries(), support.devel())
+        for name in ("_rocm_sdk_core/bin", "_rocm_sdk_libraries/bin", "_rocm_sdk_devel/bin"):
+            Path(layout.site / name).mkdir(parents=True, exist_ok=True)
+        code = (
+            "import rocm_sdk._libraries as l\n"
+            "print(*(d.relative_to(d.parents[1]).as_posix() for d in l.dll_directories()))"
+        )
+        self.assertEqual(layout.code(code), "_rocm_sdk_core/bin _rocm_sdk_libraries/bin")
+
+
+class Environment(unittest.TestCase):
+    def findings(self, **variables: str) -> list[dict[str, str]]:
+        layout = support.Layout(self, support.core())
+        filled = {name: value.format(site=layout.site) for name, value in variables.items()}
+        done = layout.sdk("doctor", "--json", **filled)
+        found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
+        return [one for one in found if one["code"] == "other-sdk"]
+
+    def test_another_rocm_is_told(self) -> None:
+        found = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
+        self.assertEqual([one["subject"] for one in found], ["ROCM_PATH", "HIP_PATH"])
+        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which is not there: hipcc"))
+        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake take the ROCm"))
+        self.assertEqual(found[1]["remedy"], 'eval "$(rocm-sdk env)"')
+
+    def test_our_own_is_in_order(self) -> None:
+        self.assertEqual(self.findings(HIP_PATH="{site}/_rocm_sdk_core/", ROCM_PATH=""), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
