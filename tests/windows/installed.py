@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The packages, installed by pip in a Python for Windows, and used there."""
+
+import shutil
+
+from machine import python_for_windows, windows_path
+
+ISA = {"ROCM_SDK_TARGET_FAMILY": "gfx1151"}
+WANTED = "rocm[libraries,devel,device-gfx1151]"
+# Opening more than 259 characters fails on a Windows with its usual settings; Wine minds no length.
+# A directory has to leave room for a file's name of the old kind.
+SHORT_PATHS = """
+import os, sys
+LONGEST = {"os.mkdir": 247}
+def check(event, arguments):
+    if event == "open" or event.startswith("os."):
+        for one in arguments[:2]:
+            if isinstance(one, (str, bytes, os.PathLike)):
+                path = os.fsdecode(one)
+                if path.startswith("\\\\\\\\?\\\\"):
+                    if "/" in path:
+                        raise OSError(22, "no separator of this kind here", path)
+                elif len(os.path.abspath(path)) > LONGEST.get(event, 259):
+                    raise FileNotFoundError(2, "the path is too long", path)
+sys.addaudithook(check)
+"""
+STATUS = """
+import subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, stdin=subprocess.PIPE)
+print(hex(done.returncode), done.stdout.decode().splitlines())
+"""
+LOADED_BEFORE = """
+import ctypes, warnings, rocm_sdk
+ctypes.WinDLL("amdhip64_7.dll")
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    rocm_sdk.preload_libraries("amdhip64")
+print(*(one.message for one in told))
+"""
+
+
+class Installation:
+    """A copy of Python for Windows in a directory with a blank in its name."""
+
+    def __init__(self, bench):
+        self.windows = bench.windows
+        self.place = bench.work / "Program Files"
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.copytree(python_for_windows(bench.work), self.place)
+        self.site = self.place / "Lib" / "site-packages"
+        self.python = self.place / "python.exe"
+        self.find = ("--find-links", windows_path(bench.packages))
+
+    def run(self, *command, **variables):
+        return self.windows.run([self.python, *command], self.place, **{**ISA, **variables})
+
+    def script(self, name, *arguments, **variables):
+        """Run a console script that pip made."""
+        return self.windows.run([self.place / "Scripts" / f"{name}.exe", *arguments], self.place, **{**ISA, **variables})
+
+    def pip(self, *arguments):
+        return self.run("-m", "pip", "--disable-pip-version-check", "--no-color", *arguments)
+
+    def files(self):
+        """Return all files but what Python compiles for itself."""
+        found = (path.relative_to(self.place) for path in self.place.rglob("*") if not path.is_dir())
+        return {path for path in found if "__pycache__" not in path.parts}
+
+
+def check(bench, report):
+    """Install, use and uninstall the demo's packages."""
+    there = Installation(bench)
+    before = there.files()
+    done = there.pip("install", "--no-cache-dir", "--no-index", *there.find, WANTED)
+    if not report.check("pip installs the packages", done.status and f"{done.out} {done.err}"):
+        return
+    _self_test(there, report)
+    _scripts(there, report)
+    _doctor(there, report)
+    _long_paths(there, report, bench.work)
+    done = there.pip("uninstall", "--yes", "rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel",
+                     "rocm-sdk-device-gfx1151")
+    left = sorted(map(str, there.files() ^ before))
+    report.check("pip uninstalls all of it", done.status and done.err or ", ".join(left))
+
+
+def _self_test(there, report):
+    done = there.script("rocm-sdk", "test")
+    counts = done.out.strip().rpartition("\n")[2]
+    good = done.status == 0 and ", 0 failed, " in counts and int(counts.split()[0]) > 40
+    report.check("`rocm-sdk test` finds nothing wrong", None if good else f"{done.out} {done.err}")
+    report.note(counts)
+    links = [path for path in (there.site / "_rocm_sdk_devel").rglob("*") if path.is_symlink()]
+    report.check("no link is in the devel tree", ", ".join(map(str, links)))
+    record = next(there.site.glob("rocm_sdk_devel-*/RECORD")).read_text()
+    tree = [path for path in (there.site / "_rocm_sdk_devel").rglob("*") if path.is_file()]
+    unknown = [path for path in tree if f"{path.relative_to(there.site).as_posix()}," not in record]
+    unknown = [path for path in unknown if ".device-" not in path.name and "gfx1151" not in path.name]
+    report.check("RECORD has its files", ", ".join(map(str, unknown)) or (None if tree else "there are none"))
+
+
+def _scripts(there, report):
+    words = ["a b", 'with "quotes"', "", "C:\\dir\\"]
+    done = there.script("hipcc", *words)
+    said = done.out.splitlines()
+    report.check("a console script passes on its arguments", None if said == words else f"{done.out} {done.err}")
+    script = there.place / "Scripts" / "hipcc.exe"
+    for status in ("0x0", "0x7", "0xff", "0xc000013a", "0xffffffff"):
+        done = there.run("-c", STATUS, script, STATUS=status)
+        found = done.out.split(" ")[0]
+        report.check(f"and the exit status {status}", None if found == status else f"{done.out} {done.err}")
+    programs = [there.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
+    hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
+    done = there.script("hipconfig")
+    good = done.status == 127 and "hipconfig is missing: reinstall rocm-sdk-core" in done.err
+    report.check("a program that is gone is said to be", None if good else f"{done.status} {done.err}")
+    for program, other in zip(programs, hidden, strict=True):
+        other.rename(program)
+
+
+def _doctor(there, report):
+    done = there.script("rocm-sdk", "doctor")
+    report.check("the doctor has nothing to say", None if "everything is in order" in done.out else done.out + done.err)
+    ours = there.site / "_rocm_sdk_core" / "bin" / "amdhip64_7.dll"
+    driver = there.windows.system / "amdhip64_7.dll"
+    shutil.copy(ours, driver)
+    try:
+        done = there.script("rocm-sdk", "doctor", HIP_PATH="C:\\Program Files\\SDK")
+        wins = f"amdhip64_7.dll: {windows_path(ours)}"
+        good = wins in done.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in done.out
+        report.check("it says which of two libraries wins", None if good else done.out + done.err)
+        good = "HIP_PATH: it is C:\\Program Files\\SDK, which is not there" in done.out
+        report.check("and that a variable leads elsewhere", None if good else done.out)
+        said = there.run("-c", LOADED_BEFORE).out
+        good = "system32\\amdhip64_7.dll was loaded before" in said
+        report.check("one that was loaded before is told", None if good else said)
+    finally:
+        driver.unlink()
+
+
+def _long_paths(there, report, work):
+    """Expand the devel tree where a path is too long for functions that take 259 characters."""
+    name = "x" * (190 - len(str(work)))
+    site = work / name
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(there.site, site, ignore=shutil.ignore_patterns("_rocm_sdk_devel", "pip*", "__pycache__"))
+    for record in site.glob("rocm_sdk_devel-*/RECORD"):
+        rows = [row for row in record.read_text().splitlines() if not row.startswith("_rocm_sdk_devel/")]
+        record.write_text("\n".join([*rows, ""]))
+    (site / "sitecustomize.py").write_text(SHORT_PATHS)
+    done = there.run("-m", "rocm_sdk", "init", PYTHONPATH=windows_path(site))
+    tree = site / "_rocm_sdk_devel"
+    longest = max((len(windows_path(path)) + len(".partial\\_rocm_sdk_devel") for path in tree.rglob("*")), default=0)
+    good = done.status == 0 and longest > 259
+    report.check("a workspace with long paths is no obstacle", None if good else f"{longest}: {done.err}")
+    done = there.run("-m", "rocm_sdk", "doctor", PYTHONPATH=windows_path(site))
+    report.check("nor for the doctor", None if "devel     expanded" in done.out else done.out + done.err)
+    shutil.rmtree(site)

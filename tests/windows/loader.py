@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""What a plan says of DLLs is what the loader of Windows does with them."""
+
+import functools
+import shutil
+import struct
+import zipfile
+from pathlib import Path
+
+from machine import compiled
+from process import run
+
+FAMILIES = Path(__file__).resolve().parents[2] / "families.kdl"
+NOT_FOUND, NOT_FOR_THIS_MACHINE = "error 126", "error 193"
+# What the helper of delay loads raises: the facility of Visual C++, and ERROR_MOD_NOT_FOUND.
+DELAY_LOAD_FAILED = "exception c06d007e"
+
+MANIFEST = """
+common {
+    author "Example"
+    requires-python ">=3.10"
+}
+package "core" kind="runtime" {
+    distribution "ex-core" module="ex_core" per="none"
+    summary "Runtime libraries"
+    license "MIT"
+    template "runtime"
+    artifact "base" "lib"
+    find-library "hip" dll="bin/hip*.dll"
+}
+package "libs" kind="runtime" {
+    distribution "ex-libs" module="ex_libs" per="none"
+    summary "Libraries"
+    license "MIT"
+    template "runtime"
+    artifact "blas" "lib"
+    requires "core"
+}
+system-library "kernel32.dll" "msvcrt.dll"
+"""
+# Name, source, and what it is linked with; a name behind `;` is loaded late.
+LIBRARIES = [
+    ("base_lib", "comgr", "int answer(void) { return 42; }", "", ""),
+    ("base_lib", "hip_7", "int answer(void); int hip(void) { return answer() + 1; }", "comgr", ""),
+    ("blas_lib", "solver", "int solve(void) { return 7; }", "", ""),
+    ("blas_lib", "blas", "int hip(void); int solve(void); int blas(void) { return hip() + solve(); }", "hip_7", "solver"),
+]
+
+
+def demo(bench, report):
+    """Every DLL of the demo's packages is one that the loader takes.
+
+    They import no function of each other, so that Wine need not look for those that they name.
+    """
+    site = bench.work / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    for wheel in sorted(bench.packages.glob("*.whl")):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(site)
+    opened = [site / name / "bin" for name in ("_rocm_sdk_core", "_rocm_sdk_libraries")]
+    files = sorted(site.glob("_rocm_sdk_*/**/*.dll"))
+    report.check("the demo has DLLs", None if len(files) > 15 else f"{len(files)}")
+    for file in files:
+        said = bench.windows.load(file, directories=opened)
+        report.check(f"{file.relative_to(site)} loads", None if said == "loaded" else said)
+
+
+class Scene:
+    """Artifacts of real DLLs, planned by rockpack and loaded from where the plan puts them."""
+
+    def __init__(self, bench, name, opened=True):
+        self.opened = opened
+        self.bench, self.place = bench, bench.work / "loader" / name
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.copytree(bench.work / "made", self.place)
+        (self.place / "packages.kdl").write_text(MANIFEST)
+        shutil.copy(FAMILIES, self.place)
+
+    def file(self, artifact, name):
+        return self.place / "artifacts" / f"{artifact}_generic" / "stage" / "bin" / name
+
+    def plan(self):
+        """Return what `rockpack plan` says against it; empty when nothing."""
+        done = run([self.bench.rockpack, "plan", "--artifact-dir", self.place / "artifacts", "--manifest",
+                    self.place, "--version", "1.0"], self.place, {"COLUMNS": "500"})
+        return done.err if done.status else ""
+
+    def load(self, name, *call, first=()):
+        """Lay out the packages and load a library, behind others."""
+        site = self.place / "site"
+        for artifact, package in [("base_lib", "core"), ("blas_lib", "libs")]:
+            stage = self.place / "artifacts" / f"{artifact}_generic" / "stage"
+            shutil.copytree(stage, site / f"_ex_{package}", dirs_exist_ok=True)
+        found, *first = (next(site.glob(f"*/bin/{one}")) for one in (name, *first))
+        opened = [site / "_ex_core" / "bin"] if self.opened else []
+        return self.bench.windows.load(found, *call, directories=opened, first=first)
+
+
+def make(bench):
+    """Compile the libraries once; each imports others as a linker has it."""
+    place = bench.work / "made"
+    shutil.rmtree(place, ignore_errors=True)
+    libraries = bench.work / "libraries"
+    libraries.mkdir(exist_ok=True)
+    for artifact, name, source, needs, late in LIBRARIES:
+        directory = place / "artifacts" / f"{artifact}_generic"
+        (directory / "stage" / "bin").mkdir(parents=True, exist_ok=True)
+        (directory / "artifact_manifest.txt").write_text("stage\n")
+        text = libraries / f"{name}.c"
+        text.write_text(source + "\n")
+        exported = libraries / f"{name}.def"
+        last = source.rpartition("int ")[2].partition("(")[0]
+        exported.write_text(f"LIBRARY {name}.dll\nEXPORTS\n{last}\n")
+        for kind in ("--output-lib", "--output-delaylib"):
+            run(["x86_64-w64-mingw32-dlltool", "-d", exported, kind, libraries / f"{name}{kind[9:]}.a"], libraries)
+        linked = [libraries / f"{needs}lib.a"] if needs else []
+        linked += [libraries / f"{late}delaylib.a"] if late else []
+        made = compiled(["-shared", text, exported, *linked], directory / "stage" / "bin" / f"{name}.dll")
+        if late:
+            _list_delayed(made, f"{late}.dll")
+
+
+def _list_delayed(file, name):
+    """Let the header lead to the table of delay imports, as other linkers than GNU's do."""
+    data = bytearray(file.read_bytes())
+    word = functools.partial(int.from_bytes, byteorder="little")
+    header = word(data[0x3C:0x40])
+    first = header + 24 + word(data[header + 20 : header + 22])
+    sections = [first + 40 * at for at in range(word(data[header + 6 : header + 8]))]
+    for at in sections:
+        size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
+        called = data.find(name.encode() + b"\0", offset, offset + min(size, raw))
+        where = data.find(struct.pack("<II", 1, address + called - offset))
+        if called >= 0 and where >= 0:
+            found = next(one for one in sections if 0 <= where - word(data[one + 20 : one + 24]) < word(data[one + 16 : one + 20]))
+            place = word(data[found + 12 : found + 16]) + where - word(data[found + 20 : found + 24])
+            struct.pack_into("<II", data, header + 24 + 112 + 13 * 8, place, 64)
+            file.write_bytes(data)
+            return
+    raise RuntimeError(f"{file} has no table of delay imports")
+
+
+def _expect(report, name, found, expected):
+    return report.check(name, None if found == expected else f"{found!r}, not {expected!r}")
+
+
+def real(bench, report):
+    """Plan and loader agree on DLLs of a real linker."""
+    make(bench)
+    whole = Scene(bench, "whole")
+    report.check("DLLs that find each other are planned", whole.plan())
+    said = whole.load("blas.dll", "blas", first=["solver.dll"])
+    _expect(report, "and loaded, with one that is needed late", said, "blas 50")
+    # What loads late looks beside the program, and not beside the DLL.
+    said = whole.load("blas.dll", "blas")
+    _expect(report, "which has to be loaded before it is called", said, DELAY_LOAD_FAILED)
+
+    closed = Scene(bench, "closed", opened=False)
+    kdl = closed.place / "packages.kdl"
+    kdl.write_text(kdl.read_text().replace('find-library "hip" dll="bin/hip*.dll"', ""))
+    _refused(report, "an import in another package's directory that nothing opens", closed, "does not find `hip_7.dll`")
+    _expect(report, "and the loader does not look there", closed.load("blas.dll"), NOT_FOUND)
+
+    missing = Scene(bench, "missing")
+    missing.file("base_lib", "comgr.dll").unlink()
+    _refused(report, "an import that is nowhere", missing, "`comgr.dll`")
+    _expect(report, "and the loader does not find it either", missing.load("hip_7.dll"), NOT_FOUND)
+
+    late = Scene(bench, "late")
+    late.file("blas_lib", "solver.dll").unlink()
+    _refused(report, "a delay import that is nowhere", late, "`solver.dll`")
+    _expect(report, "its DLL loads", late.load("blas.dll"), "loaded")
+    _expect(report, "and fails when it is called", late.load("blas.dll", "blas"), DELAY_LOAD_FAILED)
+
+    case = Scene(bench, "case")
+    case.file("base_lib", "comgr.dll").rename(case.file("base_lib", "COMGR.DLL"))
+    report.check("a name in other letters is planned", case.plan())
+    _expect(report, "and found", case.load("hip_7.dll", "hip"), "hip 43")
+
+    elsewhere = Scene(bench, "elsewhere")
+    deep = elsewhere.file("base_lib", "x").parent.parent / "lib" / "comgr.dll"
+    deep.parent.mkdir()
+    elsewhere.file("base_lib", "comgr.dll").rename(deep)
+    _refused(report, "an import in a directory that nothing opens", elsewhere, "does not find `comgr.dll`")
+    _expect(report, "and the loader does not look there", elsewhere.load("hip_7.dll"), NOT_FOUND)
+
+    twice = Scene(bench, "twice")
+    other = compiled(["-shared", "-x", "c", _source(bench, "int hip(void) { return 1; }")], twice.file("blas_lib", "hip_7.dll"))
+    report.check("two DLLs of a name are planned, with a warning", twice.plan())
+    _expect(report, f"the one beside the file is loaded, {other.name}",
+            twice.load("blas.dll", "blas", first=["solver.dll"]), "blas 8")
+
+    machine = Scene(bench, "machine")
+    file = machine.file("base_lib", "comgr.dll")
+    data = bytearray(file.read_bytes())
+    at = int.from_bytes(data[0x3C:0x40], "little") + 4
+    data[at : at + 2] = (0xAA64).to_bytes(2, "little")
+    file.write_bytes(data)
+    _refused(report, "a DLL for another processor", machine, "is for another processor")
+    _expect(report, "and the loader does not load it", machine.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
+
+    cut = Scene(bench, "cut")
+    file = cut.file("base_lib", "comgr.dll")
+    file.write_bytes(file.read_bytes()[:700])
+    _refused(report, "a DLL that is cut short", cut, "cannot be read as one")
+    _expect(report, "and the loader does not load it", cut.load("comgr.dll"), NOT_FOR_THIS_MACHINE)
+
+
+def _source(bench, text):
+    path = bench.work / "libraries" / "other.c"
+    path.write_text(text + "\n")
+    return path
+
+
+def _refused(report, name, scene, part):
+    said = " ".join(scene.plan().replace("│", " ").split())
+    report.check(f"{name} is refused", None if part in said else said or "it was planned")
