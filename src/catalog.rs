@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::binary;
-use crate::binary::pe::PeFacts;
+use crate::binary::pe::{ImportLibrary, PeFacts};
 use crate::elf::ElfFacts;
 use crate::names::{ArtifactName, Component, Family, RelPath};
 
@@ -176,6 +176,10 @@ pub enum Content {
     Pe(Box<PeFacts>),
     /// It has the signature of a PE file and cannot be read as one.
     BrokenPe(String),
+    /// A library that tells linkers which DLLs have which functions.
+    ImportLibrary(Box<ImportLibrary>),
+    /// It tells so, and cannot be read to its end.
+    BrokenImportLibrary(String),
     /// Starts with `#!`.
     Script,
     /// Anything else.
@@ -214,6 +218,14 @@ impl Entry {
     pub fn pe(&self) -> Option<&PeFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
+            EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
+        }
+    }
+
+    /// What it leads to, when it is an import library that can be read.
+    pub fn import_library(&self) -> Option<&ImportLibrary> {
+        match &self.kind {
+            EntryKind::File { content: Content::ImportLibrary(library), .. } => Some(library),
             EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
         }
     }

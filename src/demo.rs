@@ -13,7 +13,7 @@ use fs_err as fs;
 use thiserror::Error;
 
 use crate::binary::Machine;
-use crate::binary::pe::{PeKind, Stub, stub};
+use crate::binary::pe::{PeKind, Stub, import_stub, stub};
 use crate::elf::forward::{ForwardError, forwarding_library};
 use crate::elf::stub::StubMachine;
 use crate::names::System;
@@ -155,6 +155,10 @@ impl<'l> Entry<'l> {
             )?,
             "dll" => fs::write(&place, self.pe(PeKind::Library))?,
             "exe" => fs::write(&place, self.pe(PeKind::Program))?,
+            "lib" => {
+                let symbol = self.detail.split('.').next().unwrap_or_default();
+                fs::write(&place, import_stub(Machine::X86_64, self.detail, symbol))?;
+            }
             "link" => fs_err::os::unix::fs::symlink(self.detail, &place)?,
             "program" => write_program(&place, program)?,
             "script" => write_program(&place, b"#!/bin/sh\necho stand-in \"$@\"\n")?,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fs_err as fs;
-use rockpack::binary::pe::{PeFacts, PeKind};
+use rockpack::binary::pe::{PeFacts, PeKind, import_library};
 use rockpack::binary::{Binary, Machine, read};
 
 use crate::skips::has;
@@ -76,4 +76,34 @@ fn what_a_compiler_makes_reads_as_its_own_tools_read_it() {
     {
         assert_eq!(imports(dir, file), found, "{file}");
     }
+}
+
+/// Both forms: that of GNU's tools, whose members are objects, and the short one of Microsoft's.
+#[test]
+fn import_libraries_of_both_forms_name_their_dll() {
+    let what = "import libraries that MinGW makes";
+    if ![COMPILER, DLLTOOL].iter().all(|tool| has(tool, what)) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::write(dir.join("a.c"), "__declspec(dllexport) int a(void) { return 1; }").unwrap();
+    fs::write(dir.join("a.def"), "LIBRARY of_7.dll\nEXPORTS\na\nb\n").unwrap();
+    run(dir, COMPILER, &["-shared", "-o", "liba_7.dll", "a.c", "-Wl,--out-implib,linker.a"]);
+    run(dir, DLLTOOL, &["-d", "a.def", "-l", "tool.a"]);
+    let dlls = |file: &str| {
+        let library = import_library(&fs::File::open(dir.join(file)).unwrap()).unwrap().unwrap();
+        assert_eq!(library.machine, Machine::X86_64);
+        library.dlls
+    };
+    assert_eq!(dlls("linker.a"), ["liba_7.dll"]);
+    assert_eq!(dlls("tool.a"), ["of_7.dll"]);
+    if has("llvm-dlltool", "import libraries that LLVM makes") {
+        run(dir, "llvm-dlltool", &["-m", "i386:x86-64", "-d", "a.def", "-l", "short.lib"]);
+        assert_eq!(dlls("short.lib"), ["of_7.dll"]);
+    }
+    // Objects alone import nothing.
+    run(dir, COMPILER, &["-c", "-o", "a.o", "a.c"]);
+    run(dir, "ar", &["rc", "static.a", "a.o"]);
+    assert_eq!(import_library(&fs::File::open(dir.join("static.a")).unwrap()).unwrap(), None);
 }

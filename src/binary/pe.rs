@@ -6,8 +6,10 @@
 mod error;
 mod facts;
 mod image;
+mod import_library;
 pub(super) mod stub;
 
 pub use error::PeError;
 pub use facts::{PeFacts, PeKind, facts};
+pub use import_library::{ImportLibrary, import_library, import_stub};
 pub use stub::{Stub, stub};

@@ -1,5 +1,7 @@
 //! PE files as stubs are made, and such with other bytes.
 
+mod import_library;
+
 use object::pe;
 
 use super::pe::stub::{

@@ -13,6 +13,7 @@ use super::{
     Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Origin, duplicates,
     layout,
 };
+use crate::binary::pe::{PeError, import_library};
 use crate::binary::{self, Binary, BinaryError};
 use crate::names::RelPath;
 use crate::policy;
@@ -110,6 +111,7 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     match &start[..known] {
         b"\x7fELF" | [b'M', b'Z', ..] => {}
         [b'#', b'!', ..] => return Ok(Content::Script),
+        b"!<ar" => return archive(file),
         _ => return Ok(Content::Data),
     }
     match policy::facts(file) {
@@ -117,6 +119,16 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
         Ok(Some(Binary::Pe(facts))) => Ok(Content::Pe(facts)),
         Ok(None) => Ok(Content::Data),
         Err(error) => broken(error),
+    }
+}
+
+/// An archive: import libraries are told from others.
+fn archive(file: &dyn OpenFile) -> io::Result<Content> {
+    match import_library(file) {
+        Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
+        Ok(None) => Ok(Content::Data),
+        Err(PeError::Read { source, .. }) => Err(source),
+        Err(error) => Ok(Content::BrokenImportLibrary(error.to_string())),
     }
 }
 

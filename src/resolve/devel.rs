@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::describe::EVERY;
 use super::install_tree::{Item, Target, View};
 use super::links::{Filled, Owners, installed, item_member, item_step};
-use super::place::named;
+use super::place::{broken, named};
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::select::{Selected, Selection};
@@ -105,6 +105,12 @@ fn member(
     }
     if let Some(owner) = elsewhere.owners.get(path) {
         return Some(link(into_package(dist, owner, path)));
+    }
+    // Of broken ELF files, a devel tree may have some that tests are made of.
+    if let Some(problem) = broken(path, selected).filter(|problem| problem.code() == Code::BrokenPe)
+    {
+        problems.push(problem);
+        return None;
     }
     if let EntryKind::Symlink { target } = &selected.item.entry.kind {
         if matches!(view.follow(path, target), Target::Outside) {

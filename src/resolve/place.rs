@@ -75,27 +75,8 @@ struct Placing<'p, 'a> {
 
 impl<'a> Placing<'_, 'a> {
     fn file(&mut self, path: &RelPath, selected: &Selected<'a>) {
-        let broken = match &selected.item.entry.kind {
-            EntryKind::File { content: Content::BrokenElf(reason), .. } => {
-                Some(("an ELF", Code::BrokenElf, reason))
-            }
-            EntryKind::File { content: Content::BrokenPe(reason), .. } => {
-                Some(("a PE", Code::BrokenPe, reason))
-            }
-            _ => None,
-        };
-        if let Some((format, code, reason)) = broken {
-            let what = format!(
-                "`{path}` of artifact `{}` starts like {format} file and cannot be read as one: {reason}",
-                selected.item.artifact.id
-            );
-            self.problems.push(
-                Problem::error(code, what)
-                    .label(selected.rule, "takes it")
-                    .of_fact(named(&selected.item))
-                    .help("exclude the file, or mend the build: it may have been cut short"),
-            );
-            return;
+        if let Some(problem) = broken(path, selected) {
+            return self.problems.push(problem);
         }
         let soname = shared_library(&selected.item).and_then(|facts| facts.soname.as_deref());
         match soname.filter(|s| *s != path.file_name()) {
@@ -258,6 +239,27 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
         EntryKind::File { content: Content::Script, executable: true, .. } => Some(build),
         EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
     }
+}
+
+/// Why a file that starts like a binary cannot be shipped.
+pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem> {
+    let EntryKind::File { content, .. } = &selected.item.entry.kind else { return None };
+    let (format, code, reason) = match content {
+        Content::BrokenElf(reason) => ("an ELF file", Code::BrokenElf, reason),
+        Content::BrokenPe(reason) => ("a PE file", Code::BrokenPe, reason),
+        Content::BrokenImportLibrary(reason) => ("an import library", Code::BrokenPe, reason),
+        _ => return None,
+    };
+    let what = format!(
+        "`{path}` of artifact `{}` starts like {format} and cannot be read as one: {reason}",
+        selected.item.artifact.id
+    );
+    Some(
+        Problem::error(code, what)
+            .label(selected.rule, "takes it")
+            .of_fact(named(&selected.item))
+            .help("exclude the file, or mend the build: it may have been cut short"),
+    )
 }
 
 fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::binary::pe::PeFacts;
+use crate::binary::pe::{ImportLibrary, PeFacts};
 use crate::catalog::{ArtifactId, Catalog, Entry, Origin};
 use crate::elf::ElfFacts;
 
@@ -13,16 +13,21 @@ impl<'a> Sources<'a> {
     pub fn new(catalog: &'a Catalog) -> Self {
         let mut sources: HashMap<&str, Vec<_>> = HashMap::new();
         for artifact in &catalog.artifacts {
-            for entry in artifact.entries.iter().filter(|entry| entry.binary().is_some()) {
+            for entry in artifact
+                .entries
+                .iter()
+                .filter(|entry| entry.binary().is_some() || entry.import_library().is_some())
+            {
                 sources.entry(entry.path.as_str()).or_default().push((&artifact.id, entry));
             }
         }
         Self(sources)
     }
 
-    /// Whether there is a PE file among them.
+    /// Whether there is a PE file or an import library among them.
     pub fn has_pe(&self) -> bool {
-        self.0.values().flatten().any(|(_, entry)| entry.pe().is_some())
+        let is_pe = |entry: &Entry| entry.pe().is_some() || entry.import_library().is_some();
+        self.0.values().flatten().any(|(_, entry)| is_pe(entry))
     }
 
     /// What is known of the file that bytes come from, when it is an ELF file.
@@ -33,6 +38,11 @@ impl<'a> Sources<'a> {
     /// The same when it is a PE file.
     pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
         self.entry(origin)?.pe()
+    }
+
+    /// What an import library leads to.
+    pub fn import_library(&self, origin: &Origin) -> Option<&'a ImportLibrary> {
+        self.entry(origin)?.import_library()
     }
 
     fn entry(&self, origin: &Origin) -> Option<&'a Entry> {

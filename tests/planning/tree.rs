@@ -1,13 +1,13 @@
 //! Catalogs out of one line an entry: `ARTIFACT PATH KIND [ARGUMENT] [KEY=VALUE]…`.
 //!
 //! Kinds: `so SONAME` (`-` for none), `exe`, `static`, `object`, `code` (an AMDGPU code
-//! object), `foreign` (for another machine), `broken` (a cut ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`.
+//! object), `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine), `broken` (a cut ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`.
 //! Keys: `rpath`, `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (may
 //! be executed), `is` (what the content is, where two lines of one kind have to differ).
 
 use std::collections::BTreeMap;
 
-use rockpack::binary::pe::{PeFacts, PeKind};
+use rockpack::binary::pe::{ImportLibrary, PeFacts, PeKind};
 use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 
@@ -71,6 +71,10 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         "foreign" => (elf(ElfKind::Foreign), true),
         "broken" => (Content::BrokenElf("the file ends before its headers".to_owned()), false),
         "dll" => (Content::Pe(Box::new(dll(argument, options))), false),
+        "implib" => (Content::ImportLibrary(Box::new(import_library(argument, options))), false),
+        "broken-implib" => {
+            (Content::BrokenImportLibrary("a member at 0x60 ends at 90".to_owned()), false)
+        }
         "broken-dll" => (Content::BrokenPe("Magic at 0x98 is 0x107".to_owned()), false),
         "script" => (Content::Script, true),
         "text" | "data" => (Content::Data, false),
@@ -82,6 +86,11 @@ fn kind(kind: &str, argument: Option<&str>, options: &BTreeMap<&str, &str>) -> E
         executable: options.get("x").map_or(executable, |x| *x == "yes"),
         content,
     }
+}
+
+fn import_library(dlls: Option<&str>, options: &BTreeMap<&str, &str>) -> ImportLibrary {
+    let dlls = dlls.into_iter().flat_map(|names| names.split(',')).map(str::to_owned).collect();
+    ImportLibrary { machine: dll(None, options).machine, dlls }
 }
 
 fn dll(name: Option<&str>, options: &BTreeMap<&str, &str>) -> PeFacts {

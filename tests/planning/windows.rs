@@ -189,6 +189,94 @@ fn a_dll_that_cannot_be_read_is_an_error() {
     );
 }
 
+fn devel() -> String {
+    package(
+        "devel",
+        "devel",
+        "\"x-devel\" module=\"x_devel\" per=\"none\"",
+        "requires \"core\"\nartifacts-of \"core\"\nartifact \"base\" \"dev\"",
+    )
+}
+
+#[test]
+fn an_import_library_leads_to_a_dll_that_is_shipped() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll needs=KERNEL32.dll
+                   base_dev_generic lib/hip.lib implib HIP_7.dll,kernel32.dll";
+    case(&[core(""), devel()], entries).plan();
+}
+
+#[test]
+fn an_import_library_of_a_dll_that_is_nowhere_is_an_error() {
+    let entries = "base_lib_generic bin/hip_8.dll dll hip_8.dll
+                   base_dev_generic lib/hip.lib implib hip_7.dll";
+    assert_eq!(
+        case(&[core(""), devel()], entries).problem(),
+        "`lib/hip.lib` of x-devel needs `hip_7.dll`, which is in no artifact and no library of the system\n\
+         \x20 artifact \"base\" \"dev\" <- takes `lib/hip.lib`\n\
+         \x20 help: add it to the build; where every system has it, write system-library \"hip_7.dll\"; \
+         where some builds leave it out, allow-missing \"hip_7.dll\" reason=\"…\"\n"
+    );
+}
+
+#[test]
+fn an_import_library_of_a_dll_that_is_not_taken_names_the_artifact() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll
+                   base_dev_generic lib/blas.lib implib blas.dll";
+    let problem = case(&[core(""), devel()], entries).problem();
+    assert!(
+        problem.starts_with(
+            "`lib/blas.lib` of x-devel needs `blas.dll`, which no package ships; artifact `blas_lib_generic` has it\n"
+        ) && problem.contains("take artifact \"blas\" \"lib\" in package `devel`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn an_import_library_of_a_package_that_may_be_absent_is_luck() {
+    let entries = "base_lib_generic bin/hip_7.dll dll hip_7.dll
+                   blas_lib_generic bin/blas.dll dll blas.dll
+                   base_dev_generic lib/blas.lib implib blas.dll";
+    let problem = case(&[core(""), libs(""), devel()], entries).problem();
+    assert!(
+        problem.starts_with(
+            "`lib/blas.lib` of x-devel finds `blas.dll` only where x-libs is installed too\n"
+        ) && problem.contains("with requires \"libs\" in package `devel`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn an_import_library_of_a_dll_for_another_processor_is_an_error() {
+    let entries = "base_lib_generic bin/a.dll dll a.dll
+                   base_lib_generic bin/hip_7.dll dll hip_7.dll
+                   base_dev_generic lib/hip.lib implib hip_7.dll machine=aarch64";
+    assert!(case(&[core(""), devel()], entries).problem().starts_with(
+        "`lib/hip.lib` of x-devel needs `hip_7.dll`, and `bin/hip_7.dll` of x-core is for another processor\n"
+    ));
+}
+
+#[test]
+fn an_import_library_that_is_cut_short_is_an_error() {
+    let entries = "base_lib_generic bin/a.dll dll a.dll
+                   base_dev_generic lib/hip.lib broken-implib";
+    assert!(case(&[core(""), devel()], entries).problem().starts_with(
+        "`lib/hip.lib` of artifact `base_dev_generic` starts like an import library and cannot be read as one: a member"
+    ));
+}
+
+#[test]
+fn a_dll_for_another_processor_does_not_serve_an_import() {
+    let entries = "base_lib_generic bin/a.dll dll a.dll needs=b.dll
+                   base_lib_generic bin/b.dll dll b.dll machine=aarch64";
+    assert_eq!(
+        case(&[core("")], entries).problem(),
+        "`bin/a.dll` of x-core needs `b.dll`, and `bin/b.dll` of x-core is for another processor\n\
+         \x20 artifact \"base\" \"lib\" <- takes `bin/a.dll`\n\
+         \x20 help: exclude that file, or mend the build\n"
+    );
+}
+
 /// A selector that is published for both systems says which extra is whose.
 #[test]
 fn extras_of_one_system_have_a_marker() {

@@ -234,7 +234,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
     }
 }
 
-fn machine(number: pe::Machine, bits: u8) -> Machine {
+pub(super) fn machine(number: pe::Machine, bits: u8) -> Machine {
     match (number, bits) {
         (pe::IMAGE_FILE_MACHINE_AMD64, 64) => Machine::X86_64,
         (pe::IMAGE_FILE_MACHINE_ARM64, 64) => Machine::Aarch64,

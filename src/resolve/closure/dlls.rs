@@ -15,7 +15,7 @@ use crate::names::RelPath;
 use crate::plan::{Distribution, Member, Step};
 use crate::resolve::sources::Sources;
 
-/// A PE file of a distribution.
+/// A PE file of a distribution, or an import library.
 #[derive(Debug)]
 struct File<'a> {
     /// Its distribution, by number.
@@ -23,6 +23,8 @@ struct File<'a> {
     member: &'a Member,
     machine: Machine,
     imports: Vec<&'a str>,
+    /// It is loaded by nobody: what it leads to may be in any directory.
+    is_import_library: bool,
 }
 
 /// Something under the name of a DLL.
@@ -62,9 +64,23 @@ impl<'a> Dlls<'a> {
                 let machine = facts.map(|facts| facts.machine);
                 if let Some(facts) = facts {
                     let imports = facts.imports.iter().chain(&facts.delayed).map(String::as_str);
-                    let (imports, machine) = (imports.collect(), facts.machine);
-                    dlls.files.push(File { distribution: number, member, machine, imports });
+                    dlls.files.push(File {
+                        distribution: number,
+                        member,
+                        machine: facts.machine,
+                        imports: imports.collect(),
+                        is_import_library: false,
+                    });
                 }
+                let library =
+                    member.step.source().and_then(|origin| sources.import_library(origin));
+                dlls.files.extend(library.map(|library| File {
+                    distribution: number,
+                    member,
+                    machine: library.machine,
+                    imports: library.dlls.iter().map(String::as_str).collect(),
+                    is_import_library: true,
+                }));
                 if facts.is_some() || matches!(member.step, Step::Link { .. }) {
                     let name = member.path.file_name().to_ascii_lowercase();
                     let candidate = Candidate { distribution: number, member, machine };
@@ -146,11 +162,11 @@ impl<'a> Closure<'a> {
         let name = library.to_ascii_lowercase();
         let here = file.distribution;
         let all = self.dlls.candidates.get(&name).into_iter().flatten();
-        let fits = |candidate: &&Candidate<'a>| {
-            self.can_meet(here, candidate.distribution)
-                && candidate.machine.is_none_or(|machine| machine == file.machine)
-        };
-        let there: Vec<&Candidate<'a>> = all.filter(fits).collect();
+        let met = all.filter(|candidate| self.can_meet(here, candidate.distribution));
+        let (there, foreign): (Vec<&Candidate<'a>>, Vec<_>) = met
+            // A devel tree's links lead to what is found by itself.
+            .filter(|candidate| !file.is_import_library || candidate.machine.is_some())
+            .partition(|candidate| candidate.machine.is_none_or(|machine| machine == file.machine));
         let searched = there.iter().filter(|candidate| self.is_searched(file, candidate));
         let (sure, lucky): (Vec<&Candidate<'a>>, Vec<_>) =
             searched.partition(|candidate| self.together.guaranteed(here, candidate.distribution));
@@ -162,7 +178,7 @@ impl<'a> Closure<'a> {
                 } else if let Some(lucky) = lucky {
                     Resolved::Luck(self.candidate(lucky))
                 } else {
-                    self.not_imported(library, &name, &there)
+                    self.not_imported(library, &name, &there, &foreign)
                 }
             }
         };
@@ -171,6 +187,9 @@ impl<'a> Closure<'a> {
 
     /// Whether a DLL stands where the loader looks for what `file` imports.
     fn is_searched(&self, file: &File<'a>, candidate: &Candidate<'a>) -> bool {
+        if file.is_import_library {
+            return true;
+        }
         let Some(directory) = candidate.member.path.parent() else { return false };
         file.member.path.parent().as_ref() == Some(&directory)
             || self.dlls.opened[candidate.distribution].contains(&directory)
@@ -186,13 +205,23 @@ impl<'a> Closure<'a> {
         others.map(|other| self.candidate(other)).collect()
     }
 
-    fn not_imported(&self, library: &str, name: &str, there: &[&Candidate<'a>]) -> Resolved<'a> {
+    fn not_imported(
+        &self,
+        library: &str,
+        name: &str,
+        there: &[&Candidate<'a>],
+        foreign: &[&Candidate<'a>],
+    ) -> Resolved<'a> {
         let shipped: Vec<Found<'a>> = there.iter().map(|one| self.candidate(one)).collect();
         let artifacts = self.dlls.artifacts.get_or_init(|| self.dlls.in_artifacts(self.catalog));
         let artifacts = artifacts.get(name).cloned().unwrap_or_default();
         match rule(&self.manifest.missing_libraries, library) {
             Some(rule) if shipped.is_empty() && artifacts.is_empty() => Resolved::Missing(rule),
-            _ => Resolved::Unresolved { shipped, artifacts, in_the_way: None },
+            _ => {
+                let in_the_way = foreign.first().filter(|_| shipped.is_empty());
+                let in_the_way = in_the_way.map(|one| self.candidate(one));
+                Resolved::Unresolved { shipped, artifacts, in_the_way }
+            }
         }
     }
 }

@@ -113,6 +113,12 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
             format!("{needs} `{library}`, a path of the machine that built it"),
         )
         .help("link by the library's SONAME in the build: packages are installed elsewhere")
+    } else if let Some(other) = in_the_way.filter(|found| is_dll(found.member.path.file_name())) {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, and {} is for another processor", file(&other)),
+        )
+        .help("exclude that file, or mend the build")
     } else if let Some(other) = in_the_way {
         Problem::error(
             Code::UnresolvedLibrary,

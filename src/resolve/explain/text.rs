@@ -81,6 +81,14 @@ fn what(found: &Found) -> String {
                 Content::BrokenElf(reason) => format!("broken ELF file ({reason})"),
                 Content::Pe(_) => "PE file".to_owned(),
                 Content::BrokenPe(reason) => format!("broken PE file ({reason})"),
+                Content::ImportLibrary(library) => {
+                    format!(
+                        "import library for {} of {}",
+                        machine(library.machine),
+                        library.dlls.join(", ")
+                    )
+                }
+                Content::BrokenImportLibrary(reason) => format!("broken import library ({reason})"),
                 Content::Script => "script".to_owned(),
                 Content::Data => "file".to_owned(),
             };
