@@ -78,7 +78,7 @@ impl Contents {
         match content.kind() {
             Kind::Elf => self.add_elf(path, &content.keep(size)?),
             Kind::Pe => self.add_pe(path, &content.keep(size)?),
-            Kind::Script | Kind::Data => {}
+            Kind::Archive | Kind::Script | Kind::Data => {}
         }
         Ok(())
     }

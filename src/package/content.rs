@@ -17,6 +17,8 @@ pub enum Kind {
     Elf,
     /// It begins as PE files do, and programs of DOS.
     Pe,
+    /// It begins as archives of objects do.
+    Archive,
     /// It begins with `#!`.
     Script,
     /// Anything else.
@@ -46,6 +48,7 @@ impl<R: Read> Content<R> {
         match &self.head[..] {
             b"\x7fELF" => Kind::Elf,
             [b'M', b'Z', ..] => Kind::Pe,
+            b"!<ar" => Kind::Archive,
             [b'#', b'!', ..] => Kind::Script,
             _ => Kind::Data,
         }

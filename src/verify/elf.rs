@@ -1,6 +1,6 @@
 //! What matters of binaries in packages: what they are for, and where they look for libraries.
 
-use crate::binary::pe::PeFacts;
+use crate::binary::pe::{ImportLibrary, PeFacts, import_library};
 use crate::binary::{self, Format};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine, ReadAt};
@@ -52,8 +52,21 @@ pub(super) enum Kind {
     Script,
     Elf(Binary),
     Pe(Box<PeFacts>),
+    /// It tells a linker which DLLs have which functions.
+    ImportLibrary(Box<ImportLibrary>),
+    /// It tells so, and cannot be read to its end.
+    BrokenImportLibrary(String),
     /// It begins as files of the format do.
     Broken(Format, String),
+}
+
+/// Looks at an archive.
+pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind {
+    match import_library(file) {
+        Ok(Some(library)) => Kind::ImportLibrary(Box::new(library)),
+        Ok(None) => Kind::Data,
+        Err(error) => Kind::BrokenImportLibrary(crate::text::with_causes(&error)),
+    }
 }
 
 /// Looks at a binary.

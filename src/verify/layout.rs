@@ -123,7 +123,11 @@ fn start(entry: &Entry, member: &Member) -> Option<Finding> {
             Finding::error(Code::BrokenPe, "starts like a PE file and cannot be read as one")
                 .because(why.clone()),
         ),
-        Kind::Elf(_) | Kind::Pe(_) | Kind::Script | Kind::Data => None,
+        Kind::BrokenImportLibrary(why) => {
+            let what = "starts like an import library and cannot be read as one";
+            Some(Finding::error(Code::BrokenPe, what).because(why.clone()))
+        }
+        Kind::Elf(_) | Kind::Pe(_) | Kind::ImportLibrary(_) | Kind::Script | Kind::Data => None,
     }
 }
 

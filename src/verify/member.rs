@@ -1,10 +1,10 @@
 //! One member, read once from front to back.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use super::algorithm::Algorithm;
 use super::code::{Targets, Told};
-use super::elf::{Kind, binary};
+use super::elf::{Kind, archive, binary};
 use crate::device_code::{self, Code, Sink};
 use crate::elf::ReadAt;
 use crate::package::ZipFile;
@@ -13,6 +13,9 @@ use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::directory::Entry;
 use crate::package::zip_file::is_broken;
 use crate::package::{self, Content, Kept};
+
+/// Import libraries are smaller: they have names alone.
+const LARGEST_ARCHIVE: u64 = 64 << 20;
 
 /// What is known of a member's bytes.
 #[derive(Debug)]
@@ -144,14 +147,39 @@ fn content(
         return Ok((fault, binary(&file), of_binary(&file, targets)?));
     }
     let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&entry.name)));
-    let fault = fault(match &mut sink {
-        Some(sink) => content.copy_to(sink),
-        None => content.copy_to(&mut io::sink()),
-    })?;
-    let kind = if kind == package::Kind::Script { Kind::Script } else { Kind::Data };
+    let mut tee = Tee { sink: sink.as_mut().map(|sink| sink as &mut dyn Write), kept: None };
+    tee.kept = (kind == package::Kind::Archive && entry.size <= LARGEST_ARCHIVE).then(Vec::new);
+    let fault = fault(content.copy_to(&mut tee))?;
+    let kind = match (kind, tee.kept.filter(|_| fault.is_none())) {
+        (package::Kind::Script, _) => Kind::Script,
+        (_, Some(bytes)) => archive(&bytes),
+        _ => Kind::Data,
+    };
     // What damaged bytes have code for is no fault of its own.
     let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
     Ok((fault, kind, code))
+}
+
+/// Gives bytes on, and keeps them.
+struct Tee<'s> {
+    sink: Option<&'s mut dyn Write>,
+    kept: Option<Vec<u8>>,
+}
+
+impl Write for Tee<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(sink) = &mut self.sink {
+            sink.write_all(bytes)?;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn of_binary(file: &(impl ReadAt + ?Sized), targets: Option<&Targets>) -> io::Result<Code> {

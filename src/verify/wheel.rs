@@ -208,7 +208,10 @@ fn search(entry: &Entry, member: &Member) -> Option<Search> {
 }
 
 fn imports(entry: &Entry, member: &Member) -> Option<Imports> {
-    let Kind::Pe(facts) = &member.kind else { return None };
-    let libraries = facts.imports.iter().chain(&facts.delayed).cloned().collect();
+    let libraries = match &member.kind {
+        Kind::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),
+        Kind::ImportLibrary(library) => library.dlls.clone(),
+        _ => return None,
+    };
     Some(Imports { member: entry.name.clone(), libraries })
 }

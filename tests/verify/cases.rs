@@ -5,7 +5,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rockpack::binary::Machine;
-use rockpack::binary::pe::{PeKind, Stub, stub};
+use rockpack::binary::pe::{PeKind, Stub, import_stub, stub};
 use rockpack::elf::forward::forwarding_library;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
@@ -69,7 +69,14 @@ fn library(rpath: &str) -> Vec<u8> {
 }
 
 fn dll(machine: Machine, imports: &[&str]) -> Vec<u8> {
-    stub(&Stub { kind: PeKind::Library, machine, name: "a.dll", imports, delayed: &[] })
+    stub(&Stub {
+        kind: PeKind::Library,
+        machine,
+        name: "a.dll",
+        imports,
+        delayed: &[],
+        version: None,
+    })
 }
 
 /// The same library with `DT_RUNPATH` (29) in place of `DT_RPATH` (15).
@@ -391,6 +398,15 @@ fn programs() -> Vec<Case> {
         windows(&[ImportLeadsNowhere], "a DLL that nobody has", |w| {
             let imports = ["Gone.dll"];
             w.add(Member::new("demo/bin/a.dll", dll(Machine::X86_64, &imports)));
+        }),
+        windows(&[ImportLeadsNowhere], "an import library of a DLL that nobody has", |w| {
+            let library = import_stub(Machine::X86_64, "gone.dll", "gone");
+            w.add(Member::new("demo/lib/gone.lib", library));
+        }),
+        windows(&[BrokenPe], "an import library that is cut short", |w| {
+            let mut library = import_stub(Machine::X86_64, "a.dll", "a");
+            library.extend(b"a.dll/          0");
+            w.add(Member::new("demo/lib/a.lib", library));
         }),
         windows(&[WrongPlatform], "a DLL for another processor", |w| {
             w.add(Member::new("demo/bin/a.dll", dll(Machine::Aarch64, &[])));
