@@ -175,7 +175,14 @@ impl<'l> Entry<'l> {
         let (now, late): (Vec<&str>, Vec<&str>) =
             (now.split_whitespace().collect(), late.split_whitespace().collect());
         let (name, imports) = now.split_first().unwrap_or((&"", &[]));
-        stub(&Stub { kind, machine: Machine::X86_64, name, imports, delayed: &late })
+        stub(&Stub {
+            kind,
+            machine: Machine::X86_64,
+            name,
+            imports,
+            delayed: &late,
+            version: Some([7, 2, 0, 0]),
+        })
     }
 }
 

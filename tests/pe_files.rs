@@ -107,3 +107,29 @@ fn import_libraries_of_both_forms_name_their_dll() {
     run(dir, "ar", &["rc", "static.a", "a.o"]);
     assert_eq!(import_library(&fs::File::open(dir.join("static.a")).unwrap()).unwrap(), None);
 }
+
+/// The texts count, which say more than the four numbers do.
+#[test]
+fn the_version_is_that_of_the_resources() {
+    const WINDRES: &str = "x86_64-w64-mingw32-windres";
+    if ![COMPILER, WINDRES].iter().all(|tool| has(tool, "versions of DLLs that MinGW makes")) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let texts = "BLOCK \"StringFileInfo\" { BLOCK \"040904b0\" { VALUE \"CompanyName\", \"A\\0\"\n\
+                 VALUE \"FileVersion\", \"7.2.1-dev é\\0\"\nVALUE \"ProductVersion\", \"7.2\\0\" } }";
+    fs::write(dir.join("a.c"), "int a(void) { return 1; }").unwrap();
+    let made = |texts: &str| {
+        let text = format!(
+            "#pragma code_page(65001)\n1 VERSIONINFO FILEVERSION 7,2,1,65000 PRODUCTVERSION 7,2,0,0 {{ {texts} }}"
+        );
+        fs::write(dir.join("a.rc"), text).unwrap();
+        run(dir, WINDRES, &["a.rc", "a.o"]);
+        run(dir, COMPILER, &["-shared", "-o", "a.dll", "a.c", "a.o"]);
+        let version = facts(&dir.join("a.dll")).version.unwrap();
+        (version.file, version.product)
+    };
+    assert_eq!(made(texts), ("7.2.1-dev é".to_owned(), "7.2".to_owned()));
+    assert_eq!(made(""), ("7.2.1.65000".to_owned(), "7.2.0.0".to_owned()));
+}

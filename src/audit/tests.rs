@@ -129,7 +129,14 @@ fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
 fn wheels_for_windows_get_the_tag_of_their_processor() {
     let bench = Bench::new();
     let dll = |machine| {
-        stub(&Stub { kind: PeKind::Library, machine, name: "a.dll", imports: &[], delayed: &[] })
+        stub(&Stub {
+            kind: PeKind::Library,
+            machine,
+            name: "a.dll",
+            imports: &[],
+            delayed: &[],
+            version: None,
+        })
     };
     let (amd, arm) = (dll(Machine::X86_64), dll(Machine::Aarch64));
     let fine = one(&bench.wheel("x-1-py3-none-win_amd64.whl", &[("x/a.dll", &amd)])).unwrap();

@@ -2,7 +2,7 @@
 
 use super::elf::{ElfFacts, ElfKind, Rpath, VersionNeed};
 use super::machine::Machine;
-use super::pe::{PeFacts, PeKind};
+use super::pe::{PeFacts, PeKind, PeVersion};
 
 /// The format of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,6 +43,8 @@ pub struct Facts<'f> {
     pub delayed: &'f [String],
     /// Where it says that libraries are looked for. PE files say nothing.
     pub search: SearchPath<'f>,
+    /// What the file itself says that its version is. ELF files say nothing.
+    pub version: Option<&'f PeVersion>,
     /// The symbol versions it needs of each library. PE files have none.
     pub versions: &'f [VersionNeed],
 }
@@ -85,6 +87,7 @@ impl<'f> From<&'f ElfFacts> for Facts<'f> {
                 before: facts.rpath.as_deref().map(Rpath::new),
                 after: facts.runpath.as_deref().map(Rpath::new),
             },
+            version: None,
             versions: &facts.versions,
         }
     }
@@ -104,6 +107,7 @@ impl<'f> From<&'f PeFacts> for Facts<'f> {
             needs: &facts.imports,
             delayed: &facts.delayed,
             search: SearchPath::default(),
+            version: facts.version.as_ref(),
             versions: &[],
         }
     }

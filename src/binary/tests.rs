@@ -1,19 +1,20 @@
 //! PE files as stubs are made, and such with other bytes.
 
 mod import_library;
+mod version;
 
 use object::pe;
 
 use super::pe::stub::{
     ADDRESS, DIRECTORIES, FILE_HEADER, Maker, OFFSET, OPTIONAL, SECTIONS, Stub, stub,
 };
-use super::pe::{PeError, PeFacts, PeKind, facts};
+use super::pe::{PeError, PeFacts, PeKind, PeVersion, facts};
 use super::{Binary, Facts, Format, Kind, Machine, ReadAt, read};
 
 /// A DLL of this name that imports from these DLLs, and from those when it first calls them.
 fn dll(name: &str, imports: &[&str], delayed: &[&str]) -> Vec<u8> {
     let (kind, machine) = (PeKind::Library, Machine::X86_64);
-    stub(&Stub { kind, machine, name, imports, delayed })
+    stub(&Stub { kind, machine, name, imports, delayed, version: Some([7, 2, 1, 65000]) })
 }
 
 fn whole() -> Vec<u8> {
@@ -29,6 +30,7 @@ fn a_dll_says_what_it_is_called_and_what_it_needs() {
         name: Some("blas.dll".to_owned()),
         imports: vec!["KERNEL32.dll".to_owned(), "amdhip64_7.dll".to_owned()],
         delayed: vec!["solver.dll".to_owned()],
+        version: Some(PeVersion { file: "7.2.1.65000".into(), product: "7.2.1.65000".into() }),
     };
     assert_eq!(found, expected);
     // A second reader of the same bytes: `object`'s own.

@@ -175,12 +175,16 @@ impl<'p> Bill<'p> {
         let version = facts
             .filter(|facts| facts.kind == Kind::Library)
             .and_then(|_| library_version(source.path.file_name(), soname));
+        let stated = facts.and_then(|facts| facts.version);
+        let version = version.or_else(|| Some((&*stated?.file, "resources")));
         component.properties = vec![
             property("artifact", &source.artifact.to_string()),
             property("source", source.base.join(&source.path).as_str()),
             property("step", member.step.name()),
         ];
         component.properties.extend(version.map(|(_, from)| property("version-from", from)));
+        let product = stated.map(|stated| property("product-version", &stated.product));
+        component.properties.extend(product);
         component.version = version.map(|(version, _)| version.to_owned());
         Some(component)
     }

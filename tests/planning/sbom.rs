@@ -106,7 +106,7 @@ fn every_elf_file_and_no_other_is_a_component_of_a_wheel() {
 #[test]
 fn a_windows_library_is_a_component_too() {
     let core = runtime("core", "artifact \"base\" \"run\"");
-    let entries = "base_run_generic bin/blas.dll dll rocblas.dll needs=KERNEL32.dll
+    let entries = "base_run_generic bin/blas.dll dll rocblas.dll needs=KERNEL32.dll version=5.1.0
                    base_run_generic share/a text a
                    base_lib_generic share/doc/b/LICENSE text b";
     let system = "system-library \"kernel32.dll\"\n".to_owned();
@@ -115,6 +115,9 @@ fn a_windows_library_is_a_component_too() {
     assert_eq!(references(&document), ["_x_core/bin/blas.dll"]);
     let library = component(&document, "_x_core/bin/blas.dll");
     assert_eq!((&library["type"], &library["name"]), (&"library".into(), &"rocblas.dll".into()));
+    assert_eq!(library["version"], "5.1.0");
+    assert_eq!(property(library, "version-from"), ["resources"]);
+    assert_eq!(property(library, "product-version"), ["7.2 (rocm)"]);
 }
 
 #[test]

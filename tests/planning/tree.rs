@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::binary::pe::{ImportLibrary, PeFacts, PeKind};
+use rockpack::binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
 use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 
@@ -105,6 +105,10 @@ fn dll(name: Option<&str>, options: &BTreeMap<&str, &str>) -> PeFacts {
         name: name.map(str::to_owned),
         imports: list("needs"),
         delayed: list("delayed"),
+        version: options.get("version").map(|version| PeVersion {
+            file: (*version).to_owned(),
+            product: "7.2 (rocm)".to_owned(),
+        }),
     }
 }
 

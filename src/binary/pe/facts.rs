@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PeError;
 use super::image::Image;
+use super::version::{PeVersion, version};
 use crate::binary::{Machine, ReadAt};
 
 /// No file imports from more DLLs; the largest of today's need some hundred.
@@ -40,6 +41,9 @@ pub struct PeFacts {
     /// The DLLs that are loaded when they are first called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delayed: Vec<String>,
+    /// What its resources call its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<PeVersion>,
 }
 
 /// The facts of `file`; `None` when it has no signature of a PE file: data, or a program of DOS.
@@ -54,6 +58,7 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeFacts>, PeError> 
         name: own_name(&image)?,
         imports: imports(&image)?,
         delayed: delayed(&image)?,
+        version: version(&image)?,
     }))
 }
 

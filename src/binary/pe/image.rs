@@ -222,7 +222,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         Ok(name.to_owned())
     }
 
-    fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {
+    pub fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {
         let (len, have) = (len as u64, self.len);
         if offset.checked_add(len).is_none_or(|end| end > have) {
             return Err(PeError::Truncated { what, offset, len, have });

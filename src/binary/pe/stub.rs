@@ -4,6 +4,7 @@
 use object::pe;
 
 use super::facts::PeKind;
+use super::version::numbered;
 use crate::binary::Machine;
 
 /// Where the one section begins, in memory and in the file: a page, and a sector of the file.
@@ -35,6 +36,8 @@ pub struct Stub<'s> {
     pub imports: &'s [&'s str],
     /// The DLLs that are loaded when they are first called.
     pub delayed: &'s [&'s str],
+    /// The version in its resources.
+    pub version: Option<[u16; 4]>,
 }
 
 /// The bytes of the file ("PE Format": headers, then one section with code and tables).
@@ -55,6 +58,7 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     let none = made.append(&[0; 16]);
     let import = made.table(wanted.imports, 20, 12, &[(0, none), (16, none)]);
     let delay = made.table(wanted.delayed, 32, 4, &[(0, 1), (12, none), (16, none)]);
+    let resources = wanted.version.map(|version| made.resources(&numbered(version)));
     let is_dll = wanted.kind == PeKind::Library;
     made.put(0, b"MZ");
     made.word(0x3c, size(SIGNATURE));
@@ -85,6 +89,10 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     {
         made.word(DIRECTORIES + 8 * index, address);
         made.word(DIRECTORIES + 8 * index + 4, size(len));
+    }
+    if let Some((address, len)) = resources {
+        made.word(DIRECTORIES + 8 * pe::IMAGE_DIRECTORY_ENTRY_RESOURCE, address);
+        made.word(DIRECTORIES + 8 * pe::IMAGE_DIRECTORY_ENTRY_RESOURCE + 4, len);
     }
     let len = made.bytes.len() - OFFSET as usize;
     made.bytes.resize(made.bytes.len().next_multiple_of(FILE_ALIGNMENT), 0);
@@ -131,6 +139,25 @@ impl Maker {
         let address = ADDRESS + size(self.bytes.len()) - OFFSET;
         self.bytes.extend(bytes);
         address
+    }
+
+    /// Appends resources with one statement about versions: three directories, one below the other, of
+    /// one entry each (kind, name, language), and the place of the data. Gives address and size.
+    fn resources(&mut self, statement: &[u8]) -> (u32, u32) {
+        self.align();
+        let data = self.append(statement);
+        self.align();
+        let mut made = Vec::new();
+        for (number, leads) in [(16_u32, 0x8000_0018_u32), (1, 0x8000_0030), (1033, 72)] {
+            made.extend([0; 14]);
+            made.extend([1, 0]);
+            made.extend(number.to_le_bytes());
+            made.extend(leads.to_le_bytes());
+        }
+        for word in [data, size(statement.len()), 0, 0] {
+            made.extend(word.to_le_bytes());
+        }
+        (self.append(&made), size(made.len()))
     }
 
     /// Appends one descriptor of `size` bytes for each name, and one of zeros; the name's address is

@@ -27,7 +27,9 @@ fn one_that_is_cut_short_says_so_once_it_named_a_dll() {
     let mut bytes = import_stub(Machine::X86_64, "x.dll", "x");
     let whole = bytes.len();
     bytes.extend(import_stub(Machine::X86_64, "y.dll", "y").split_off(8));
-    for end in whole + 1..bytes.len() {
+    // Behind the second table of symbols, a member begins; a last byte can be there for evenness alone.
+    let good = [whole + 70, bytes.len() - 1];
+    for end in (whole + 1..bytes.len()).filter(|end| !good.contains(end)) {
         let error = import_library(&bytes[..end].to_vec()).unwrap_err();
         assert!(matches!(error, PeError::Truncated { .. }), "{end}: {error}");
     }
