@@ -1,4 +1,5 @@
-//! Fuzzing of the ELF editor. What has to hold is `property`, which a test of the crate shares;
+//! Fuzzing of the ELF editor, and of what reads PE files (`pe`). What has to hold of the editor is `property`,
+//! which a test of the crate shares;
 //! here comes that memory stays within a fixed multiple of the input.
 //!
 //! ```text
@@ -13,6 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[path = "../../tests/elf_mutations/property.rs"]
 pub mod property;
+/// The same for PE files.
+pub mod pe;
 
 /// Bytes that may be in use for each byte of input, all allocations together.
 const FACTOR: usize = 16;
