@@ -72,6 +72,11 @@ fn shells_and_cmake_get_what_they_need() {
 }
 
 #[test]
+fn windows_gets_what_it_needs() {
+    run(&["test_windows"]);
+}
+
+#[test]
 fn the_devel_tree_is_whole_or_absent() {
     run(&["test_devel"]);
 }

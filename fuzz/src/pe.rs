@@ -16,7 +16,7 @@ pub fn look(bytes: &[u8]) -> bool {
         assert!(!error.to_string().is_empty());
     }
     let (facts, library) = (facts.ok().flatten(), library.ok().flatten());
-    for facts in &facts {
+    if let Some(facts) = &facts {
         for name in facts.imports.iter().chain(&facts.delayed).chain(&facts.name) {
             named(name);
         }
@@ -24,7 +24,7 @@ pub fn look(bytes: &[u8]) -> bool {
             assert!(!text.is_empty() && !text.contains(char::is_control), "{text:?}");
         }
     }
-    for library in &library {
+    if let Some(library) = &library {
         assert!(!library.dlls.is_empty());
         library.dlls.iter().for_each(|name| named(name));
     }

@@ -67,7 +67,7 @@ class Rivals(unittest.TestCase):
 
     def look(self) -> tuple[list[list[object]], list[list[str]]]:
         done = self.layout.run(
-            "-c", RIVALS, str(self.program / "python.exe"), SystemRoot=str(self.system.parent)
+            "-c", RIVALS, str(self.program / "python.exe"), SYSTEMROOT=str(self.system.parent)
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         found, findings = map(json.loads, done.stdout.splitlines())

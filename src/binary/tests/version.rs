@@ -10,13 +10,13 @@ fn resources(bytes: &[u8]) -> usize {
     u32::from_le_bytes(address) as usize - 0x1000 + OFFSET as usize
 }
 
-fn version(bytes: Vec<u8>) -> Option<PeVersion> {
-    facts(&bytes).unwrap().unwrap().version
+fn version(bytes: &[u8]) -> Option<PeVersion> {
+    facts(bytes).unwrap().unwrap().version
 }
 
 #[test]
 fn wrong_resources_leave_a_file_without_a_version() {
-    assert!(version(whole()).is_some());
+    assert!(version(&whole()).is_some());
     let at = resources(&whole());
     // The directory's address; a directory below itself; data as a directory, nowhere, too large.
     for (place, value) in [
@@ -31,7 +31,7 @@ fn wrong_resources_leave_a_file_without_a_version() {
     ] {
         let mut made = Maker { bytes: whole() };
         made.word(place, value);
-        assert_eq!(version(made.bytes), None, "{place:#x} {value:#x}");
+        assert_eq!(version(&made.bytes), None, "{place:#x} {value:#x}");
     }
 }
 
@@ -43,9 +43,9 @@ fn every_byte_of_the_resources_may_be_another() {
         for value in [0, 1, 0x7f, 0x80, 0xff] {
             let mut changed = bytes.clone();
             changed[at] = value;
-            let _ = version(changed.clone());
+            let _ = version(&changed);
             changed[at..at + 2].fill(value);
-            let _ = version(changed);
+            let _ = version(&changed);
         }
     }
 }

@@ -87,7 +87,7 @@ def _ours() -> Iterator[Path]:
 
 def _of(path: Path) -> Iterator[Rival]:
     program = os.path.dirname(getattr(sys, "_base_executable", "") or sys.executable)
-    system = os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32")
+    system = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
     places = [
         (program, True, "Windows looks beside the program before it looks where a package is"),
         (system, False, "rocm_sdk opens its packages' directories, which come before System32"),
