@@ -136,12 +136,12 @@ fn content(
         let mut kept = Kept::of_size(entry.size)?;
         let fault = fault(content.copy_to(&mut kept))?;
         let code = of_binary(&kept, targets)?;
-        return Ok((fault, binary(&kept), code));
+        return Ok((fault, binary(&entry.name, &kept), code));
     }
     if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
         let fault = fault(content.copy_to(&mut io::sink()))?;
         let file = zip.packed(entry);
-        return Ok((fault, binary(&file), of_binary(&file, targets)?));
+        return Ok((fault, binary(&entry.name, &file), of_binary(&file, targets)?));
     }
     let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&entry.name)));
     let fault = fault(match &mut sink {
