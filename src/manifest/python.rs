@@ -106,6 +106,19 @@ pub struct SourceProject {
     pub optional: Option<String>,
     /// How it is installed into a directory, where that is what it makes.
     pub native: Option<Native>,
+    /// `test` lines with `test-requires`: what is run against its installed wheel.
+    pub tests: Trial,
+    /// `docs` lines with `docs-requires`: what makes its documentation, beside its installed wheel.
+    pub docs: Trial,
+}
+
+/// Commands for an environment in which a project's wheel is installed.
+#[derive(Debug, Clone, Default)]
+pub struct Trial {
+    /// What they need beside the wheel (PEP 508).
+    pub requires: Vec<Requirement>,
+    /// The commands.
+    pub commands: Vec<Command>,
 }
 
 /// `source "DIRECTORY" subdirectory="…"` in a project.
@@ -135,13 +148,15 @@ pub struct Need {
     pub help: Option<String>,
 }
 
-/// `run "PROGRAM" "ARGUMENT" if="FILE"`.
+/// `run "PROGRAM" "ARGUMENT" if="FILE"`, `test "PROGRAM" "ARGUMENT" if="FILE" needs="/dev/…"`.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program and its arguments.
     pub words: Vec<Spanned<Setting>>,
     /// It runs where the checkout has this.
     pub if_there: Option<RelPath>,
+    /// It runs where the machine has this: a device.
+    pub needs: Option<String>,
 }
 
 /// How a native project is built and installed; without `cmake`, its commands do all.

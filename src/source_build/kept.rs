@@ -175,8 +175,8 @@ impl<'a> Keeper<'a> {
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
         let mut key = Fingerprint::new("project");
         key.add(&self.common);
-        // Where it is declared does not matter.
-        let plain = ProjectBuild { rule: "".into(), ..project.clone() };
+        // Where it is declared does not matter, nor what is done with its wheel.
+        let plain = ProjectBuild { rule: "".into(), tests: None, docs: None, ..project.clone() };
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
         key.add(self.sources.get(project.source.as_str()).map_or("", String::as_str));
         for name in &project.pass {

@@ -156,7 +156,7 @@ impl Site<'_> {
             Filling::Jobs => self.processes.to_string(),
             Filling::Prefix => prefix(self.project.name.as_str()),
             Filling::PrefixOf(name) => prefix(name.as_str()),
-            Filling::Isas | Filling::Variable(_) => return None,
+            Filling::Isas | Filling::Variable(_) | Filling::Docs => return None,
         })
     }
 
