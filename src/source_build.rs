@@ -169,9 +169,17 @@ pub enum ProjectError {
 /// When it is needed and does not run, or lacks what a build needs.
 pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
     if !plan.projects.is_empty() || !plan.wheels.is_empty() {
-        tools::Tools::find(&settings.python)?;
+        tools(plan, settings)?;
     }
     Ok(())
+}
+
+/// What builds the projects of a plan, with the interpreters of all versions that they are built for.
+fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
+    let wanted = plan.projects.iter().flat_map(|project| {
+        project.pythons.iter().map(|version| (project.name.as_str(), version.as_str()))
+    });
+    tools::Tools::find(&settings.python)?.with_interpreters(wanted)
 }
 
 /// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
@@ -187,7 +195,7 @@ pub fn build(
     dest: &Path,
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<(Outcome, Stage), ProjectError> {
-    let tools = tools::Tools::find(&settings.python)?;
+    let tools = tools(plan, settings)?;
     let stage = Stage::open(dest)?;
     let builder = Builder::new(plan, settings, &stage, tools, report)?;
     let after = builder.order();

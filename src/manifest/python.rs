@@ -98,6 +98,8 @@ pub struct SourceProject {
     pub pass: Vec<String>,
     /// What is handed to the build backend (PEP 517, `config_settings`).
     pub config_settings: Vec<(Spanned<String>, Spanned<Setting>)>,
+    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
+    pub pythons: Vec<Spanned<PythonVersion>>,
     /// Built in an environment of its own, rather than in that of the Python that builds.
     pub isolated: bool,
     /// Its wheel gets the libraries that it needs of native projects.
@@ -276,6 +278,34 @@ pub enum WheelSource {
     Files(Box<Spanned<Glob>>),
     /// An index, as the installer is configured: `NAME==VERSION`.
     Index(Spanned<Pin>),
+}
+
+/// A version of Python, as interpreters are called by it: `3.12`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PythonVersion(String);
+
+/// A text that is no such version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a version of Python")]
+pub struct PythonVersionError(pub String);
+
+impl PythonVersion {
+    /// The version as it stands in the manifest.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PythonVersion {
+    type Err = PythonVersionError;
+
+    fn from_str(text: &str) -> Result<Self, PythonVersionError> {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        match text.split_once('.') {
+            Some(("3", minor)) if digits(minor) && minor.len() < 4 => Ok(Self(text.to_owned())),
+            _ => Err(PythonVersionError(text.to_owned())),
+        }
+    }
 }
 
 /// A requirement (PEP 508), in its author's own spelling.

@@ -42,6 +42,9 @@ pub struct ProjectBuild {
     /// What the build backend is handed (PEP 517); several values of a key are a list.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config_settings: BTreeMap<String, Vec<String>>,
+    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pythons: Vec<String>,
     /// Whether it is built in an environment of its own.
     pub isolated: bool,
     /// Whether its wheel gets the libraries that it needs of native projects.
@@ -150,6 +153,9 @@ impl ProjectBuild {
             format!("after {}", names.join(", "))
         }));
         given.extend(self.native.as_ref().map(|_| "into a directory of its own".to_owned()));
+        given.extend(
+            (!self.pythons.is_empty()).then(|| format!("for Python {}", self.pythons.join(", "))),
+        );
         given.extend((!self.isolated).then(|| "without isolation".to_owned()));
         given.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),

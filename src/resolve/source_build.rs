@@ -163,6 +163,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         environment: given.environment,
         pass: given.pass,
         config_settings: given.config_settings,
+        pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
         isolated: project.isolated,
         repair: project.repair,
         devel,

@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
-                self.site(project)?.build(place)?
+                self.site(project)?.build_all(self.settings, place)?
             }
             Item::Devel(tree) => {
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
@@ -212,6 +212,7 @@ impl<'a> Builder<'a> {
         offered.extend(wheelhouse::of_projects(slice::from_ref(&project.name), &made, dest)?);
         let site = trial::Site {
             project,
+            kind,
             sources: self.sources()?,
             offered,
             tools: &self.tools,
@@ -254,6 +255,7 @@ impl<'a> Builder<'a> {
             kept: self.keeper.directory(),
             devel: self.devel.get().map(PathBuf::as_path),
             processes: self.processes(),
+            version: None,
         })
     }
 

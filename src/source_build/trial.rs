@@ -46,6 +46,7 @@ pub struct Ran {
 /// A project whose wheel is there.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
+    pub kind: TrialKind,
     /// The root of all sources.
     pub sources: &'a Path,
     /// The wheels that can be installed, its own among them.
@@ -75,7 +76,33 @@ impl Site<'_> {
         }
         let source = place.directory.join("source");
         checkout::copy_checkout(&from, &source, self.project.branch.as_deref())?;
-        let python = self.install(trial, place)?;
+        let house = place.directory.join("wheelhouse");
+        wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
+        let pythons = &self.project.pythons;
+        // Documentation is the same of all versions.
+        let most = if self.kind == TrialKind::Docs { 1 } else { pythons.len() };
+        if pythons.is_empty() {
+            self.run_with(None, trial, &commands, place)?;
+        }
+        for version in pythons.iter().take(most) {
+            let done = self.run_with(Some(version), trial, &commands, place);
+            done.map_err(|failed| failed.of(version))?;
+        }
+        ran.passed = commands.len();
+        Ok(ran)
+    }
+
+    /// Runs commands in the environment of a version of Python.
+    fn run_with(
+        &self,
+        version: Option<&str>,
+        trial: &Trial,
+        commands: &[&RunCommand],
+        place: &mut Place,
+    ) -> Result<(), Failed> {
+        let variables = place.variables.clone();
+        let source = place.directory.join("source");
+        let python = self.install(version, trial, place)?;
         let (empty, docs) = (place.directory.join("empty"), place.directory.join("docs"));
         fs::create_dir_all(&empty)?;
         fs::create_dir_all(&docs)?;
@@ -84,22 +111,25 @@ impl Site<'_> {
             let fill = |word: &String| OsString::from(setting::fill(word, filled));
             let words: Vec<OsString> = command.words.iter().map(fill).collect();
             place.run_in(&empty, &format!("`{}`", command.words.join(" ")), &words)?;
-            ran.passed += 1;
         }
-        Ok(ran)
+        place.variables = variables;
+        Ok(())
     }
 
     /// Makes the environment, and gives its Python.
-    fn install(&self, trial: &Trial, place: &mut Place) -> Result<PathBuf, Failed> {
+    fn install(
+        &self,
+        version: Option<&str>,
+        trial: &Trial,
+        place: &mut Place,
+    ) -> Result<PathBuf, Failed> {
         let project = self.project;
         place.variables.remove("LD_LIBRARY_PATH");
         let passed =
             project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
         place.variables.extend(passed);
-        let house = place.directory.join("wheelhouse");
-        wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
-        let environment = place.directory.join("env");
-        place.run(MAKING_ENVIRONMENT, &self.tools.venv(&environment))?;
+        let environment = place.directory.join(format!("env{}", version.unwrap_or_default()));
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(version, &environment))?;
         variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
         let python = environment.join("bin/python");
         let file = place.directory.join("requires.txt");

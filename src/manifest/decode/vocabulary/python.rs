@@ -116,6 +116,7 @@ const LINES: &[NodeSpec] = &[
     CONFIG_SETTING,
     NO_ISOLATION,
     REPAIR,
+    PYTHON,
     TEST,
     TEST_REQUIRES,
     DOCS,
@@ -267,6 +268,15 @@ const REPAIR: NodeSpec = NodeSpec::new(
     "Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the packages of artifacts ship stay where they are.",
 )
 .example("repair");
+
+const PYTHON: NodeSpec = NodeSpec::new(
+    "python",
+    Arity::AtMostOnce,
+    r#"python "3.N" "3.N""#,
+    "Builds a wheel for each of these versions of Python, with the interpreters `python3.N` that PATH leads to; without it, for the Python that builds. A wheel that fits all of them is built once.",
+)
+.with(&[part(ArgKind::OneOrMore, "3.N", "A version; the interpreter needs no packages.")])
+.example(r#"python "3.10" "3.12""#);
 
 const TEST: NodeSpec = NodeSpec::new(
     "test",
