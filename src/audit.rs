@@ -3,8 +3,8 @@
 //! The ELF files of a wheel are read where they lie in it, those of a devel wheel's archive too:
 //! they cannot be imported before it is expanded, but they are shipped. What they need is judged
 //! by the policies of [`crate::policy`], by which a plan finds its tag as well. Wheels that
-//! are audited together are one set: the libraries of one satisfy another. Whether a library is
-//! found by its rpath is not asked here.
+//! are audited together are one set: the libraries of one satisfy another, and its symbols. Whether a
+//! library is found by its rpath is not asked here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::package::{OpenError, WheelName};
-use crate::policy::{Libc, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
+use crate::policy::{
+    Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Verdict,
+};
 
 mod contents;
 
@@ -40,6 +42,8 @@ pub struct Audit {
     pub next_older: Option<String>,
     /// Libraries that neither these wheels ship nor any policy allows.
     pub external_libraries: Vec<Obstacle>,
+    /// Files with symbols that nobody defines: neither these wheels nor the systems that policies speak of.
+    pub unresolved: Vec<Unresolved>,
     /// ELF files that were not judged, and why.
     pub ignored: Vec<Ignored>,
     #[serde(skip)]
@@ -104,7 +108,14 @@ pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     for file in contents.iter().flat_map(|wheel| &wheel.files) {
         shipped.add(file.name(), &file.facts);
     }
-    contents.into_iter().map(|wheel| judge(wheel, &shipped)).collect()
+    let files = contents.iter().flat_map(|wheel| &wheel.files);
+    let symbols = SymbolSet::new(files.filter_map(|file| file.symbols.as_ref()));
+    let unresolved: Vec<Vec<Unresolved>> = contents
+        .iter()
+        .map(|wheel| wheel.files.iter().filter_map(|file| file.unresolved(&symbols)).collect())
+        .collect();
+    let judged = contents.into_iter().zip(unresolved);
+    judged.map(|(wheel, unresolved)| Ok(Audit { unresolved, ..judge(wheel, &shipped)? })).collect()
 }
 
 /// Why a platform tag (`.` between several) is wrong for an audited wheel; `None` when it is true of it.
@@ -128,6 +139,7 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
         forced_by: Vec::new(),
         next_older: None,
         external_libraries: Vec::new(),
+        unresolved: Vec::new(),
         ignored: wheel.ignored,
         needs,
     };
@@ -166,7 +178,9 @@ impl Audit {
     /// The tag of most PE files; the name is wrong where one asks for another than it tells.
     fn decide_windows(&mut self, files: &[(String, &'static str)]) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        files.iter().for_each(|(_, tag)| *counts.entry(tag).or_default() += 1);
+        for (_, tag) in files {
+            *counts.entry(tag).or_default() += 1;
+        }
         let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| counts[tag]);
         self.binaries = files.len();
         most.unwrap_or_default().clone_into(&mut self.tag);

@@ -51,7 +51,8 @@ pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
 pub use python::{
     Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
-    ReadyWheel, Requirement, RequirementError, Selection, SourceProject, WheelSource,
+    PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
+    SourceProject, Trial, WheelSource,
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};

@@ -28,7 +28,9 @@ pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
 pub use request::Request;
-pub use source_build::{DevelTree, NativeBuild, ProjectBuild, RunCommand, Sources, TakenWheel};
+pub use source_build::{
+    DevelTree, NativeBuild, ProjectBuild, RunCommand, Sources, TakenWheel, Trial,
+};
 pub use title::{named, title};
 
 /// The number of the plan's own format, which its schema is published for.

@@ -10,9 +10,11 @@
 //! libraries that every system of its tag has; `policy/table.tsv` has all of them.
 
 mod facts;
+mod given;
 mod level;
 mod needs;
 mod obstacle;
+mod symbols;
 mod table;
 mod verdict;
 mod windows;
@@ -21,6 +23,7 @@ pub use facts::{facts, facts_of};
 pub use level::{Level, LevelError};
 pub use needs::{Mixed, Needs, Shipped, Subject};
 pub use obstacle::{Obstacle, ObstacleKind};
+pub use symbols::{SymbolSet, Symbols, Unresolved};
 pub use table::{Policy, policies};
 pub use verdict::{Older, Verdict};
 pub use windows::windows_tag;

@@ -35,6 +35,7 @@ mod schedule;
 mod survey;
 mod taken;
 mod tools;
+mod trial;
 mod variables;
 mod wheelhouse;
 
@@ -45,6 +46,7 @@ pub use checkout::copy_checkout;
 pub use checkouts::{CheckoutState, GitError, State, checkouts};
 pub use survey::survey;
 pub use tools::ToolsError;
+pub use trial::{Ran, TrialKind};
 
 /// What a build of projects needs beside the plan.
 #[derive(Debug, Clone)]
@@ -59,6 +61,8 @@ pub struct Settings {
     pub offline: bool,
     /// What an earlier build made of the same is made again.
     pub anew: bool,
+    /// What is run beside the wheels of projects.
+    pub trials: Vec<TrialKind>,
 }
 
 /// What happens meanwhile. Told from any thread.
@@ -94,6 +98,8 @@ pub struct MadeWheel {
 pub struct NotMade {
     /// The project or the wheel; what is not one of them has failed for it.
     pub name: PackageName,
+    /// What failed beside its wheel, which is there; `None` where that is not.
+    pub trial: Option<TrialKind>,
     /// Why not.
     pub why: Why,
 }
@@ -117,6 +123,19 @@ pub enum Why {
     },
 }
 
+/// Commands that were run beside the wheel of a project.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// The project.
+    pub name: PackageName,
+    /// What they are for.
+    pub kind: TrialKind,
+    /// What came of them.
+    pub ran: Ran,
+    /// How long it took, with the installation of the wheel.
+    pub took: Duration,
+}
+
 /// What a build of projects made.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -124,6 +143,8 @@ pub struct Outcome {
     pub made: Vec<MadeWheel>,
     /// What made no wheel, how long it took, and whether an earlier build made it of the same.
     pub installed: Vec<(PackageName, Duration, bool)>,
+    /// Tests that passed, and documentation that was made.
+    pub tried: Vec<Tried>,
     /// What is not there, in the plan's order.
     pub not_made: Vec<NotMade>,
 }
@@ -148,9 +169,17 @@ pub enum ProjectError {
 /// When it is needed and does not run, or lacks what a build needs.
 pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
     if !plan.projects.is_empty() || !plan.wheels.is_empty() {
-        tools::Tools::find(&settings.python)?;
+        tools(plan, settings)?;
     }
     Ok(())
+}
+
+/// What builds the projects of a plan, with the interpreters of all versions that they are built for.
+fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
+    let wanted = plan.projects.iter().flat_map(|project| {
+        project.pythons.iter().map(|version| (project.name.as_str(), version.as_str()))
+    });
+    tools::Tools::find(&settings.python)?.with_interpreters(wanted)
 }
 
 /// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
@@ -166,7 +195,7 @@ pub fn build(
     dest: &Path,
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<(Outcome, Stage), ProjectError> {
-    let tools = tools::Tools::find(&settings.python)?;
+    let tools = tools(plan, settings)?;
     let stage = Stage::open(dest)?;
     let builder = Builder::new(plan, settings, &stage, tools, report)?;
     let after = builder.order();

@@ -36,6 +36,7 @@ mod report;
 mod rpath;
 mod sdist;
 mod sums;
+mod symbols;
 mod together;
 mod wheel;
 
@@ -50,7 +51,7 @@ pub use wheel::Wheel;
 
 use code::Told;
 use dlls::Imports;
-use elf::Search;
+use elf::{Search, Taken};
 
 /// Something that is wrong with a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -150,6 +151,8 @@ pub struct Package {
     code: Vec<Told>,
     /// Where its ELF files look for libraries.
     searches: Vec<Search>,
+    /// What its ELF files take from others and offer to them.
+    symbols: Vec<Taken>,
     /// What its PE files import.
     imports: Vec<Imports>,
     requires: Vec<Requirement>,
@@ -178,6 +181,7 @@ impl Package {
             installed: BTreeMap::new(),
             code: Vec::new(),
             searches: Vec::new(),
+            symbols: Vec::new(),
             imports: Vec::new(),
             requires: Vec::new(),
             extras: BTreeSet::new(),

@@ -7,6 +7,10 @@ use rockpack::audit::{audit, contradiction};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::verify::symbols;
+use crate::verify::wheel::wheel;
+use crate::verify::zip::Member;
+
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack"))
         .args(args)
@@ -125,4 +129,36 @@ fn what_cannot_be_audited_says_why() {
         let error = text(&said.stderr).replace("\n    ", " ");
         assert!(error.contains(says) && said.stdout.is_empty(), "{error}");
     }
+}
+
+#[test]
+fn symbols_that_nobody_defines_are_listed_and_fail() {
+    let dir = TempDir::new().unwrap();
+    let made = |name: &str, needed: &[&str], defined: &[&str], wanted: &[&str]| {
+        let mut wheel = wheel(name, "linux_x86_64");
+        let library = format!("lib{name}.so");
+        let bytes = symbols::library(&library, needed, defined, wanted);
+        wheel.add(Member::new(&format!("{name}/{library}"), bytes));
+        wheel.write(dir.path());
+    };
+    made("user", &["libowner.so", "libc.so.6"], &[], &["one", "two", "PyList_New", "dlopen"]);
+    made("owner", &["libc.so.6"], &["one"], &[]);
+    let (user, owner) =
+        ("user-1.0-py3-none-linux_x86_64.whl", "owner-1.0-py3-none-linux_x86_64.whl");
+    let together = rockpack(dir.path(), &["audit", user, owner]);
+    let said = text(&together.stdout);
+    assert_eq!(together.status.code(), Some(1), "{said}");
+    let told =
+        "  symbols that neither these wheels define nor the system:\n    user/libuser.so: two\n";
+    assert!(said.contains(told), "{said}");
+    let json = rockpack(dir.path(), &["audit", "--json", user, owner]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let unresolved = &json["wheels"][0]["unresolved"];
+    assert_eq!(*unresolved, serde_json::json!([{"file": "user/libuser.so", "symbols": ["two"]}]));
+    let alone = rockpack(dir.path(), &["audit", user]);
+    assert!(
+        alone.status.success(),
+        "what an absent library has, nobody knows: {}",
+        text(&alone.stdout)
+    );
 }

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 mod cases;
 #[path = "verify/device_code.rs"]
 mod device_code;
+#[path = "verify/symbols.rs"]
+pub mod symbols;
 #[path = "verify/wheel.rs"]
 pub mod wheel;
 #[path = "verify/zip.rs"]

@@ -8,7 +8,7 @@ use crate::binary::pe;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine};
 use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::{Content, Kept, Kind, OpenError, Wheel, WheelName};
-use crate::policy::{self, Subject, windows_tag};
+use crate::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
 
 /// What a wheel has to be judged by.
 pub(super) struct Contents {
@@ -29,9 +29,16 @@ pub(super) struct File {
     path: String,
     pub facts: ElfFacts,
     imports: Vec<Import>,
+    pub symbols: Option<Symbols>,
 }
 
 impl File {
+    /// Which of its symbols nobody of the set defines.
+    pub fn unresolved(&self, set: &SymbolSet<'_>) -> Option<Unresolved> {
+        let symbols = set.unresolved(self.symbols.as_ref()?);
+        (!symbols.is_empty()).then(|| Unresolved { file: self.path.clone(), symbols })
+    }
+
     /// Its path without directories.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
@@ -111,10 +118,11 @@ impl Contents {
             self.ignored.push(Ignored { file: path.to_owned(), reason: machine.clone() });
             self.foreign.get_or_insert((path.to_owned(), machine));
         } else if facts.kind.runs_on_hosts() {
+            let symbols = Symbols::of(&info, &facts, path, file);
             // Only those with a version are ever named.
             let imports =
                 info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
-            self.files.push(File { path: path.to_owned(), facts, imports });
+            self.files.push(File { path: path.to_owned(), facts, imports, symbols });
         }
     }
 }

@@ -15,8 +15,11 @@ use clap::{Args, ValueHint};
 /// a version, one symbol that has it), the changes that would lift them, and the libraries that the
 /// user's system has to have. A wheel without ELF files is for `any` platform.
 ///
-/// Exit status: 0 audited, 1 a wheel's name has a tag that its files contradict, or a wheel cannot
-/// be audited, 2 a file can't be read.
+/// Symbols that neither the wheels define nor the system are listed too, where all libraries that are
+/// loaded with the file are known: the file cannot be loaded, or a call of the symbol ends the process.
+///
+/// Exit status: 0 audited, 1 a wheel's name has a tag that its files contradict, a symbol is defined
+/// nowhere, or a wheel cannot be audited, 2 a file can't be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = AUDIT_EXAMPLES)]
 pub struct AuditArgs {
@@ -29,7 +32,8 @@ pub struct AuditArgs {
     /// Each wheel has `file`, `tag`, `also` (equally good tags), `named` (the tags in its name), `wrong`
     /// (why these are wrong, or null), `binaries` (the number of files that were judged), `forced_by`
     /// (the needs that rule out the next older tag), `next_older` (that tag, or null),
-    /// `external_libraries` and `ignored` (ELF files that were not judged, with the reason). A need has
+    /// `external_libraries`, `unresolved` (each `file` with the `symbols` that are defined nowhere) and
+    /// `ignored` (ELF files that were not judged, with the reason). A need has
     /// `kind` (processor, library, version or symbol), `needs`, `library`, `symbol`, `file` (the first
     /// file that has it) and `files` (their number).
     #[arg(long)]

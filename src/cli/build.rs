@@ -63,7 +63,18 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub rebuild: bool,
 
-    /// Directory for packages (DIR/dist), logs of projects (DIR/logs) and what is kept of them (DIR/kept)
+    /// Run the tests of projects against their wheels, each in an environment of its own
+    ///
+    /// Tests that need what this machine does not have, such as a GPU, are skipped and listed. A test that
+    /// fails is an error; the wheel is put in place all the same.
+    #[arg(long, requires = "sources", help_heading = "Projects")]
+    pub run_tests: bool,
+
+    /// Make the documentation of projects: DEST/docs/NAME
+    #[arg(long, requires = "sources", help_heading = "Projects")]
+    pub docs: bool,
+
+    /// Directory for packages (DIR/dist), and of projects logs (DIR/logs), documentation (DIR/docs) and what is kept (DIR/kept)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rockpack::audit::{self, Audit, AuditError, Ignored};
 use rockpack::package::OpenError;
-use rockpack::policy::{Obstacle, ObstacleKind};
+use rockpack::policy::{Obstacle, ObstacleKind, Unresolved};
 use rockpack::source::{Code, Problem, printable, printable_lines};
 use rockpack::text::{counted, with_causes};
 use serde::Serialize;
@@ -33,7 +33,8 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     } else {
         print_exact(&audits.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
     }
-    if audits.iter().any(|audit| audit.wrong.is_some()) { Err(Failure::Reported) } else { Ok(()) }
+    let bad = |audit: &Audit| audit.wrong.is_some() || !audit.unresolved.is_empty();
+    if audits.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
 
 /// A file that cannot be read is the machine's fault, what is in one the wheel's.
@@ -96,7 +97,7 @@ fn text(audit: &Audit) -> String {
             table(&more).trim_end_matches('\n')
         );
     }
-    text + &ignored(&audit.ignored)
+    text + &unresolved(&audit.unresolved) + &ignored(&audit.ignored)
 }
 
 /// A line for each thing: what, of which library, the first file and a symbol.
@@ -157,6 +158,23 @@ fn listed(names: &[&str]) -> String {
         }
         _ => names.join(", "),
     }
+}
+
+/// A line for each file: its first symbols, for the tag is true of none of these.
+fn unresolved(files: &[Unresolved]) -> String {
+    let mut text = String::new();
+    if files.is_empty() {
+        return text;
+    }
+    text += "\n  symbols that neither these wheels define nor the system:\n";
+    for Unresolved { file, symbols } in files.iter().take(MOST) {
+        let names: Vec<&str> = symbols.iter().map(String::as_str).collect();
+        let _ = writeln!(text, "    {file}: {}", listed(&names));
+    }
+    if files.len() > MOST {
+        let _ = writeln!(text, "    and {} more, which --json lists", files.len() - MOST);
+    }
+    text
 }
 
 fn ignored(files: &[Ignored]) -> String {

@@ -98,6 +98,8 @@ pub struct SourceProject {
     pub pass: Vec<String>,
     /// What is handed to the build backend (PEP 517, `config_settings`).
     pub config_settings: Vec<(Spanned<String>, Spanned<Setting>)>,
+    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
+    pub pythons: Vec<Spanned<PythonVersion>>,
     /// Built in an environment of its own, rather than in that of the Python that builds.
     pub isolated: bool,
     /// Its wheel gets the libraries that it needs of native projects.
@@ -106,6 +108,19 @@ pub struct SourceProject {
     pub optional: Option<String>,
     /// How it is installed into a directory, where that is what it makes.
     pub native: Option<Native>,
+    /// `test` lines with `test-requires`: what is run against its installed wheel.
+    pub tests: Trial,
+    /// `docs` lines with `docs-requires`: what makes its documentation, beside its installed wheel.
+    pub docs: Trial,
+}
+
+/// Commands for an environment in which a project's wheel is installed.
+#[derive(Debug, Clone, Default)]
+pub struct Trial {
+    /// What they need beside the wheel (PEP 508).
+    pub requires: Vec<Requirement>,
+    /// The commands.
+    pub commands: Vec<Command>,
 }
 
 /// `source "DIRECTORY" subdirectory="…"` in a project.
@@ -135,13 +150,15 @@ pub struct Need {
     pub help: Option<String>,
 }
 
-/// `run "PROGRAM" "ARGUMENT" if="FILE"`.
+/// `run "PROGRAM" "ARGUMENT" if="FILE"`, `test "PROGRAM" "ARGUMENT" if="FILE" needs="/dev/…"`.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program and its arguments.
     pub words: Vec<Spanned<Setting>>,
     /// It runs where the checkout has this.
     pub if_there: Option<RelPath>,
+    /// It runs where the machine has this: a device.
+    pub needs: Option<String>,
 }
 
 /// How a native project is built and installed; without `cmake`, its commands do all.
@@ -261,6 +278,34 @@ pub enum WheelSource {
     Files(Box<Spanned<Glob>>),
     /// An index, as the installer is configured: `NAME==VERSION`.
     Index(Spanned<Pin>),
+}
+
+/// A version of Python, as interpreters are called by it: `3.12`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PythonVersion(String);
+
+/// A text that is no such version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a version of Python")]
+pub struct PythonVersionError(pub String);
+
+impl PythonVersion {
+    /// The version as it stands in the manifest.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PythonVersion {
+    type Err = PythonVersionError;
+
+    fn from_str(text: &str) -> Result<Self, PythonVersionError> {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        match text.split_once('.') {
+            Some(("3", minor)) if digits(minor) && minor.len() < 4 => Ok(Self(text.to_owned())),
+            _ => Err(PythonVersionError(text.to_owned())),
+        }
+    }
 }
 
 /// A requirement (PEP 508), in its author's own spelling.

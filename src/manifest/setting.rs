@@ -27,14 +27,16 @@ pub enum Filling {
     Prefix,
     /// `{prefix:NAME}`: the same of another native project, which is built before.
     PrefixOf(PackageName),
+    /// `{docs}`: the directory that documentation is written into.
+    Docs,
     /// `{NAME}`: a `variable` of the manifest.
     Variable(String),
 }
 
 impl Filling {
     /// Every place with a fixed word.
-    pub const FIXED: [Self; 6] =
-        [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix];
+    pub const FIXED: [Self; 7] =
+        [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix, Self::Docs];
 
     /// Its word, which stands in braces.
     pub fn word(&self) -> String {
@@ -45,6 +47,7 @@ impl Filling {
             Self::Jobs => "jobs".to_owned(),
             Self::Isas => "isas".to_owned(),
             Self::Prefix => "prefix".to_owned(),
+            Self::Docs => "docs".to_owned(),
             Self::PrefixOf(name) => format!("prefix:{name}"),
             Self::Variable(name) => name.clone(),
         }

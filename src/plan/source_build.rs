@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::names::{ModuleName, PackageName, RelPath};
+use crate::text::counted;
 
 /// A project that is built through PEP 517, or installed into a directory, with all that its build is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,9 @@ pub struct ProjectBuild {
     /// What the build backend is handed (PEP 517); several values of a key are a list.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config_settings: BTreeMap<String, Vec<String>>,
+    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pythons: Vec<String>,
     /// Whether it is built in an environment of its own.
     pub isolated: bool,
     /// Whether its wheel gets the libraries that it needs of native projects.
@@ -48,6 +52,12 @@ pub struct ProjectBuild {
     pub repair: bool,
     /// Whether it is given the devel package's tree.
     pub devel: bool,
+    /// What tests its installed wheel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Trial>,
+    /// What makes its documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub docs: Option<Trial>,
     /// Where it is declared: `packages.kdl:12`.
     pub rule: Arc<str>,
 }
@@ -61,6 +71,20 @@ pub struct RunCommand {
     /// It runs where the checkout has this.
     #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
     pub if_there: Option<RelPath>,
+    /// It runs where the machine has this: a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
+}
+
+/// Commands for an environment in which a project's wheel is installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Trial {
+    /// What they need beside the wheel (PEP 508).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// The commands.
+    pub commands: Vec<RunCommand>,
 }
 
 /// How a native project is installed; without CMake, its commands do all.
@@ -129,6 +153,9 @@ impl ProjectBuild {
             format!("after {}", names.join(", "))
         }));
         given.extend(self.native.as_ref().map(|_| "into a directory of its own".to_owned()));
+        given.extend(
+            (!self.pythons.is_empty()).then(|| format!("for Python {}", self.pythons.join(", "))),
+        );
         given.extend((!self.isolated).then(|| "without isolation".to_owned()));
         given.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
@@ -148,6 +175,11 @@ impl ProjectBuild {
             .iter()
             .flat_map(|(key, values)| values.iter().map(move |value| format!("-C{key}={value}")));
         given.extend(settings);
+        let trials = [("tests", &self.tests), ("documentation", &self.docs)];
+        given.extend(trials.into_iter().filter_map(|(kind, trial)| {
+            let count = trial.as_ref()?.commands.len();
+            Some(format!("{kind}: {}", counted(count, "command")))
+        }));
         given
     }
 }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{
-    Filling, Manifest, PackageKind, ReadyWheel, SourceProject, WheelSource, setting,
+    self, Filling, Manifest, PackageKind, ReadyWheel, SourceProject, WheelSource, setting,
 };
 use crate::names::PackageName;
-use crate::plan::{DevelTree, NativeBuild, ProjectBuild, Request, RunCommand, Sources, TakenWheel};
+use crate::plan::{
+    DevelTree, NativeBuild, ProjectBuild, Request, RunCommand, Sources, TakenWheel, Trial,
+};
 use crate::source::{Code, Problem, Problems};
 use crate::target::Per;
 use crate::version::Version;
@@ -161,11 +163,26 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         environment: given.environment,
         pass: given.pass,
         config_settings: given.config_settings,
+        pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
         isolated: project.isolated,
         repair: project.repair,
         devel,
+        tests: trial(context, &project.tests),
+        docs: trial(context, &project.docs),
         rule: project.name.place.shown(),
     });
+}
+
+/// Commands for an environment with the project's wheel; nothing where there are none.
+fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
+    let command = |command: &manifest::Command| RunCommand {
+        words: command.words.iter().map(|word| context.variables.fill(word.as_str())).collect(),
+        if_there: command.if_there.clone(),
+        needs: command.needs.clone(),
+    };
+    let commands: Vec<RunCommand> = trial.commands.iter().map(command).collect();
+    let requires = trial.requires.iter().map(|r| r.as_str().to_owned()).collect();
+    (!commands.is_empty()).then_some(Trial { requires, commands })
 }
 
 /// What a project's build is given, with the values of variables.
@@ -191,6 +208,7 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     let run = project.run.iter().map(|command| RunCommand {
         words: command.words.iter().map(|word| fill(word.as_str())).collect(),
         if_there: command.if_there.clone(),
+        needs: None,
     });
     let native = project.native.as_ref().map(|native| NativeBuild {
         cmake: native.cmake.as_ref().map(|cmake| {

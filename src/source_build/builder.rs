@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,13 +14,14 @@ use super::place::{Failed, Place};
 use super::process::{Log, shown};
 use super::project::{self, Site};
 use super::tools::Tools;
+use super::trial::{self, Ran, TrialKind};
 use super::{
-    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Why, devel, finish,
-    taken, wheelhouse,
+    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
+    finish, taken, wheelhouse,
 };
 use crate::archive::Stage;
 use crate::names::{PackageName, RelPath};
-use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel};
+use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
 use crate::text::with_causes;
 
 /// How many of a log's last lines are shown of a failure.
@@ -31,6 +33,7 @@ enum Item<'a> {
     Taken(&'a TakenWheel),
     Devel(&'a DevelTree),
     Project(&'a ProjectBuild),
+    Trial(&'a ProjectBuild, TrialKind, &'a Trial),
 }
 
 /// Something that was made: its wheels in the stage, and how long it took.
@@ -38,6 +41,7 @@ pub struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
     kept: bool,
+    ran: Option<Ran>,
 }
 
 /// What failed, with the end of its log.
@@ -80,7 +84,8 @@ impl<'a> Builder<'a> {
             plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
         });
         let items = plan.wheels.iter().map(Item::Taken).chain(devel.map(Item::Devel));
-        let items = items.chain(plan.projects.iter().map(Item::Project)).collect();
+        let items = items.chain(plan.projects.iter().map(Item::Project));
+        let items = items.chain(plan.projects.iter().flat_map(|p| trials(p, settings))).collect();
         Ok(Self {
             plan,
             settings,
@@ -99,11 +104,16 @@ impl<'a> Builder<'a> {
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
             Item::Taken(_) | Item::Devel(_) => Vec::new(),
-            Item::Project(project) => (0..self.items.len())
-                .filter(|&other| is_before(&self.items[other], project))
-                .collect(),
+            Item::Project(project) => self.all(|other| is_before(other, project)),
+            Item::Trial(project, ..) => self
+                .all(|other| matches!(other, Item::Project(other) if other.name == project.name)),
         };
         self.items.iter().map(before).collect()
+    }
+
+    /// Which things these are.
+    fn all(&self, which: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
+        (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
     }
 
     /// Makes one thing.
@@ -115,17 +125,25 @@ impl<'a> Builder<'a> {
         {
             return self.keep(project, kept, start);
         }
-        (self.report)(Happened::Started(name.to_owned()));
-        let log = Log::create(self.stage.dest().join(log_of(name)));
+        let called = item.called();
+        (self.report)(Happened::Started(called.clone()));
+        let log = Log::create(self.stage.dest().join(log_of(&called)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
-        let mut place = Place { directory: self.work.join(name), variables: BTreeMap::new(), log };
-        match self.wheels(item, &mut place) {
-            Ok(wheels) => {
-                (self.report)(Happened::Finished(name.to_owned(), names(&wheels), start.elapsed()));
-                Ok(Product { wheels, took: start.elapsed(), kept: false })
+        let directory = self.work.join(&called);
+        let mut place = Place { directory, variables: BTreeMap::new(), log };
+        let done = match item {
+            Item::Trial(project, kind, trial) => {
+                self.tried(project, kind, trial, &mut place).map(|ran| (Vec::new(), Some(ran)))
+            }
+            _ => self.wheels(item, &mut place).map(|wheels| (wheels, None)),
+        };
+        match done {
+            Ok((wheels, ran)) => {
+                (self.report)(Happened::Finished(called, names(&wheels), start.elapsed()));
+                Ok(Product { wheels, took: start.elapsed(), kept: false, ran })
             }
             Err(failed) => {
-                (self.report)(Happened::Failed(name.to_owned()));
+                (self.report)(Happened::Failed(called));
                 let tail = place.log.tail(TAIL);
                 let _ = place.log.say(&format!("error: {failed}\n{}", again(name)));
                 Err(Failure { reason: failed.to_string(), tail })
@@ -145,7 +163,7 @@ impl<'a> Builder<'a> {
         let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
         (self.report)(Happened::Kept(project.name.to_string()));
         self.remember(project.name.as_str(), &wheels);
-        Ok(Product { wheels, took: start.elapsed(), kept: true })
+        Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
     }
 
     fn wheels(&self, item: Item<'_>, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
@@ -156,13 +174,14 @@ impl<'a> Builder<'a> {
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
-                self.site(project)?.build(place)?
+                self.site(project)?.build_all(self.settings, place)?
             }
             Item::Devel(tree) => {
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
                 let _ = self.devel.set(root);
                 return Ok(Vec::new());
             }
+            Item::Trial(..) => return Ok(Vec::new()),
         };
         let set = self.required(item)?;
         let into = self.stage.path(&path("dist")?);
@@ -176,6 +195,39 @@ impl<'a> Builder<'a> {
             self.keeper.write(project, &finished, &made)?;
         }
         Ok(finished)
+    }
+
+    /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.
+    fn tried(
+        &self,
+        project: &ProjectBuild,
+        kind: TrialKind,
+        commands: &Trial,
+        place: &mut Place,
+    ) -> Result<Ran, Failed> {
+        project::furnish(place, self.settings, self.processes())?;
+        let dest = self.stage.dest();
+        let mut offered = self.required(Item::Project(project))?;
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        offered.extend(wheelhouse::of_projects(slice::from_ref(&project.name), &made, dest)?);
+        let site = trial::Site {
+            project,
+            kind,
+            sources: self.sources()?,
+            offered,
+            tools: &self.tools,
+            processes: self.processes(),
+        };
+        let ran = site.run(commands, place)?;
+        if kind == TrialKind::Docs && ran.passed > 0 {
+            trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
+        }
+        Ok(ran)
+    }
+
+    fn sources(&self) -> Result<&Path, Failed> {
+        let sources = self.settings.sources.as_deref();
+        sources.ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))
     }
 
     fn remember(&self, name: &str, wheels: &[PathBuf]) {
@@ -194,18 +246,16 @@ impl<'a> Builder<'a> {
     }
 
     fn site<'s>(&'s self, project: &'s ProjectBuild) -> Result<Site<'s>, Failed> {
-        let sources = self.settings.sources.as_ref();
         Ok(Site {
             project,
-            sources: sources.ok_or_else(|| {
-                Failed::new("its checkout is below --sources, which were not given")
-            })?,
+            sources: self.sources()?,
             offered: self.required(Item::Project(project))?,
             tools: &self.tools,
             work: &self.work,
             kept: self.keeper.directory(),
             devel: self.devel.get().map(PathBuf::as_path),
             processes: self.processes(),
+            version: None,
         })
     }
 
@@ -221,6 +271,10 @@ impl<'a> Builder<'a> {
             let Ok(name) = item.name().parse::<PackageName>() else { continue };
             match end {
                 End::Done(product) => {
+                    if let (Some(ran), Item::Trial(_, kind, _)) = (product.ran.clone(), *item) {
+                        outcome.tried.push(Tried { name, kind, ran, took: product.took });
+                        continue;
+                    }
                     if product.wheels.is_empty() {
                         outcome.installed.push((name.clone(), product.took, product.kept));
                     }
@@ -230,13 +284,20 @@ impl<'a> Builder<'a> {
                 }
                 End::Failed(Failure { reason, tail }) => {
                     outcome.not_made.push(NotMade {
-                        why: Why::Failed { reason, log: path(&log_of(name.as_str())).ok(), tail },
+                        why: Why::Failed { reason, log: path(&log_of(&item.called())).ok(), tail },
+                        trial: item.trial(),
                         name,
                     });
                 }
+                // What cannot be tried is told itself.
+                End::Waited(_) if item.trial().is_some() => {}
                 End::Waited(before) => {
                     let before = self.items[before].name().to_owned();
-                    outcome.not_made.push(NotMade { name, why: Why::Waited { before } });
+                    outcome.not_made.push(NotMade {
+                        name,
+                        trial: None,
+                        why: Why::Waited { before },
+                    });
                 }
             }
         }
@@ -249,14 +310,35 @@ impl Item<'_> {
         match self {
             Self::Taken(wheel) => wheel.name.as_str(),
             Self::Devel(_) => devel::NAME,
-            Self::Project(project) => project.name.as_str(),
+            Self::Project(project) | Self::Trial(project, ..) => project.name.as_str(),
         }
     }
+
+    fn trial(&self) -> Option<TrialKind> {
+        if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
+    }
+
+    /// As its log and its directory are called.
+    fn called(&self) -> String {
+        let kind = self.trial().map(|kind| format!(".{}", kind.word()));
+        self.name().to_owned() + &kind.unwrap_or_default()
+    }
+}
+
+/// What is run beside the wheel of a project.
+fn trials<'a>(project: &'a ProjectBuild, settings: &Settings) -> impl Iterator<Item = Item<'a>> {
+    let trial = |kind| match kind {
+        TrialKind::Tests => project.tests.as_ref(),
+        TrialKind::Docs => project.docs.as_ref(),
+    };
+    let kinds = settings.trials.clone();
+    kinds.into_iter().filter_map(move |kind| Some(Item::Trial(project, kind, trial(kind)?)))
 }
 
 fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
     match item {
         Item::Devel(_) => project.devel,
+        Item::Trial(..) => false,
         Item::Taken(_) | Item::Project(_) => {
             project.after.iter().any(|name| name.as_str() == item.name())
         }

@@ -24,7 +24,7 @@ pub fn make(
     wheelhouse::show(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;
     let environment = place.directory.join("env");
     let python = environment.join("bin/python");
-    place.run(MAKING_ENVIRONMENT, &tools.venv(&environment))?;
+    place.run(MAKING_ENVIRONMENT, &tools.venv(None, &environment))?;
     variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
     // pip keeps what it makes of an sdist by name and version, which an earlier build had too.
     let options = ["--no-index", "--no-cache-dir"].map(OsString::from);

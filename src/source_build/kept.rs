@@ -72,6 +72,7 @@ pub struct Keeper<'a> {
     sources: BTreeMap<String, String>,
     /// What all projects are built with: the environment, the tools, the packages of artifacts.
     common: String,
+    tools: Tools,
     kept: BTreeMap<PackageName, Product>,
 }
 
@@ -88,6 +89,7 @@ impl<'a> Keeper<'a> {
             directory: dest.join(KEPT),
             sources: BTreeMap::new(),
             common: String::new(),
+            tools: tools.clone(),
             kept: BTreeMap::new(),
         };
         let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
@@ -175,10 +177,13 @@ impl<'a> Keeper<'a> {
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
         let mut key = Fingerprint::new("project");
         key.add(&self.common);
-        // Where it is declared does not matter.
-        let plain = ProjectBuild { rule: "".into(), ..project.clone() };
+        // Where it is declared does not matter, nor what is done with its wheel.
+        let plain = ProjectBuild { rule: "".into(), tests: None, docs: None, ..project.clone() };
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
         key.add(self.sources.get(project.source.as_str()).map_or("", String::as_str));
+        for version in &project.pythons {
+            key.add(self.tools.interpreter_identity(version));
+        }
         for name in &project.pass {
             key.add(&format!("{name}={:?}", std::env::var_os(name)));
         }

@@ -41,6 +41,11 @@ impl Failed {
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
+
+    /// The same, for one of several versions of Python.
+    pub fn of(self, version: &str) -> Self {
+        Self::new(format!("for Python {version}, {}", self.reason))
+    }
 }
 
 impl From<io::Error> for Failed {

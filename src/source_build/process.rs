@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use crate::{cleanup, regular};
 
 /// A file that takes what the steps of one project write.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Log {
     path: PathBuf,
 }

@@ -11,6 +11,7 @@ use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, whee
 use super::tools::Tools;
 use super::{Settings, checkout, native, repair, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
+use crate::package::WheelName;
 use crate::plan::ProjectBuild;
 
 /// A directory and an environment to work in.
@@ -49,11 +50,40 @@ pub struct Site<'a> {
     pub devel: Option<&'a Path>,
     /// How many processes it may start.
     pub processes: usize,
+    /// The version of Python that it is built for, unless that is the one that builds.
+    pub version: Option<&'a str>,
 }
 
 impl Site<'_> {
+    /// Builds a project's wheels, or installs it: of several versions of Python each in a directory of its own,
+    /// until a wheel fits those that are left.
+    pub fn build_all(
+        &self,
+        settings: &Settings,
+        place: &mut Place,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        if self.project.pythons.is_empty() {
+            return self.build(place);
+        }
+        let mut wheels = Vec::new();
+        for version in &self.project.pythons {
+            place.log.say(&format!("for Python {version}:"))?;
+            let directory = place.directory.join(version);
+            let mut place = Place { directory, variables: BTreeMap::new(), log: place.log.clone() };
+            furnish(&mut place, settings, self.processes)?;
+            let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
+            let made = site.build(&mut place).map_err(|failed| failed.of(version))?;
+            let fits_all = made.iter().all(|wheel| fits_later(wheel));
+            wheels.extend(made);
+            if fits_all {
+                break;
+            }
+        }
+        Ok(wheels)
+    }
+
     /// Builds a project's wheel, or installs it, in a copy of its checkout; gives its wheels.
-    pub fn build(&self, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
+    fn build(&self, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
@@ -156,7 +186,7 @@ impl Site<'_> {
             Filling::Jobs => self.processes.to_string(),
             Filling::Prefix => prefix(self.project.name.as_str()),
             Filling::PrefixOf(name) => prefix(name.as_str()),
-            Filling::Isas | Filling::Variable(_) => return None,
+            Filling::Isas | Filling::Variable(_) | Filling::Docs => return None,
         })
     }
 
@@ -168,7 +198,7 @@ impl Site<'_> {
             return Ok(python);
         }
         let environment = place.directory.join("env");
-        place.run(MAKING_ENVIRONMENT, &self.tools.venv(&environment))?;
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(self.version, &environment))?;
         variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
         Ok(environment.join("bin/python"))
     }
@@ -280,6 +310,16 @@ impl Site<'_> {
             .variables
             .extend(given.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
     }
+}
+
+/// Whether a wheel fits Python versions after the one that it was built with: by its tags, it has no extension
+/// modules, or such as keep to the stable ABI.
+fn fits_later(wheel: &Path) -> bool {
+    let name = wheel.file_name().unwrap_or_default().to_string_lossy();
+    name.parse::<WheelName>().is_ok_and(|name| {
+        name.abi.split('.').all(|abi| abi == "abi3" || abi == "none")
+            && (name.abi == "abi3" || name.python.split('.').any(|tag| tag.starts_with("py3")))
+    })
 }
 
 /// Whether setuptools builds it: it names it, or no backend at all (PEP 517, "build-backend").

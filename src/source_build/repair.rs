@@ -33,7 +33,7 @@ impl Site<'_> {
         place: &mut Place,
     ) -> Result<PathBuf, Failed> {
         let (environment, out) = (place.directory.join("repair"), place.directory.join("repaired"));
-        place.run(MAKING_ENVIRONMENT, &self.tools.venv(&environment))?;
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(None, &environment))?;
         let python = environment.join("bin/python");
         let list = TOOLS.map(OsString::from);
         place.run("installing auditwheel", &self.tools.install(&python, list))?;

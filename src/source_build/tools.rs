@@ -13,6 +13,15 @@ pub struct Tools {
     /// What its answers were, in one text.
     identity: String,
     compiler: String,
+    /// Interpreters of other versions that wheels are built for.
+    others: BTreeMap<String, Interpreter>,
+}
+
+/// An interpreter: where it is, and which it is.
+#[derive(Debug, Clone)]
+struct Interpreter {
+    python: PathBuf,
+    identity: String,
 }
 
 /// Why a Python cannot build.
@@ -25,6 +34,14 @@ pub enum ToolsError {
         python: PathBuf,
         /// How it failed.
         source: ProcessError,
+    },
+    /// An interpreter that wheels are to be built for is not there.
+    #[error("there is no `python{version}`, for which `{project}` is to be built")]
+    NoInterpreter {
+        /// The version.
+        version: String,
+        /// One of the projects.
+        project: String,
     },
     /// It lacks a module.
     #[error("the Python `{}` that should build projects has no module `{module}`", .python.display())]
@@ -49,6 +66,9 @@ impl ToolsError {
     pub fn remedy(&self) -> String {
         match self {
             Self::NoPython { .. } => "name another: --python PATH".to_owned(),
+            Self::NoInterpreter { version, .. } => format!(
+                "install it where PATH leads, with its module venv, or take \"{version}\" out of the project's `python` line"
+            ),
             Self::Lacks { .. } | Self::OldPip { .. } => {
                 "make an environment that has them, and name its Python: python3 -m venv tools && tools/bin/pip install --upgrade build pip, \
                  then --python tools/bin/python"
@@ -95,7 +115,33 @@ impl Tools {
         if !installs_elsewhere(&pip) {
             return Err(ToolsError::OldPip { python, version: pip });
         }
-        Ok(Self { python: executable.into(), compiler: next(), identity: said.clone() })
+        let others = BTreeMap::new();
+        Ok(Self { python: executable.into(), compiler: next(), identity: said.clone(), others })
+    }
+
+    /// Looks for the interpreters of these versions; the projects are those that ask for them.
+    ///
+    /// # Errors
+    /// When one does not run, is of another version, or makes no environments.
+    pub fn with_interpreters<'p>(
+        mut self,
+        wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Result<Self, ToolsError> {
+        for (project, version) in wanted {
+            if !self.others.contains_key(version) {
+                let found = interpreter(version).ok_or_else(|| ToolsError::NoInterpreter {
+                    version: version.to_owned(),
+                    project: project.to_owned(),
+                })?;
+                self.others.insert(version.to_owned(), found);
+            }
+        }
+        Ok(self)
+    }
+
+    /// Which interpreter that of a version is.
+    pub fn interpreter_identity(&self, version: &str) -> &str {
+        self.others.get(version).map_or("", |other| &other.identity)
     }
 
     /// Its path.
@@ -113,9 +159,12 @@ impl Tools {
         &self.identity
     }
 
-    /// Makes an environment without anything in it, and a command line for that.
-    pub fn venv(&self, place: &Path) -> Vec<OsString> {
-        self.module("venv", &["--without-pip"], [place.as_os_str().to_owned()])
+    /// The command that makes an environment without anything in it: of its own Python, or of a version.
+    pub fn venv(&self, version: Option<&str>, place: &Path) -> Vec<OsString> {
+        let other = version.and_then(|version| self.others.get(version));
+        let python = other.map_or(&self.python, |other| &other.python);
+        let words = ["-m", "venv", "--without-pip"].map(OsString::from);
+        [python.into()].into_iter().chain(words).chain([place.into()]).collect()
     }
 
     /// Installs into the environment of `python`.
@@ -148,6 +197,26 @@ impl Tools {
         command.extend(more);
         command
     }
+}
+
+/// What the interpreter of a version says of itself, on one line each: its path, its version, and all of both.
+const WHICH: &str = "\
+import sys, sysconfig, venv
+print(sys.executable)
+print('%d.%d' % sys.version_info[:2])
+print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
+
+/// The interpreter that `PATH` has for a version.
+fn interpreter(version: &str) -> Option<Interpreter> {
+    let environment: BTreeMap<String, OsString> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .collect();
+    let command = [format!("python{version}").into(), "-c".into(), WHICH.into()];
+    let run = Run { command: &command, directory: Path::new("."), environment: &environment };
+    let said = answer(&run).ok()?;
+    let mut lines = said.lines();
+    let (python, found) = (lines.next()?, lines.next()?);
+    (found == version).then(|| Interpreter { python: python.into(), identity: said.clone() })
 }
 
 /// pip has `--python` since 22.3.

@@ -10,7 +10,7 @@ use fs_err as fs;
 use super::variables::{address, append};
 use super::{Made, wheel_of};
 use crate::names::{DistName, PackageName};
-use crate::package::distribution_of;
+use crate::package::{WheelName, distribution_of};
 use crate::plan::Plan;
 
 /// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
@@ -86,16 +86,28 @@ pub fn offer(
         let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
         by_name.entry(distribution_of(&name).unwrap_or_default()).or_default().push(link);
     }
-    // A distribution with wheels for several Pythons is left to pip, which knows which fits.
-    let single = by_name.iter().filter_map(|(name, files)| {
-        if let [file] = files.as_slice() { Some((name, file)) } else { None }
-    });
-    let lines: Vec<String> =
-        single.map(|(name, file)| format!("{name} @ {}", address(file))).collect();
+    // Of wheels for several Pythons pip knows which fits; that they are of this version is said.
+    let lines: Vec<String> = by_name
+        .iter()
+        .filter_map(|(name, files)| match files.as_slice() {
+            [file] => Some(format!("{name} @ {}", address(file))),
+            files => Some(format!("{name}=={}", one_version(files)?)),
+        })
+        .collect();
     let constraints = place.with_extension("txt");
     fs::write(&constraints, lines.join("\n") + "\n")?;
     append(variables, "PIP_CONSTRAINT", &address(&constraints));
     Ok(())
+}
+
+/// The version of wheels, if all are of the same.
+fn one_version(files: &[PathBuf]) -> Option<String> {
+    let version = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();
+        name.ok().map(|name| name.version.to_string())
+    };
+    let first = version(files.first()?)?;
+    files.iter().all(|file| version(file).as_ref() == Some(&first)).then_some(first)
 }
 
 /// Lets pip find `files` in `place`; gives where they are there.
@@ -146,7 +158,7 @@ mod tests {
         let constraints = fs::read_to_string(directory.path().join("w h.txt")).unwrap();
         assert!(
             constraints.starts_with("one @ file:///")
-                && constraints.ends_with("w%20h/one-1.0-py3-none-any.whl\n"),
+                && constraints.ends_with("w%20h/one-1.0-py3-none-any.whl\ntwo==1\n"),
             "{constraints}"
         );
         assert!(variables["PIP_FIND_LINKS"].to_str().unwrap().starts_with("mine file:///"));

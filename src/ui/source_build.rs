@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rockpack::names::RelPath;
 use rockpack::source::{Code, Place, Problem};
-use rockpack::source_build::{Happened, NotMade, Outcome, Why};
+use rockpack::source_build::{Happened, NotMade, Outcome, TrialKind, Tried, Why};
 use rockpack::text::human_size;
 
 use super::{seconds, tell};
@@ -47,6 +47,18 @@ pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
     for (path, size, time) in rows {
         let _ = writeln!(text, "{path:width$}  {size:>8}  {time:>9}");
     }
+    for Tried { name, kind, ran, took } in &outcome.tried {
+        let what = match kind {
+            TrialKind::Tests if ran.skipped.is_empty() => format!("{} passed", ran.passed),
+            TrialKind::Tests => format!("{} passed, {} skipped", ran.passed, ran.skipped.len()),
+            TrialKind::Docs if ran.passed == 0 => "nothing was made".to_owned(),
+            TrialKind::Docs => format!("docs/{name}"),
+        };
+        let _ = writeln!(text, "{} of {name}: {what}, {}", kind.word(), seconds(*took));
+        for (command, reason) in &ran.skipped {
+            let _ = writeln!(text, "  skipped, for {reason}: {command}");
+        }
+    }
     for path in removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
     }
@@ -70,7 +82,12 @@ pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Proble
                     tail.join("\n")
                 )
             });
-            (format!("`{name}` could not be built"), reason.clone(), log)
+            let message = match not_made.trial {
+                None => format!("`{name}` could not be built"),
+                Some(TrialKind::Tests) => format!("a test of `{name}` failed"),
+                Some(TrialKind::Docs) => format!("the documentation of `{name}` was not made"),
+            };
+            (message, reason.clone(), log)
         }
     };
     let problem = match place {

@@ -1,10 +1,12 @@
 //! What matters of binaries in packages: what they are for, and where they look for libraries.
 
+use std::sync::Arc;
+
 use crate::binary::pe::{ImportLibrary, PeFacts, import_library};
 use crate::binary::{self, Format};
 use crate::elf::stub::StubMachine;
-use crate::elf::{ElfKind, Machine, ReadAt};
-use crate::policy;
+use crate::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
+use crate::policy::{self, Symbols};
 
 /// An ELF file.
 #[derive(Debug)]
@@ -16,6 +18,16 @@ pub(super) struct Binary {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.
     pub runpath: Option<String>,
+    /// What it takes from others and offers to them; not of what no loader loads.
+    pub symbols: Option<Arc<Symbols>>,
+}
+
+/// The symbols of a member.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// The member.
+    pub member: String,
+    pub symbols: Arc<Symbols>,
 }
 
 /// Where an ELF file looks for libraries.
@@ -69,18 +81,28 @@ pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind {
     }
 }
 
-/// Looks at a binary.
-pub(super) fn binary(file: &(impl ReadAt + ?Sized)) -> Kind {
-    match binary::read(file) {
-        Ok(Some(binary::Binary::Elf(facts))) => Kind::Elf(Binary {
-            kind: facts.kind,
-            machine: facts.machine,
-            has_soname: facts.soname.is_some(),
-            rpath: facts.rpath,
-            runpath: facts.runpath,
-        }),
-        Ok(Some(binary::Binary::Pe(facts))) => Kind::Pe(facts),
-        Ok(None) => Kind::Data,
-        Err(error) => Kind::Broken(error.format(), crate::text::with_causes(&error)),
-    }
+/// Looks at a binary that is called `name`.
+pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind {
+    let read = match elf::inspect(file) {
+        Ok(info) => read_elf(name, &info, file).map_err(binary::BinaryError::from),
+        Err(ElfError::NotElf) => match binary::read(file) {
+            Ok(Some(binary::Binary::Pe(facts))) => Ok(Kind::Pe(facts)),
+            Ok(_) => Ok(Kind::Data),
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error.into()),
+    };
+    read.unwrap_or_else(|error| Kind::Broken(error.format(), crate::text::with_causes(&error)))
+}
+
+fn read_elf(name: &str, info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<Kind, ElfError> {
+    let facts = info.facts()?;
+    Ok(Kind::Elf(Binary {
+        kind: facts.kind,
+        machine: facts.machine,
+        has_soname: facts.soname.is_some(),
+        symbols: Symbols::of(info, &facts, name, file).map(Arc::new),
+        rpath: facts.rpath,
+        runpath: facts.runpath,
+    }))
 }

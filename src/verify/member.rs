@@ -139,12 +139,12 @@ fn content(
         let mut kept = Kept::of_size(entry.size)?;
         let fault = fault(content.copy_to(&mut kept))?;
         let code = of_binary(&kept, targets)?;
-        return Ok((fault, binary(&kept), code));
+        return Ok((fault, binary(&entry.name, &kept), code));
     }
     if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
         let fault = fault(content.copy_to(&mut io::sink()))?;
         let file = zip.packed(entry);
-        return Ok((fault, binary(&file), of_binary(&file, targets)?));
+        return Ok((fault, binary(&entry.name, &file), of_binary(&file, targets)?));
     }
     let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&entry.name)));
     let mut tee = Tee { sink: sink.as_mut().map(|sink| sink as &mut dyn Write), kept: None };

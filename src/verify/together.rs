@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::dlls::Names;
 use super::rpath::Directories;
+use super::symbols::Defined;
 use super::{Finding, Package};
 use crate::names::{Lookalikes, folded};
 use crate::package::Requirement;
@@ -16,8 +17,10 @@ use crate::source::Code;
 pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let mut found = owners(packages);
     let (directories, names) = (Directories::new(packages), Names::new(packages));
+    let defined = Defined::new(packages);
     for package in packages {
         found.extend(directories.check(package));
+        found.extend(defined.check(package));
         found.extend(names.check(package, on_system));
         let requirements =
             package.requires.iter().filter_map(|requirement| unmet(packages, requirement));

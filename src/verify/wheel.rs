@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::code::{Targets, Told};
 use super::dlls::Imports;
-use super::elf::{Kind, Search};
+use super::elf::{Kind, Search, Taken};
 use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
@@ -101,6 +101,11 @@ impl Wheel {
             .iter()
             .zip(members)
             .filter_map(|(entry, member)| search(entry, member))
+            .collect();
+        package.symbols = entries
+            .iter()
+            .zip(members)
+            .filter_map(|(entry, member)| symbols(entry, member))
             .collect();
         package.imports = entries
             .iter()
@@ -205,6 +210,12 @@ fn search(entry: &Entry, member: &Member) -> Option<Search> {
         directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
         runpath: binary.runpath.is_some(),
     })
+}
+
+fn symbols(entry: &Entry, member: &Member) -> Option<Taken> {
+    let Kind::Elf(binary) = &member.kind else { return None };
+    let symbols = Arc::clone(binary.symbols.as_ref()?);
+    Some(Taken { member: entry.name.clone(), symbols })
 }
 
 fn imports(entry: &Entry, member: &Member) -> Option<Imports> {

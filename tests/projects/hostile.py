@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Projects that do what no build should: each gives a clear error, and leaves nothing."""
 
+import resource
+import signal
 import time
 from pathlib import Path
 
@@ -74,3 +76,30 @@ def all_of_them(scene):
     scene.check("nor does one that waits for input hold the build", None if time.monotonic() - begun < 300 else "it took minutes")
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{left}" if left else None)
+    full_disk(scene)
+
+
+def little_room():
+    """Let files have 4 MB, and what writes more an error: as a full disk gives one."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
+
+
+def full_disk(scene):
+    """Build one project whose files do not fit, and one whose wheel does."""
+    sources, dest = scene.work / "full", scene.work / "full out"
+    bodies = {"example-fits": "return wheel(directory, 'example_fits')",
+              "example-full": "Path('objects').write_bytes(bytes(20_000_000)); return wheel(directory, 'example_full')"}
+    for name, body in bodies.items():
+        (sources / name).mkdir(parents=True, exist_ok=True)
+        (sources / name / "backend.py").write_text(BACKEND % body, encoding="utf-8")
+        (sources / name / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n', encoding="utf-8")
+    nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in bodies)
+    only = [word for name in bodies for word in ("--only", name)]
+    done = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
+    told = done.status == 1 and "`example-full` could not be built" in done.err and "File too large" in done.err
+    scene.check("a build that fills the disk fails with what the system says", None if told else f"{done.ending}: {done.err}")
+    names = wheels(dest) if dest.is_dir() else []
+    scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
+    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("of the other only its log", f"{left}" if left else None)

@@ -10,6 +10,7 @@ use rockpack::elf::forward::forwarding_library;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
 
+use super::symbols;
 use super::wheel::{METADATA, Wheel, wheel};
 use super::zip::{Member, overlapping, with_zip64};
 
@@ -375,7 +376,7 @@ fn names() -> Vec<Case> {
 fn programs() -> Vec<Case> {
     use Code::{
         BrokenElf, BrokenPe, ImportLeadsNowhere, NotExecutable, RpathLeadsNowhere, RpathOutside,
-        Runpath, WrongPlatform,
+        Runpath, UnresolvedSymbol, WrongPlatform,
     };
     let rpath = |codes, title, rpath: &'static str| {
         linux(codes, title, move |w: &mut Wheel| {
@@ -418,6 +419,14 @@ fn programs() -> Vec<Case> {
         rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
         rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
         rpath(&[RpathLeadsNowhere], "an rpath that leads nowhere", "$ORIGIN/../lib64:$ORIGIN"),
+        linux(&[UnresolvedSymbol], "symbols that nobody defines", |w| {
+            let wanted = ["hipOne", "hipTwo", "hipThree", "hipFour", "hipFive"];
+            let needed = ["libb.so", "libc.so.6"];
+            let user = symbols::library("liba.so", &needed, &[], &wanted);
+            w.add(Member::new("demo/lib/liba.so", user));
+            let other = symbols::library("libb.so", &["libm.so.6"], &["hipThree"], &["sqrt"]);
+            w.add(Member::new("demo/lib/libb.so", other));
+        }),
         linux(&[Runpath], "DT_RUNPATH", |w| {
             w.add(Member { method: 0, ..Member::new("demo/lib/liba.so", with_runpath("$ORIGIN")) });
         }),

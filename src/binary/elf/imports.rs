@@ -27,7 +27,7 @@ pub struct Import {
 }
 
 /// A symbol's version number without its mark for hidden ones.
-const NUMBER: u16 = 0x7fff;
+pub(super) const NUMBER: u16 = 0x7fff;
 
 impl ElfInfo {
     /// The symbols that the file takes from others, in the order of its table.

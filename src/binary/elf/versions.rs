@@ -20,7 +20,8 @@ pub(super) struct Versions {
     pub file: u64,
     /// The names: the versions needed, or the version defined and its parents.
     pub names: Vec<u64>,
-    /// `vna_other` of each name of a need: the number that symbols of this version bear.
+    /// The number that symbols of the version bear: `vna_other` of each name of a need, `vd_ndx` of a
+    /// definition.
     pub numbers: Vec<u16>,
 }
 
@@ -55,6 +56,8 @@ struct Parts {
     names: u64,
     next: u64,
     size: u64,
+    /// Of a definition.
+    number: Option<u16>,
 }
 
 impl VersionTable {
@@ -97,7 +100,7 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
     let mut places = Vec::new();
     for _ in 0..count {
         let parts = entry(table, bytes, at).ok_or(at)?;
-        let (mut names, mut numbers) = (Vec::new(), Vec::new());
+        let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(parts.number));
         let mut aux = at + parts.names;
         for _ in 0..parts.count {
             budget = budget.checked_sub(1).ok_or(aux)?;
@@ -141,6 +144,7 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
                 names,
                 next: raw.vn_next.get(LE).into(),
                 size: size_of::<Verneed<LE>>() as u64,
+                number: None,
             }
         }
         Table::Definition => {
@@ -151,6 +155,7 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
                 names: raw.vd_aux.get(LE).into(),
                 next: raw.vd_next.get(LE).into(),
                 size: size_of::<Verdef<LE>>() as u64,
+                number: Some(raw.vd_ndx.get(LE).0),
             }
         }
     })
@@ -159,7 +164,7 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
 /// One name of an entry.
 struct Name {
     offset: u64,
-    /// What symbols bear; definitions have theirs elsewhere.
+    /// What symbols bear; a definition says it itself.
     number: Option<u16>,
     /// How far the next one is; 0 for the last.
     next: u64,

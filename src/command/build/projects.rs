@@ -8,7 +8,7 @@ use rockpack::plan::Plan;
 use rockpack::provenance::Package;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{self, MadeWheel, ProjectError, Settings};
+use rockpack::source_build::{self, MadeWheel, ProjectError, Settings, TrialKind};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment, print};
@@ -20,12 +20,14 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
     let sources =
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
+    let trials = [(args.run_tests, TrialKind::Tests), (args.docs, TrialKind::Docs)];
     Ok(Settings {
         sources,
         python: args.python.clone(),
         jobs,
         offline: args.no_index,
         anew: args.rebuild,
+        trials: trials.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind).collect(),
     })
 }
 

@@ -1,11 +1,12 @@
 //! `python-project`, `native-project` and `wheel`, and what they share.
 
-use super::text::{LibrarySelection, Variable};
+use super::text::{Device, LibrarySelection, Variable};
 use super::{Block, Context, Node, Once};
 use crate::manifest::reader::Reason;
 use crate::manifest::{
     Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
-    ReadyWheel, Requirement, RequirementError, Selection, Setting, SourceProject, WheelSource,
+    PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
+    Setting, SourceProject, Trial, WheelSource,
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned};
@@ -24,10 +25,26 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));
     let isolated = lines.at_most_once("no-isolation", |_| Some(())).is_none();
     let repair = lines.at_most_once("repair", |_| Some(())).is_some();
+    let pythons: Vec<Spanned<PythonVersion>> = lines
+        .at_most_once("python", |n| Some(n.at_least_one::<PythonVersion>("a version")))
+        .unwrap_or_default();
+    let tests = trial(&mut lines, ["test", "test-requires"]);
+    let docs = trial(&mut lines, ["docs", "docs-requires"]);
     lines.finish();
     given.check(context);
+    let once = Once::default();
+    for version in &pythons {
+        let place = &version.place;
+        once.give(context.faults, ("python", version.as_str()), Condition::default(), place);
+    }
+    if let Some(version) = pythons.first().filter(|_| !isolated) {
+        let message = "a project without isolation is built for one Python".to_owned();
+        let problem = Problem::error(Code::MisplacedNode, message)
+            .label(&version.place, "it is that of the Python that builds");
+        node.report(problem.help("remove this line, or `no-isolation`"));
+    }
     let project = given.project(name?, optional);
-    Some(SourceProject { config_settings, isolated, repair, ..project })
+    Some(SourceProject { config_settings, pythons, isolated, repair, tests, docs, ..project })
 }
 
 /// Reads one `native-project`.
@@ -78,7 +95,7 @@ fn given(lines: &mut Block<'_>) -> Given {
         }),
         run: lines.every("run", |n| {
             let if_there = n.property::<RelPath>("if").map(|file| file.value);
-            Some(Command { words: n.at_least_one::<Setting>("a program"), if_there })
+            Some(Command { words: n.at_least_one::<Setting>("a program"), if_there, needs: None })
         }),
         build_requires: lines
             .every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")))
@@ -132,12 +149,28 @@ impl Given {
             libraries: self.libraries,
             pass: self.pass.into_iter().map(|v| v.value.0).collect(),
             config_settings: Vec::new(),
+            pythons: Vec::new(),
             isolated: true,
             repair: false,
             optional,
             native: None,
+            tests: Trial::default(),
+            docs: Trial::default(),
         }
     }
+}
+
+/// The lines of a trial: its commands, and what these require.
+fn trial(lines: &mut Block<'_>, [command, requires]: [&'static str; 2]) -> Trial {
+    let commands = lines.every(command, |n| {
+        let if_there = n.property::<RelPath>("if").map(|file| file.value);
+        let needs = if command == "test" { n.property::<Device>("needs") } else { None };
+        let words = n.at_least_one::<Setting>("a program");
+        Some(Command { words, if_there, needs: needs.map(|device| device.value.0) })
+    });
+    let requires =
+        lines.every(requires, |n| Some(n.at_least_one::<Requirement>("a requirement"))).concat();
+    Trial { requires: requires.into_iter().map(|r| r.value).collect(), commands }
 }
 
 fn source(node: &mut Node<'_>) -> Option<ProjectSource> {
@@ -261,6 +294,16 @@ fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>)
                 .label(&name.place, "this is its name")
                 .help("write the same name twice"),
         );
+    }
+}
+
+impl Reason for PythonVersionError {
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        "write it like `3.12`: the interpreter is `python3.12`".to_owned()
     }
 }
 

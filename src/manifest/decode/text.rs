@@ -275,6 +275,23 @@ impl FromStr for Variable {
     }
 }
 
+/// A file of the machine, such as a device.
+pub(super) struct Device(pub String);
+
+impl FromStr for Device {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.starts_with('/') && !text.contains('\0') {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not an absolute path"),
+            "begin it with `/`: it names a file that only some machines have",
+        )
+    }
+}
+
 /// A platform tag without its architecture (PEP 600, PEP 656).
 pub(super) struct TagLevel(pub String);
 

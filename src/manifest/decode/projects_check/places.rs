@@ -14,6 +14,8 @@ enum Owner<'p> {
     /// What every project is given.
     Every,
     Project(&'p SourceProject),
+    /// What is run beside installed wheels; for documentation, `true`.
+    Trial(bool),
 }
 
 /// Checks the places of every setting.
@@ -27,6 +29,11 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     for project in &python.projects {
         for value in project.settings() {
             setting(context, python, Owner::Project(project), value);
+        }
+        for (trial, docs) in [(&project.tests, false), (&project.docs, true)] {
+            for value in trial.commands.iter().flat_map(|command| &command.words) {
+                setting(context, python, Owner::Trial(docs), value);
+            }
         }
     }
 }
@@ -47,9 +54,11 @@ fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spa
 fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     match (filling, owner) {
         (Filling::Prefix, Owner::Project(project)) => project.native.is_some(),
-        (Filling::Prefix | Filling::PrefixOf(_), _) | (Filling::Variable(_), Owner::Variable) => {
-            false
-        }
+        (Filling::Docs, Owner::Trial(docs)) => docs,
+        // Where packages are installed, there is no tree to build against.
+        (Filling::Prefix | Filling::PrefixOf(_) | Filling::Docs, _)
+        | (Filling::Devel, Owner::Trial(_))
+        | (Filling::Variable(_), Owner::Variable) => false,
         (Filling::Variable(name), _) => python.variables.iter().any(|(v, _)| v.as_str() == name),
         _ => true,
     }
@@ -57,16 +66,13 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
 
 /// What fills places here, as their words.
 fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
-    let fixed = Filling::FIXED.into_iter().filter(|filling| match owner {
-        Owner::Variable | Owner::Every => *filling != Filling::Prefix,
-        Owner::Project(project) => *filling != Filling::Prefix || project.native.is_some(),
-    });
+    let fixed = Filling::FIXED.into_iter().filter(|filling| is_filled(python, owner, filling));
     let fixed = fixed.map(|filling| filling.word());
     let own = python.variables.iter().map(|(name, _)| name.to_string());
     let own = own.filter(|_| !matches!(owner, Owner::Variable));
     let before = match owner {
         Owner::Project(project) => native_before(python, project),
-        Owner::Variable | Owner::Every => Vec::new(),
+        Owner::Variable | Owner::Every | Owner::Trial(_) => Vec::new(),
     };
     let mut words: Vec<String> = fixed.chain(own).collect();
     words.dedup();

@@ -1,9 +1,9 @@
 //! `python-project`, `native-project` and `wheel`, what stands in them, and what they share.
 
 use super::{WHY, argument, optional, part, required};
-use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
+use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
-const ABSENT: crate::manifest::node_spec::ArgSpec = optional(
+const ABSENT: ArgSpec = optional(
     "optional",
     "The reason why its sources may be missing; without it, that is an error.",
 );
@@ -116,6 +116,11 @@ const LINES: &[NodeSpec] = &[
     CONFIG_SETTING,
     NO_ISOLATION,
     REPAIR,
+    PYTHON,
+    TEST,
+    TEST_REQUIRES,
+    DOCS,
+    DOCS_REQUIRES,
 ];
 
 const SOURCE: NodeSpec = NodeSpec::new(
@@ -263,3 +268,64 @@ const REPAIR: NodeSpec = NodeSpec::new(
     "Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the packages of artifacts ship stay where they are.",
 )
 .example("repair");
+
+const PYTHON: NodeSpec = NodeSpec::new(
+    "python",
+    Arity::AtMostOnce,
+    r#"python "3.N" "3.N""#,
+    "Builds a wheel for each of these versions of Python, with the interpreters `python3.N` that PATH leads to; without it, for the Python that builds. A wheel that fits all of them is built once.",
+)
+.with(&[part(ArgKind::OneOrMore, "3.N", "A version; the interpreter needs no packages.")])
+.example(r#"python "3.10" "3.12""#);
+
+const TEST: NodeSpec = NodeSpec::new(
+    "test",
+    Arity::Any,
+    r#"test "PROGRAM" "ARGUMENT" if="FILE" needs="FILE""#,
+    "Runs a program against the installed wheel, with `--run-tests`: in an environment with the wheel, what it requires and `test-requires`, and in an empty directory. One that ends with another status than 0 fails the build.",
+)
+.with(&[
+    TRIED,
+    optional("if", "Runs it only if the checkout has this file or directory."),
+    optional("needs", "Runs it only where the machine has this file, such as the device of a GPU; elsewhere it is skipped, and the build says so."),
+])
+.example(r#"test "{python}" "-m" "pytest" "{source}/tests" if="tests" needs="/dev/example""#);
+
+const TEST_REQUIRES: NodeSpec = NodeSpec::new(
+    "test-requires",
+    Arity::Any,
+    r#"test-requires "REQUIREMENT" "REQUIREMENT""#,
+    "Names requirements of its tests, which are installed beside the wheel.",
+)
+.with(&[part(
+    ArgKind::OneOrMore,
+    "REQUIREMENT",
+    "A requirement as pip takes it (PEP 508). Wheels that this build made satisfy it first.",
+)])
+.example(r#"test-requires "pytest" "numpy""#);
+
+const DOCS: NodeSpec = NodeSpec::new(
+    "docs",
+    Arity::Any,
+    r#"docs "PROGRAM" "ARGUMENT" if="FILE""#,
+    "Runs a program that makes its documentation, with `--docs`: beside the installed wheel and `docs-requires`, and in an empty directory. What is in {docs} afterwards goes to DEST/docs/NAME.",
+)
+.with(&[TRIED, optional("if", "Runs it only if the checkout has this file or directory.")])
+.example(r#"docs "{python}" "-m" "sphinx" "{source}/docs" "{docs}" if="docs/conf.py""#);
+
+const DOCS_REQUIRES: NodeSpec = NodeSpec::new(
+    "docs-requires",
+    Arity::Any,
+    r#"docs-requires "REQUIREMENT" "REQUIREMENT""#,
+    "Names requirements of its documentation, which are installed beside the wheel.",
+)
+.with(&[part(ArgKind::OneOrMore, "REQUIREMENT", "A requirement as pip takes it (PEP 508).")])
+.example(r#"docs-requires "sphinx""#);
+
+/// What is run beside an installed wheel.
+const TRIED: ArgSpec = part(
+    ArgKind::OneOrMore,
+    "PROGRAM",
+    "The program and its arguments, one by one. {python} stands for the Python of the environment, {source} for a copy of the checkout, \
+     {docs} for the directory of the documentation, {jobs} and {isas} for what they are in `env`, {NAME} for a `variable`.",
+);

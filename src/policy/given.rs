@@ -1,0 +1,176 @@
+//! Symbols that are there in every process that loads extension modules, whatever a file is linked with.
+//!
+//! The interpreter has its own, and is linked with the parts of the C library that stand in files of
+//! their own before glibc 2.34, or still do. A module that forgets to link one of these works all the
+//! same, with a symbol that has no version.
+
+/// The beginnings of such names: Python's, threads, semaphores, clocks, timers, queues, floating-point
+/// exceptions, and the functions that unwind the stack, which the runtime libraries of compilers take without
+/// naming a library.
+const BEGINNINGS: &[&str] = &[
+    "Py",
+    "_Py",
+    "_Unwind_",
+    "pthread_",
+    "sem_",
+    "clock_",
+    "timer_",
+    "mq_",
+    "aio_",
+    "feclear",
+    "fedisable",
+    "feenable",
+    "feget",
+    "fehold",
+    "feraise",
+    "feset",
+    "fetest",
+    "feupdate",
+];
+
+/// Names of libdl, librt and libutil.
+const NAMES: &[&str] = &[
+    "dladdr",
+    "dladdr1",
+    "dlclose",
+    "dlerror",
+    "dlinfo",
+    "dlmopen",
+    "dlopen",
+    "dlsym",
+    "dlvsym",
+    "forkpty",
+    "lio_listio",
+    "login",
+    "login_tty",
+    "logout",
+    "logwtmp",
+    "openpty",
+    "shm_open",
+    "shm_unlink",
+];
+
+/// Names of libm (C11, 7.3 and 7.12, and what Unix had before), of which each is there with `f` and `l`
+/// for the other types.
+const MATHEMATICS: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cabs",
+    "cacos",
+    "cacosh",
+    "carg",
+    "casin",
+    "casinh",
+    "catan",
+    "catanh",
+    "cbrt",
+    "ccos",
+    "ccosh",
+    "ceil",
+    "cexp",
+    "cimag",
+    "clog",
+    "clog10",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "cpow",
+    "cproj",
+    "creal",
+    "csin",
+    "csinh",
+    "csqrt",
+    "ctan",
+    "ctanh",
+    "drem",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "finite",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frexp",
+    "gamma",
+    "hypot",
+    "ilogb",
+    "j0",
+    "j1",
+    "jn",
+    "ldexp",
+    "lgamma",
+    "lgamma_r",
+    "llrint",
+    "llround",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "modf",
+    "nan",
+    "nearbyint",
+    "nextafter",
+    "nexttoward",
+    "pow",
+    "remainder",
+    "remquo",
+    "rint",
+    "round",
+    "roundeven",
+    "scalb",
+    "scalbln",
+    "scalbn",
+    "signgam",
+    "significand",
+    "sin",
+    "sincos",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "y0",
+    "y1",
+    "yn",
+];
+
+/// Whether a symbol of this name is there in every interpreter.
+pub(super) fn is_given(name: &str) -> bool {
+    let of_type = |end| name.strip_suffix(end).is_some_and(|name| MATHEMATICS.contains(&name));
+    BEGINNINGS.iter().any(|start| name.starts_with(start))
+        || NAMES.contains(&name)
+        || MATHEMATICS.contains(&name)
+        || of_type('f')
+        || of_type('l')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interpreter_has_them() {
+        let given = ["PyList_New", "dlopen", "sqrtf", "powl", "pthread_create", "_Unwind_GetIP"];
+        assert!(given.into_iter().all(is_given));
+        assert!(
+            !["hipMalloc", "sqrtx", "dlother", "_ZN3fooEv", "malloc"].into_iter().any(is_given)
+        );
+    }
+}

@@ -1,0 +1,244 @@
+//! Symbols that nobody defines: neither the set, nor the systems that a policy speaks of.
+//!
+//! A finding has to be certain, for it keeps a wheel from being released. So a symbol counts as there
+//! when any file of the set defines it, whether or not the loader would look into that file: a
+//! program's plugins take symbols from it that no table promises. And where a library comes along that nobody
+//! has read, it may have everything.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde::Serialize;
+
+use super::StubMachine;
+use super::given::is_given;
+use crate::elf::{ElfFacts, ElfInfo, ElfKind, Import, ReadAt};
+
+/// The libraries of systems of which every symbol has a version. A symbol without one, in a file
+/// that is linked with nothing else, is not of the system.
+const VERSIONED: &[&str] = &[
+    "libc.so",
+    "libm.so",
+    "libdl.so",
+    "libpthread.so",
+    "librt.so",
+    "libutil.so",
+    "libanl.so",
+    "libresolv.so",
+    "libnsl.so",
+    "libmvec.so",
+    "libgcc_s.so",
+    "libatomic.so",
+    "libstdc++.so",
+    "ld-linux",
+];
+
+/// The library by which a file shows that it is linked, rather than left to who loads it.
+const LIBC: &str = "libc.so.6";
+
+/// The symbols of one file, and where it takes those of others.
+#[derive(Debug, Clone)]
+pub struct Symbols {
+    machine: StubMachine,
+    names: Vec<String>,
+    needed: Vec<String>,
+    /// Hashes of what it defines: a whole set has millions.
+    defined: Vec<u64>,
+    wanted: Vec<Import>,
+}
+
+/// The symbols of a file that nobody defines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unresolved {
+    /// The file.
+    pub file: String,
+    /// The symbols, in the order of its table: `name`, or `name@version of library`.
+    pub symbols: Vec<String>,
+}
+
+impl Symbols {
+    /// Reads them out of the file at `path`, of which `info` and `facts` were read; `None` of one that no
+    /// loader loads.
+    pub fn of(
+        info: &ElfInfo,
+        facts: &ElfFacts,
+        path: &str,
+        file: &(impl ReadAt + ?Sized),
+    ) -> Option<Self> {
+        let machine = StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())?;
+        let own = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let mut defined = Vec::new();
+        info.exports(file, |export| {
+            let version = export.version.unwrap_or_default();
+            defined.extend([hash(export.name, None), hash(export.name, Some(version))]);
+        });
+        let loaded = facts.kind == ElfKind::SharedLibrary;
+        let given = |import: &Import| loaded && import.version.is_none() && is_given(&import.name);
+        let wanted = info.imports(file);
+        Some(Self {
+            machine,
+            names: facts.soname.iter().cloned().chain([own]).collect(),
+            needed: facts.needed.clone(),
+            defined,
+            wanted: wanted.into_iter().filter(|i| !i.weak && !given(i)).collect(),
+        })
+    }
+}
+
+/// A symbol's name, alone (`None`) or in a version, of which the empty one is as good as any.
+fn hash(name: &[u8], version: Option<&[u8]>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (name, version).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The symbols of all files that are installed together.
+#[derive(Debug, Default)]
+pub struct SymbolSet<'s> {
+    defined: HashSet<(StubMachine, u64)>,
+    /// What the libraries of a name need; several can have one.
+    needed: BTreeMap<(StubMachine, &'s str), Vec<&'s [String]>>,
+}
+
+impl<'s> SymbolSet<'s> {
+    /// Of these files.
+    pub fn new(files: impl IntoIterator<Item = &'s Symbols>) -> Self {
+        let mut set = Self::default();
+        for file in files {
+            set.defined.extend(file.defined.iter().map(|hash| (file.machine, *hash)));
+            for name in &file.names {
+                set.needed.entry((file.machine, name)).or_default().push(&file.needed);
+            }
+        }
+        set
+    }
+
+    /// The symbols that a file of the set takes, and that nobody defines.
+    pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
+        let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
+        let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
+        let certain = |import: &&&Import| match &import.version {
+            Some((_, library)) => self.needed.contains_key(&(file.machine, library)),
+            None => closed,
+        };
+        missing.iter().filter(certain).map(|import| shown(import)).collect()
+    }
+
+    fn lacks(&self, file: &Symbols, import: &Import) -> bool {
+        let has = |version: Option<&[u8]>| {
+            self.defined.contains(&(file.machine, hash(import.name.as_bytes(), version)))
+        };
+        match &import.version {
+            Some((version, _)) => !has(Some(version.as_bytes())) && !has(Some(b"")),
+            None => !has(None),
+        }
+    }
+
+    /// Whether all libraries that are loaded with a file are known: those of the set, and such of the
+    /// system as have versions for all that is in them.
+    fn is_closed(&self, file: &Symbols) -> bool {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
+        let mut linked = false;
+        while let Some(needed) = next.pop() {
+            for library in needed {
+                linked |= library == LIBC;
+                if !seen.insert(library.as_str()) {
+                    continue;
+                }
+                match self.needed.get(&(file.machine, library)) {
+                    Some(more) => next.extend(more),
+                    None if is_versioned(library) => {}
+                    None => return false,
+                }
+            }
+        }
+        linked
+    }
+}
+
+/// `libc.so` of `libc.so.6`, and not of `libc.so`, as musl's is called.
+fn is_versioned(library: &str) -> bool {
+    VERSIONED
+        .iter()
+        .any(|name| library.strip_prefix(name).is_some_and(|rest| rest.starts_with(['.', '-'])))
+}
+
+fn shown(Import { name, version, .. }: &Import) -> String {
+    match version {
+        Some((version, library)) => format!("{name}@{version} of {library}"),
+        None => name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(name: &str, needed: &[&str], defined: &[&str], wanted: &[&str]) -> Symbols {
+        let parted = |text: &str| {
+            let (name, version) = text.split_once('@')?;
+            Some((name.to_owned(), version.to_owned()))
+        };
+        let hashes = |text: &&str| {
+            let (name, version) =
+                parted(text).unwrap_or_else(|| ((*text).to_owned(), String::new()));
+            [hash(name.as_bytes(), None), hash(name.as_bytes(), Some(version.as_bytes()))]
+        };
+        let import = |text: &&str| {
+            let version = parted(text).and_then(|(_, rest)| {
+                rest.split_once(':').map(|(v, l)| (v.to_owned(), l.to_owned()))
+            });
+            let name = text.split('@').next().unwrap_or_default().to_owned();
+            Import { name, version, weak: false }
+        };
+        Symbols {
+            machine: StubMachine::X86_64,
+            names: vec![name.to_owned()],
+            needed: needed.iter().map(|name| (*name).to_owned()).collect(),
+            defined: defined.iter().flat_map(hashes).collect(),
+            wanted: wanted.iter().map(import).collect(),
+        }
+    }
+
+    fn unresolved(files: &[Symbols]) -> Vec<String> {
+        let set = SymbolSet::new(files);
+        files.iter().flat_map(|file| set.unresolved(file)).collect()
+    }
+
+    #[test]
+    fn a_symbol_that_no_file_defines_is_found() {
+        let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one", "two"]);
+        let a = library("liba.so", &["libstdc++.so.6"], &["one"], &[]);
+        assert_eq!(unresolved(&[user.clone(), a]), ["two"]);
+        let elsewhere = library("host", &[], &["one", "two"], &[]);
+        let a = library("liba.so", &[], &[], &[]);
+        assert!(unresolved(&[user, a, elsewhere]).is_empty(), "of a program that loads it");
+    }
+
+    #[test]
+    fn what_an_unread_library_may_have_is_not_missing() {
+        let user = library("user.so", &["liba.so", "libc.so.6"], &[], &["one"]);
+        assert!(unresolved(std::slice::from_ref(&user)).is_empty(), "liba.so is not there");
+        let a = library("liba.so", &["libX11.so.6"], &[], &[]);
+        assert!(unresolved(&[user, a]).is_empty(), "libX11 has symbols without versions");
+        let plugin = library("plugin.so", &[], &[], &["host_function"]);
+        let musl = library("m.so", &["libc.so"], &[], &["malloc"]);
+        assert!(unresolved(&[plugin, musl]).is_empty(), "of who loads it; of musl");
+    }
+
+    #[test]
+    fn versions_are_compared_where_the_library_is_there() {
+        let wants =
+            ["f@V2:liba.so", "g@V1:liba.so", "h@V1:libelse.so", "free@GLIBC_2.2.5:libc.so.6"];
+        let user = library("user.so", &["liba.so", "libc.so.6"], &[], &wants);
+        let a = library("liba.so", &["libc.so.6"], &["f@V1", "g"], &[]);
+        assert_eq!(unresolved(&[user, a]), ["f@V2 of liba.so"]);
+    }
+
+    #[test]
+    fn circles_end() {
+        let a = library("liba.so", &["libb.so", "libc.so.6"], &[], &["x"]);
+        let b = library("libb.so", &["liba.so"], &[], &[]);
+        assert_eq!(unresolved(&[a, b]), ["x"]);
+    }
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Tests and documentation of projects, against their installed wheels."""
+
+from scenes import digests, unwrapped, wheels
+
+PROJECT = {
+    "pyproject.toml": '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "example-tried"\nversion = "1"\n'
+                      '[tool.setuptools]\npackages = ["example_tried"]\n',
+    "example_tried/__init__.py": "ANSWER = 42\n",
+    "example_tried/left_out.py": "raise ImportError('a test took the sources')\n",
+    "tests/check.py": "import os, sys\nimport example_tried\n"
+                      "assert 'site-packages' in example_tried.__file__, example_tried.__file__\n"
+                      "assert os.listdir() == [], os.listdir()\n"
+                      "assert 'LD_LIBRARY_PATH' not in os.environ\n"
+                      "sys.exit(f'the answer is {example_tried.ANSWER}' if len(sys.argv) > 1 else 0)\n",
+}
+
+LINES = r'''
+python-project "example-tried" {
+    source "tried"
+    %s
+    test "{python}" "{source}/tests/other.py" if="tests/other.py"
+    test "{python}" "-c" "raise SystemExit('there is no such device')" needs="/dev/no-such-device"
+    docs "{python}" "-c" "import example_tried, pathlib, sys; pathlib.Path(sys.argv[1], 'index.html').write_text(str(example_tried.ANSWER))" "{docs}"
+    docs-requires "packaging"
+}
+'''
+
+
+def all_of_them(scene):
+    """Run tests and make documentation, then let a test fail."""
+    sources, dest = scene.work / "tried sources", scene.work / "tried"
+    for name, text in PROJECT.items():
+        (sources / "tried" / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / "tried" / name).write_text(text, encoding="utf-8")
+    lines = LINES % 'test "{python}" "{source}/tests/check.py"'
+
+    def build(text, *options):
+        env = {"LD_LIBRARY_PATH": "/nowhere"}
+        return scene.build(dest, text, "--only", "example-tried", *options, sources=sources, env=env)
+
+    plain = build(lines)
+    untried = not plain.status and "tests of" not in plain.out and not (dest / "docs").exists()
+    scene.check("without the options, nothing is tested and no documentation made", None if untried else plain.problem or plain.out)
+    made = digests(dest / "dist", "example_*.whl")
+    done = build(lines, "--run-tests", "--docs")
+    scene.check("tests see the installed wheel, and an empty directory", done.problem)
+    told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
+            "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
+    absent = [words for words in told if words not in done.out]
+    scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {done.out}" if absent else None)
+    page = dest / "docs/example-tried/index.html"
+    fine = page.is_file() and page.read_text(encoding="utf-8") == "42"
+    scene.check("the documentation is in DEST/docs", None if fine else "it is not")
+    failing(scene, dest, build, made)
+    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept", "docs")]
+    scene.check("no working directory is left of tests", f"{left}" if left else None)
+
+
+def failing(scene, dest, build, made):
+    """Let a test fail: the wheel is there all the same."""
+    done = build(LINES % 'test "{python}" "{source}/tests/check.py" "wrong"', "--run-tests")
+    said = unwrapped(done.err)
+    told = ("a test of `example-tried` failed", "ended with exit status: 1", "the answer is 42", "example-tried.tests.log")
+    absent = [words for words in told if words not in said]
+    scene.check("a test that fails, fails the build", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
+    scene.check("it was not built again for its lines", None if "example-tried: as it was" in done.err else done.err)
+    log = dest / "logs/example-tried.tests.log"
+    end = (log.read_text(encoding="utf-8") if log.is_file() else "").splitlines()[-1:]
+    fine = end and end[0].endswith("--only example-tried") and "--run-tests" in end[0]
+    scene.check("its log ends with the command to repeat it", None if fine else f"{end}")
+    same = digests(dest / "dist", "example_*.whl") == made and wheels(dest)
+    scene.check("its wheel is there all the same", None if same else f"{wheels(dest)}")
+    gone = build(LINES % "", "--docs", "--rebuild")
+    scene.check("documentation is made again in place of the old", gone.problem)
