@@ -239,15 +239,13 @@ impl Content {
     /// # Errors
     /// [`ErrorKind::TooLarge`] when it has more, and when it cannot be read.
     pub fn bytes(mut self, bucket: &dyn Bucket, most: u64) -> Result<Vec<u8>, StoreError> {
-        let failed = |kind, text: &str| {
-            StoreError::of_key(kind, bucket.name(), "read", &self.object.key, text)
-        };
+        let (key, name) = (&self.object.key, bucket.name());
         let mut bytes = Vec::new();
         let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| failed(ErrorKind::of_io(&error), &error.to_string()))?;
+        read.map_err(|error| StoreError::of_read(name, key, &error))?;
         if bytes.len() as u64 > most {
             let text = format!("it is larger than {most} bytes, the limit for it");
-            return Err(failed(ErrorKind::TooLarge, &text));
+            return Err(StoreError::of_key(ErrorKind::TooLarge, name, "read", key, &text));
         }
         Ok(bytes)
     }

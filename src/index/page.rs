@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::entry::Entry;
 use super::package::Listed;
 use crate::names::RelPath;
 
@@ -34,7 +35,7 @@ pub(super) fn files(
     files: &[&Listed],
     pages: &[(RelPath, String)],
 ) -> String {
-    let mut body: String = files.iter().map(|file| anchor(at, file)).collect();
+    let mut body: String = files.iter().map(|file| anchor(&Entry::of(at, file))).collect();
     for (to, text) in pages {
         let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
     }
@@ -71,25 +72,37 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
     page(title, &body)
 }
 
+/// A page that links to what these entries name.
+pub(super) fn entries(title: &str, files: &[Entry]) -> String {
+    page(title, &files.iter().map(anchor).collect::<String>())
+}
+
+/// A page of links: the URL of each and what it is called.
+pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
+    let line = |(url, text): (String, &str)| {
+        format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
+    };
+    page(title, &links.map(line).collect::<String>())
+}
+
 /// A link to a package, with all that PEP 503 and those after it let it say.
-fn anchor(at: &RelPath, file: &Listed) -> String {
-    let Listed { path, package, yanked, .. } = file;
+fn anchor(entry: &Entry) -> String {
     let mut attributes = String::new();
-    if let Some(python) = &package.requires_python {
+    if let Some(python) = &entry.requires_python {
         let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
     }
-    if let Some(hash) = &package.metadata {
+    if let Some(hash) = entry.metadata_attribute() {
         // PEP 714: under the new name, and under the one that older installers look for.
-        let _ = write!(
-            attributes,
-            " data-core-metadata=\"sha256={hash}\" data-dist-info-metadata=\"sha256={hash}\""
-        );
+        let hash = escape(&hash);
+        let _ =
+            write!(attributes, " data-core-metadata=\"{hash}\" data-dist-info-metadata=\"{hash}\"");
     }
-    if let Some(reason) = yanked {
+    if let Some(reason) = entry.yanked.reason() {
         let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
     }
-    let href = format!("{}#sha256={}", link(at, path), package.sha256);
-    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(path.file_name()))
+    let hash = entry.sha256().map(|hash| format!("#sha256={hash}")).unwrap_or_default();
+    let href = escape(&format!("{}{hash}", entry.url));
+    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
 }
 
 /// The way from one file to another as a relative URL.

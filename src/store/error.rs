@@ -56,6 +56,15 @@ impl StoreError {
         Self { kind, text: format!("cannot {verb} `{key}` in `{store}`: {text}") }
     }
 
+    /// A failure while the bytes of an object are read.
+    pub fn of_read(store: &str, key: &RelPath, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::Other | io::ErrorKind::UnexpectedEof => ErrorKind::Unavailable,
+            _ => ErrorKind::of_io(error),
+        };
+        Self::of_key(kind, store, "read", key, &error.to_string())
+    }
+
     /// The system's failure at an object.
     pub(super) fn of_io(store: &str, verb: &str, key: &RelPath, error: &io::Error) -> Self {
         Self::of_key(ErrorKind::of_io(error), store, verb, key, &error.to_string())
