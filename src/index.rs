@@ -28,6 +28,7 @@ mod entry;
 mod found;
 mod json;
 mod layout;
+mod link;
 mod local;
 mod package;
 mod page;

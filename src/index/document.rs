@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::entry::Entry;
+use super::link::link;
 use super::{json, page};
 use crate::names::{RelPath, normalized};
 
@@ -175,5 +176,5 @@ const HEAD: usize = 512;
 
 /// The relative URL of a file from a page beside which, or below whose directory, it lies.
 pub fn url(page: &RelPath, file: &RelPath) -> String {
-    page::link(page, file)
+    link(page, file)
 }

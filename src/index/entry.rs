@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::link::link;
 use super::package::{Listed, Package};
-use super::page::link;
 use crate::archive::Timestamp;
 use crate::names::RelPath;
 use crate::package::distribution_of;

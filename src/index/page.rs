@@ -2,18 +2,13 @@
 
 use std::fmt::Write as _;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
 use super::entry::Entry;
+use super::link::link;
 use super::package::Listed;
 use crate::names::RelPath;
 
 /// What marks a page as ours, so that it may be replaced.
 pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
-
-/// What a URL's segment says with `%`: all but what is never reserved (RFC 3986, section 2.3). A `+`,
-/// as in local versions, is a space to some object stores.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
@@ -105,14 +100,6 @@ fn anchor(entry: &Entry) -> String {
     format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
 }
 
-/// The way from one file to another as a relative URL.
-pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
-    let way = from.relative_to_sibling(to);
-    let segments: Vec<String> =
-        way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
-    segments.join("/")
-}
-
 /// Text as it may stand between tags and in attributes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -134,13 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_relative_and_encoded() {
-        let link = |from: &str, to: &str| link(&from.parse().unwrap(), &to.parse().unwrap());
-        assert_eq!(link("simple/a/index.html", "dist/a-1.0+x.whl"), "../../dist/a-1.0%2Bx.whl");
-        assert_eq!(
-            link("index.html", "o'dd & <é>/index.html"),
-            "o%27dd%20%26%20%3C%C3%A9%3E/index.html"
-        );
+    fn text_is_escaped() {
         assert_eq!(escape("<a \"b\" & 'c'>"), "&lt;a &quot;b&quot; &amp; &#39;c&#39;&gt;");
     }
 }
