@@ -166,7 +166,9 @@ impl Audit {
     /// The tag of most PE files; the name is wrong where one asks for another than it tells.
     fn decide_windows(&mut self, files: &[(String, &'static str)]) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        files.iter().for_each(|(_, tag)| *counts.entry(tag).or_default() += 1);
+        for (_, tag) in files {
+            *counts.entry(tag).or_default() += 1;
+        }
         let most = files.iter().map(|(_, tag)| *tag).max_by_key(|tag| counts[tag]);
         self.binaries = files.len();
         most.unwrap_or_default().clone_into(&mut self.tag);
