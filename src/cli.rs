@@ -51,7 +51,7 @@ pub use index::IndexArgs;
 pub use init::InitArgs;
 pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
-pub use publish::PublishArgs;
+pub use publish::{PublishArgs, PublishLayout};
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;

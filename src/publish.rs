@@ -9,7 +9,7 @@
 //! 3. the METADATA of wheels (PEP 658);
 //! 4. pages of projects: read, merged, and replaced if they are still what was read; what others require comes
 //!    before those who require it;
-//! 5. pages that lead to projects.
+//! 5. pages that lead to projects, and what is made of these.
 //!
 //! **Pages are merged, not made.** What a page says of packages that only the store has stays. The JSON is what
 //! is read and merged; the HTML is made from it, after its own tag was read, so that the last one who writes it
@@ -22,9 +22,11 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::Timestamp;
 use crate::index::{self, IndexError, Local, PageError};
+use crate::manifest::Publishing;
 use crate::names::{PathError, RelPath};
 use crate::store::{Bucket, StoreError};
 
+mod aggregate;
 mod closure;
 mod headers;
 mod layout;
@@ -52,6 +54,8 @@ pub struct Options {
     pub time: Option<Timestamp>,
     /// Projects that users get elsewhere, as indexes compare them.
     pub outside: BTreeSet<String>,
+    /// The same by the manifest's lines.
+    pub publishing: Publishing,
     /// Publish although something that is required is nowhere.
     pub incomplete: bool,
     /// Look at everything, and write nothing.
@@ -194,20 +198,23 @@ pub fn publish(
     let survey = Survey { bucket, jobs: options.jobs };
     let found = survey.look(&placed, |placed| pages.told(placed))?;
     if !options.incomplete {
-        let unmet = Closure::new(bucket, &options.layout, &locals, &options.outside).check()?;
+        let unmet = Closure::new(bucket, options, &locals).check()?;
         if !unmet.is_empty() {
             return Err(PublishError::Incomplete(unmet));
         }
     }
     let mut summary = counted(&placed, &found);
     if options.dry_run {
-        survey.tell(&placed, &found, told);
+        Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);
         return Ok(summary);
     }
     survey.upload(&placed, &found, told)?;
     survey.upload_metadata(&placed, told)?;
     summary.pages = pages.write(&order::of(&placed), told)?;
+    if let Some((aggregate, stream)) = &options.layout.aggregate {
+        summary.pages += aggregate::write(&pages, &options.layout, aggregate, stream, told)?;
+    }
     Ok(summary)
 }
 

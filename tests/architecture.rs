@@ -52,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
     ("store", &[]),
-    ("publish", &["archive", "index", "package", "store"]),
+    ("publish", &["archive", "index", "manifest", "package", "store"]),
     ("release", &[]),
     ("verify", &["archive", "binary", "device_code", "package", "plan", "policy", "review"]),
     ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),

@@ -23,6 +23,8 @@ mod command;
 mod faults;
 #[path = "publishing/pages.rs"]
 mod pages;
+#[path = "publishing/shelves.rs"]
+mod shelves;
 #[path = "publishing/together.rs"]
 mod together;
 

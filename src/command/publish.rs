@@ -1,21 +1,31 @@
 //! `rockpack publish`: packages and their pages, into a store.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rockpack::index::IndexError;
+use rockpack::manifest::Publishing;
 use rockpack::names::normalized;
-use rockpack::publish::{self, Options, PublishError, Step, Summary};
+use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
 use rockpack::source::{Code, Problem};
 use rockpack::store::{self, Access};
 use rockpack::text::{human_size, with_causes};
 
 use super::{Failure, environment, print};
-use crate::cli::PublishArgs;
+use crate::cli::{PublishArgs, PublishLayout};
+use crate::inputs;
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
+    let publishing = publishing(args)?;
+    let layout = match args.layout {
+        PublishLayout::PerPackage => Layout::of(Form::Projects),
+        PublishLayout::Flat => Layout::of(Form::Flat),
+        PublishLayout::V5 => Layout::of_manifest(&publishing, &args.stream),
+    };
     let options = Options {
-        layout: args.layout.into(),
+        layout,
+        publishing,
         time: args.upload_time,
         outside: outside(args)?,
         incomplete: args.incomplete,
@@ -30,6 +40,16 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let told = |step: &Step| drop(print(&line(step)));
     let summary = publish::publish(&args.dir, &*bucket, &options, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
+}
+
+/// What the manifest says of publishing. Only one layout needs it; for others, one that is not there says nothing.
+fn publishing(args: &PublishArgs) -> Result<Publishing, Failure> {
+    let is_here = Path::new("packages.kdl").exists();
+    if args.layout != PublishLayout::V5 && args.manifest.is_none() && !is_here {
+        return Ok(Publishing::default());
+    }
+    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    Ok(inputs::manifest::decode(&sources)?.publishing)
 }
 
 /// The projects that users get elsewhere.
@@ -69,8 +89,10 @@ fn failure(error: &PublishError) -> Failure {
         | PublishError::Store(_)
         | PublishError::Contended { .. }
         | PublishError::Nothing(_) => return problem(Code::Environment).into(),
-        PublishError::Packages(_) | PublishError::Homeless(_) | PublishError::Page { .. } => refused,
-        PublishError::Key(_) => refused,
+        PublishError::Homeless(_) => {
+            refused.help("`shelf` lines of packages.kdl say where projects go")
+        }
+        PublishError::Packages(_) | PublishError::Page { .. } | PublishError::Key(_) => refused,
         PublishError::OtherBytes(_) => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }

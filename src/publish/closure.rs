@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use super::layout::Layout;
 use super::read::page;
-use super::{PublishError, beside};
+use super::{Options, PublishError, beside};
 use crate::index::{Entry, Files, Local};
 use crate::names::{RelPath, Requirement};
 use crate::package::Metadata;
@@ -33,9 +32,8 @@ impl fmt::Display for Unmet {
 /// system has to be there for it.
 pub(super) struct Closure<'a> {
     bucket: &'a dyn Bucket,
-    layout: &'a Layout,
+    options: &'a Options,
     locals: BTreeMap<&'a str, Vec<&'a Local>>,
-    outside: &'a BTreeSet<String>,
     /// What the store has of a project.
     known: BTreeMap<String, Vec<Stored>>,
     /// The METADATA of packages in the store, by key.
@@ -51,18 +49,13 @@ struct Stored {
 }
 
 impl<'a> Closure<'a> {
-    pub(super) fn new(
-        bucket: &'a dyn Bucket,
-        layout: &'a Layout,
-        locals: &'a [Local],
-        outside: &'a BTreeSet<String>,
-    ) -> Self {
+    pub(super) fn new(bucket: &'a dyn Bucket, options: &'a Options, locals: &'a [Local]) -> Self {
         let mut by_project: BTreeMap<&str, Vec<&Local>> = BTreeMap::new();
         for local in locals {
             by_project.entry(&local.project).or_default().push(local);
         }
         let (known, read) = (BTreeMap::new(), BTreeMap::new());
-        Self { bucket, layout, locals: by_project, outside, known, read }
+        Self { bucket, options, locals: by_project, known, read }
     }
 
     /// What is required and nowhere, by the packages of the directory and by those of the store that they
@@ -85,7 +78,7 @@ impl<'a> Closure<'a> {
                 Ok(further) => {
                     for key in further {
                         let metadata = self.metadata(&key)?;
-                        let more = metadata.iter().flat_map(|m| m.requirements()).flatten();
+                        let more = metadata.iter().flat_map(Metadata::requirements).flatten();
                         open.extend(more.map(|r| (key.file_name().to_owned(), r)));
                     }
                 }
@@ -101,7 +94,8 @@ impl<'a> Closure<'a> {
         requirement: &Requirement,
     ) -> Result<Result<Vec<RelPath>, String>, PublishError> {
         let Some(versions) = &requirement.versions else { return Ok(Ok(Vec::new())) };
-        if self.outside.contains(&requirement.name) {
+        let Options { outside, publishing, .. } = self.options;
+        if outside.contains(&requirement.name) || publishing.is_outside(&requirement.name) {
             return Ok(Ok(Vec::new()));
         }
         let fits = |version: &Version| {
@@ -139,7 +133,7 @@ impl<'a> Closure<'a> {
             return Ok(known.clone());
         }
         let mut stored = Vec::new();
-        if let Some(shelf) = self.layout.shelf(project) {
+        if let Some(shelf) = self.options.layout.shelf(project) {
             let place = shelf.page(project)?;
             if let Some(page) = page(self.bucket, &place.json)? {
                 let wrong = |source| PublishError::Page {

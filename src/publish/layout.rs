@@ -1,10 +1,9 @@
 //! Where packages and pages go.
 
-use globset::GlobSet;
-
 use super::{PublishError, named};
 use crate::archive::Timestamp;
 use crate::index::{Entry, Local, url};
+use crate::manifest::{Aggregate, Publishing, ShelfRule};
 use crate::names::{PathError, RelPath};
 
 /// The shelves of a store. A project goes to the first that takes it.
@@ -12,6 +11,8 @@ use crate::names::{PathError, RelPath};
 pub struct Layout {
     /// Each is an index by itself.
     pub shelves: Vec<Shelf>,
+    /// The index above all of them, and the name of the stream that its documents say.
+    pub aggregate: Option<(Aggregate, String)>,
 }
 
 impl Default for Layout {
@@ -48,8 +49,8 @@ pub enum Form {
 pub enum Takes {
     /// All.
     All,
-    /// Those whose name, as indexes compare it, fits.
-    Fitting(GlobSet),
+    /// Those that a line of the manifest names.
+    Named(ShelfRule),
 }
 
 /// What is on a flat page, as data. It has no `index` in its name, so that no server takes it for the page.
@@ -80,14 +81,30 @@ pub(super) struct Place {
 impl Layout {
     /// One index at the top that takes all.
     pub fn of(form: Form) -> Self {
-        Self { shelves: vec![Shelf { base: None, form, takes: Takes::All, uncached: false }] }
+        let shelf = Shelf { base: None, form, takes: Takes::All, uncached: false };
+        Self { shelves: vec![shelf], aggregate: None }
+    }
+
+    /// The shelves of a manifest, in a store of this stream. Caches may not keep their pages.
+    pub fn of_manifest(publishing: &Publishing, stream: &str) -> Self {
+        let shelf = |rule: &ShelfRule| Shelf {
+            base: Some(rule.path.value.clone()),
+            form: Form::Projects,
+            takes: Takes::Named(rule.clone()),
+            uncached: true,
+        };
+        let aggregate = publishing.aggregate.clone();
+        Self {
+            shelves: publishing.shelves.iter().map(shelf).collect(),
+            aggregate: aggregate.map(|aggregate| (aggregate, stream.to_owned())),
+        }
     }
 
     /// The shelf that takes a project.
     pub(super) fn shelf(&self, project: &str) -> Option<&Shelf> {
         self.shelves.iter().find(|shelf| match &shelf.takes {
             Takes::All => true,
-            Takes::Fitting(names) => names.is_match(project),
+            Takes::Named(rule) => rule.takes(project),
         })
     }
 
@@ -98,18 +115,36 @@ impl Layout {
         time: Option<Timestamp>,
     ) -> Result<Vec<Placed<'a>>, PublishError> {
         let place = |local: &'a Local| {
-            let shelf = self.shelf(&local.project);
-            let shelf = shelf.ok_or_else(|| PublishError::Homeless(named(local)))?;
-            let place = shelf.page(&local.project)?;
+            let owner = self.shelf(&local.project);
+            let owner = owner.ok_or_else(|| PublishError::Homeless(named(local)))?;
+            let place = owner.page(&local.project)?;
             let key = place.html.with_file_name(&local.file_name)?;
             let entry = local.entry(url(&place.html, &key), time);
-            Ok(Placed { local, shelf, key, entry })
+            Ok(Placed { local, shelf: owner, key, entry })
         };
         locals.iter().map(place).collect()
     }
 }
 
 impl Shelf {
+    /// Where clients see it.
+    pub(super) fn public(&self) -> &str {
+        match &self.takes {
+            Takes::All => "/",
+            Takes::Named(rule) => &rule.public,
+        }
+    }
+
+    /// The projects that it is for, as far as they are named one by one.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let rule = match &self.takes {
+            Takes::All => None,
+            Takes::Named(rule) => Some(rule),
+        };
+        let globs = rule.into_iter().flat_map(|rule| &rule.projects);
+        globs.map(|glob| glob.as_str()).filter(|name| !name.contains(['*', '?', '[', '{']))
+    }
+
     /// The page that names the packages of a project.
     pub(super) fn page(&self, project: &str) -> Result<Place, PathError> {
         match self.form {

@@ -14,7 +14,7 @@ pub(super) struct Pages<'a> {
     bucket: &'a dyn Bucket,
     /// By the project that asks for a page: on a flat shelf, one page for all.
     of_projects: BTreeMap<&'a str, Place>,
-    pages: BTreeMap<Place, New<'a>>,
+    new: BTreeMap<Place, New<'a>>,
     roots: BTreeMap<Place, (BTreeSet<String>, bool)>,
 }
 
@@ -54,21 +54,21 @@ impl<'a> Pages<'a> {
             });
             new.entries.push(one.entry.clone());
         }
-        let mut all = Self { bucket, of_projects, pages, roots };
+        let mut all = Self { bucket, of_projects, new: pages, roots };
         all.look()?;
         Ok(all)
     }
 
     fn look(&mut self) -> Result<(), PublishError> {
         let mut found = Vec::new();
-        for (place, new) in &self.pages {
+        for (place, new) in &self.new {
             let there = self.files(place, new.title)?.0;
             if there.is_none() {
                 self.not_without_data(place)?;
             }
             found.push(there.unwrap_or_else(|| Files::new(new.title)));
         }
-        for (new, there) in self.pages.values_mut().zip(found) {
+        for (new, there) in self.new.values_mut().zip(found) {
             new.there = there;
         }
         for place in self.roots.keys() {
@@ -92,7 +92,7 @@ impl<'a> Pages<'a> {
 
     /// The SHA-256 that a page says of a package.
     pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
-        let page = self.pages.get(self.of_projects.get(placed.local.project.as_str())?)?;
+        let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
         let entry =
             page.there.files.iter().find(|entry| entry.filename == placed.local.file_name)?;
         entry.sha256().map(str::to_owned)
@@ -102,7 +102,7 @@ impl<'a> Pages<'a> {
     pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
-            let new = &self.pages[place];
+            let new = &self.new[place];
             let known: BTreeSet<&str> =
                 new.there.files.iter().map(|entry| &*entry.filename).collect();
             let more = new.entries.iter().filter(|e| !known.contains(&*e.filename)).count();
@@ -134,7 +134,7 @@ impl<'a> Pages<'a> {
     ) -> Result<usize, PublishError> {
         let mut written = 0;
         for place in self.in_order(order) {
-            let new = &self.pages[place];
+            let new = &self.new[place];
             let merged = |there: Option<Files>| {
                 let mut files = there.unwrap_or_else(|| Files::new(new.title));
                 let before = files.files.len();
@@ -245,13 +245,34 @@ impl<'a> Pages<'a> {
         Ok((Some(files), Some(page)))
     }
 
-    fn projects(&self, place: &Place) -> Result<(Option<Projects>, Option<Page>), PublishError> {
+    /// Puts at `key` what `text` makes anew of other pages, and says whether it had to be written (1) or not (0).
+    pub(super) fn remade(
+        &self,
+        key: &RelPath,
+        told: &dyn Fn(&Step),
+        text: impl Fn() -> Result<String, PublishError>,
+    ) -> Result<usize, PublishError> {
+        // In this order: who has older pages then has the older tag as well.
+        let written = self.until_written(key, true, |pages| {
+            let page = page(pages.bucket, key)?;
+            Ok((Some(text()?), page))
+        })?;
+        if written {
+            told(&Step::Page { key: key.clone(), more: 0 });
+        }
+        Ok(usize::from(written))
+    }
+
+    pub(super) fn projects(
+        &self,
+        place: &Place,
+    ) -> Result<(Option<Projects>, Option<Page>), PublishError> {
         let Some(page) = page(self.bucket, &place.json)? else { return Ok((None, None)) };
         let projects = Projects::parse(&page.bytes).map_err(|e| self.wrong(&place.json, e))?;
         Ok((Some(projects), Some(page)))
     }
 
-    fn wrong(&self, key: &RelPath, source: PageError) -> PublishError {
+    pub(super) fn wrong(&self, key: &RelPath, source: PageError) -> PublishError {
         PublishError::Page { store: self.bucket.name().to_owned(), key: key.clone(), source }
     }
 }

@@ -65,7 +65,7 @@ impl Survey<'_> {
     }
 
     /// Says what [`Survey::upload`] and [`Survey::upload_metadata`] would do.
-    pub(super) fn tell(&self, placed: &[Placed<'_>], found: &[Found], told: &dyn Fn(&Step)) {
+    pub(super) fn tell(placed: &[Placed<'_>], found: &[Found], told: &dyn Fn(&Step)) {
         for (placed, found) in placed.iter().zip(found) {
             told(&step(placed, *found));
         }

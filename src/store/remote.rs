@@ -293,6 +293,8 @@ fn said(error: &Failed) -> String {
             ["Code", "Message"].iter().filter_map(|tag| code(tag)).map(|t| format!(": {t}")),
         );
     }
+    // Azure numbers each request.
+    let line = line.split("RequestId:").next().unwrap_or_default();
     let line: Vec<&str> = line.split_whitespace().collect();
     line.join(" ").chars().take(400).chain(tries.chars()).collect()
 }

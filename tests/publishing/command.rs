@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
+pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack"))
         .args(args)
         .current_dir(dir)
@@ -12,7 +12,7 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
