@@ -35,7 +35,7 @@ impl Failing {
 }
 
 impl Bucket for Failing {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "failing"
     }
 

@@ -26,7 +26,9 @@ fn those_who_publish_at_once_lose_nothing() {
                 .iter()
                 .map(|set| scope.spawn(|| published(set, &Directory::new(&root), &options(form))))
                 .collect();
-            writers.into_iter().for_each(|writer| drop(writer.join().unwrap()));
+            for writer in writers {
+                writer.join().unwrap();
+            }
             ended.store(true, Ordering::SeqCst);
             reader.join().unwrap();
         });
