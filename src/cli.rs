@@ -23,6 +23,7 @@ mod index;
 mod init;
 mod plan;
 mod promote;
+mod publish;
 mod retag;
 mod scan;
 mod serve;
@@ -50,6 +51,7 @@ pub use index::IndexArgs;
 pub use init::InitArgs;
 pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
+pub use publish::{PublishArgs, PublishLayout};
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
@@ -139,6 +141,7 @@ pub enum Command {
     Retag(RetagArgs),
     Promote(PromoteArgs),
     Index(IndexArgs),
+    Publish(PublishArgs),
     Serve(ServeArgs),
     Verify(VerifyArgs),
     Elf(ElfArgs),

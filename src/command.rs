@@ -29,6 +29,7 @@ mod init;
 mod man;
 mod plan;
 mod promote;
+mod publish;
 mod retag;
 mod scan;
 #[cfg(feature = "serve")]
@@ -59,6 +60,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Retag(args) => retag::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Index(args) => index::run(args),
+        Command::Publish(args) => publish::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Elf(args) => elf::run(&args.command),

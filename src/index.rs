@@ -23,9 +23,13 @@ use std::path::{Path, PathBuf};
 use crate::archive::{StageError, Timestamp};
 use crate::names::{PathError, RelPath};
 
+mod document;
+mod entry;
 mod found;
 mod json;
 mod layout;
+mod link;
+mod local;
 mod package;
 mod page;
 mod publish;
@@ -34,6 +38,9 @@ mod state;
 mod update;
 
 pub use crate::package::PackageError;
+pub use document::{Files, PageError, Projects, is_ours, url};
+pub use entry::{Entry, Yanked, project_of};
+pub use local::{Local, packages};
 pub use state::STATE;
 
 /// Where the pages lie, and which packages are on one.

@@ -23,6 +23,9 @@
 //! * [`promote`] makes packages of another version out of those of a build.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
 //!   them on loopback.
+//! * [`publish`] brings packages and their pages into a store.
+//! * [`store`] opens the places where artifacts come from and packages go to: directories, and, with the
+//!   feature `stores`, object stores.
 //! * [`demo`] makes a small artifact directory to try all of it on.
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
@@ -51,6 +54,7 @@ pub mod plan;
 pub mod policy;
 pub mod promote;
 pub mod provenance;
+pub mod publish;
 mod python_literal;
 pub mod recorded;
 pub mod regular;
@@ -66,6 +70,7 @@ mod schema {
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
+pub mod store;
 pub mod target;
 pub mod text;
 pub mod verify;

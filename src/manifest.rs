@@ -28,6 +28,7 @@ mod node_spec;
 mod platform_tag;
 mod project;
 mod promote;
+mod publishing;
 mod python;
 mod reader;
 mod readme;
@@ -49,6 +50,7 @@ pub use node_spec::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec};
 pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
+pub use publishing::{Aggregate, Publishing, ShelfRule};
 pub use python::{
     Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
     PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
@@ -80,6 +82,8 @@ pub struct Manifest {
     pub missing_libraries: Vec<LibraryRule>,
     /// What `rockpack promote` changes beside what rockpack wrote.
     pub promotions: Vec<PromoteRule>,
+    /// Where packages go when they are published.
+    pub publishing: Publishing,
     /// Source projects and finished wheels.
     pub python: Python,
     /// ISAs and the families they are in.

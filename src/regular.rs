@@ -121,9 +121,17 @@ fn too_large(path: &Path, most: u64) -> io::Error {
 /// # Errors
 /// As [`open`], and when it cannot be read.
 pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
-    let (mut file, mut hasher, mut block) = (open(path)?, Sha256::new(), vec![0; 1 << 20]);
+    sha256_of(open(path)?)
+}
+
+/// The same of what a reader gives.
+///
+/// # Errors
+/// Those of the reader.
+pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+    let (mut hasher, mut block) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
-        match file.read(&mut block)? {
+        match reader.read(&mut block)? {
             0 => break,
             count => hasher.update(&block[..count]),
         }

@@ -41,6 +41,7 @@ mod planning;
 mod planning_errors;
 mod problem_codes;
 mod promote_command;
+mod publishing;
 mod read_errors;
 mod runtime;
 mod saved_catalog;

@@ -18,7 +18,7 @@ mod atomic;
 #[path = "index/installers.rs"]
 mod installers;
 #[path = "index/packages.rs"]
-mod packages;
+pub mod packages;
 #[path = "index/pages.rs"]
 mod pages;
 #[path = "index/retag.rs"]

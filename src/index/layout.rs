@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::entry::Entry;
 use super::package::Listed;
 use super::{IndexError, Layout, json, page};
 use crate::names::RelPath;
@@ -44,7 +45,7 @@ impl Pages {
             self.add(
                 &place,
                 page::files(&place, name, files, &[]),
-                json::project(&place, name, files),
+                project_json(&place, name, files),
             )?;
             links.push((place, *name));
         }
@@ -142,6 +143,15 @@ impl Pages {
         self.pages.push((place, html));
         Ok(())
     }
+}
+
+/// The page `at` of a project as JSON.
+fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
+    let mut seen = BTreeSet::new();
+    let versions = files.iter().map(|file| file.package.version.as_str());
+    let versions: Vec<&str> = versions.filter(|version| seen.insert(*version)).collect();
+    let entries: Vec<Entry> = files.iter().map(|file| Entry::of(at, file)).collect();
+    json::project(name, &versions, &entries)
 }
 
 /// Whether packages may lie here: in `{run}-{platform}/python`, or in a group below it.

@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
+use super::entry::Entry;
+use super::link::link;
 use super::package::Listed;
 use crate::names::RelPath;
 
 /// What marks a page as ours, so that it may be replaced.
 pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
-
-/// What a URL's segment says with `%`: all but what is never reserved (RFC 3986, section 2.3). A `+`,
-/// as in local versions, is a space to some object stores.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
@@ -34,7 +30,7 @@ pub(super) fn files(
     files: &[&Listed],
     pages: &[(RelPath, String)],
 ) -> String {
-    let mut body: String = files.iter().map(|file| anchor(at, file)).collect();
+    let mut body: String = files.iter().map(|file| anchor(&Entry::of(at, file))).collect();
     for (to, text) in pages {
         let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
     }
@@ -71,33 +67,37 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
     page(title, &body)
 }
 
-/// A link to a package, with all that PEP 503 and those after it let it say.
-fn anchor(at: &RelPath, file: &Listed) -> String {
-    let Listed { path, package, yanked, .. } = file;
-    let mut attributes = String::new();
-    if let Some(python) = &package.requires_python {
-        let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
-    }
-    if let Some(hash) = &package.metadata {
-        // PEP 714: under the new name, and under the one that older installers look for.
-        let _ = write!(
-            attributes,
-            " data-core-metadata=\"sha256={hash}\" data-dist-info-metadata=\"sha256={hash}\""
-        );
-    }
-    if let Some(reason) = yanked {
-        let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
-    }
-    let href = format!("{}#sha256={}", link(at, path), package.sha256);
-    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(path.file_name()))
+/// A page that links to what these entries name.
+pub(super) fn entries(title: &str, files: &[Entry]) -> String {
+    page(title, &files.iter().map(anchor).collect::<String>())
 }
 
-/// The way from one file to another as a relative URL.
-pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
-    let way = from.relative_to_sibling(to);
-    let segments: Vec<String> =
-        way.split('/').map(|part| utf8_percent_encode(part, RESERVED).to_string()).collect();
-    segments.join("/")
+/// A page of links: the URL of each and what it is called.
+pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
+    let line = |(url, text): (String, &str)| {
+        format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
+    };
+    page(title, &links.map(line).collect::<String>())
+}
+
+/// A link to a package, with all that PEP 503 and those after it let it say.
+fn anchor(entry: &Entry) -> String {
+    let mut attributes = String::new();
+    if let Some(python) = &entry.requires_python {
+        let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
+    }
+    if let Some(hash) = entry.metadata_attribute() {
+        // PEP 714: under the new name, and under the one that older installers look for.
+        let hash = escape(&hash);
+        let _ =
+            write!(attributes, " data-core-metadata=\"{hash}\" data-dist-info-metadata=\"{hash}\"");
+    }
+    if let Some(reason) = entry.yanked.reason() {
+        let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
+    }
+    let hash = entry.sha256().map(|hash| format!("#sha256={hash}")).unwrap_or_default();
+    let href = escape(&format!("{}{hash}", entry.url));
+    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
 }
 
 /// Text as it may stand between tags and in attributes.
@@ -121,13 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_relative_and_encoded() {
-        let link = |from: &str, to: &str| link(&from.parse().unwrap(), &to.parse().unwrap());
-        assert_eq!(link("simple/a/index.html", "dist/a-1.0+x.whl"), "../../dist/a-1.0%2Bx.whl");
-        assert_eq!(
-            link("index.html", "o'dd & <é>/index.html"),
-            "o%27dd%20%26%20%3C%C3%A9%3E/index.html"
-        );
+    fn text_is_escaped() {
         assert_eq!(escape("<a \"b\" & 'c'>"), "&lt;a &quot;b&quot; &amp; &#39;c&#39;&gt;");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::{IndexError, json, page};
+use super::{IndexError, document};
 use crate::archive::Stage;
 use crate::names::RelPath;
 use crate::regular;
@@ -73,8 +73,5 @@ fn is_ours(path: &Path) -> bool {
         io::Read::read_to_end(&mut io::Read::take(regular::open(path)?, HEAD as u64), &mut head)?;
         Ok(head)
     };
-    let is_in = |head: Vec<u8>| {
-        [page::MARK, json::MARK].iter().any(|mark| String::from_utf8_lossy(&head).contains(mark))
-    };
-    head().is_ok_and(is_in)
+    head().is_ok_and(|head| document::is_ours(&head))
 }

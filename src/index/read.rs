@@ -1,5 +1,6 @@
 //! Reading a package: once, whatever its size, until it changes.
 
+use std::io;
 use std::path::Path;
 
 use fs_err as fs;
@@ -19,6 +20,23 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
     match Form::of_file(&name) {
         Some(Form::Wheel) => wheel(path).map(|(package, metadata)| (package, Some(metadata))),
         Some(Form::Sdist) | None => sdist(path, &name).map(|package| (package, None)),
+    }
+}
+
+/// No text beside a package is longer.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+/// Why a package is yanked, if a file beside it says so.
+pub(super) fn yanked(path: &Path) -> io::Result<Option<String>> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".yanked");
+    match regular::read(Path::new(&beside), LONGEST_TEXT) {
+        Ok(reason) => {
+            let reason = String::from_utf8_lossy(&reason);
+            Ok(Some(reason.split_whitespace().collect::<Vec<_>>().join(" ")))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

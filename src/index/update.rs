@@ -112,13 +112,7 @@ impl<'a> Update<'a> {
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
         let Some(known) = self.known(path)? else { return Ok(None) };
         self.new.packages.insert(path.clone(), known.clone());
-        let yanked = match regular::read(self.place(&beside(path, "yanked")?), LONGEST_TEXT) {
-            Ok(reason) => Some(
-                String::from_utf8_lossy(&reason).split_whitespace().collect::<Vec<_>>().join(" "),
-            ),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(source) => return Err(self.unreadable(source)),
-        };
+        let yanked = read::yanked(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
         Ok(Some(Listed {
             path: path.clone(),

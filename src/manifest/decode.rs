@@ -8,7 +8,7 @@ use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
     AllowIsaRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind,
-    Project, PromoteRule, Python, Rules,
+    Project, PromoteRule, Publishing, Python, Rules,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -30,6 +30,7 @@ mod package;
 mod project;
 mod projects_check;
 mod promote;
+mod publishing;
 mod python;
 mod readme;
 mod rules;
@@ -90,6 +91,7 @@ pub(super) fn manifest(
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
             promotions: file.promotions,
+            publishing: file.publishing,
             python: file.python,
             families,
             sources,
@@ -107,6 +109,7 @@ struct PackagesFile {
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
     promotions: Vec<PromoteRule>,
+    publishing: Publishing,
     python: Python,
 }
 
@@ -147,6 +150,7 @@ fn packages_file(
     let allowed_isas = nodes.every("allow-isa", |node| allow_isa::rules(node, &context)).concat();
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
+    let publishing = publishing::publishing(&mut nodes, &context);
     let python = source_projects(&mut nodes, &context);
     nodes.finish();
     let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
@@ -173,6 +177,7 @@ fn packages_file(
         system_libraries,
         missing_libraries,
         promotions,
+        publishing,
         python,
     })
 }

@@ -181,6 +181,7 @@ codes! {
     Cache "cache" "Packed files of earlier builds cannot be used."
     WheelRefused "wheel-refused" "The wheel cannot be read, or cannot be given the tag."
     IndexRefused "index-refused" "A package in the index is broken, or two have one name, or a page is somebody else's."
+    PublishRefused "publish-refused" "A package cannot be published: the store has other bytes, something that it requires is nowhere, or a page cannot be merged."
     Environment "environment" "The command line or the machine is at fault."
 }
 

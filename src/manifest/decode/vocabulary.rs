@@ -11,6 +11,7 @@ mod former;
 mod listing;
 mod package;
 mod promote;
+mod publishing;
 mod python;
 
 #[cfg(test)]
@@ -134,6 +135,9 @@ pub(super) const FILE: &[NodeSpec] = &[
     python::VARIABLE,
     python::EVERY,
     promote::PROMOTE,
+    publishing::SHELF,
+    publishing::AGGREGATE,
+    publishing::OUTSIDE,
     NodeSpec::new(
         "ignore",
         Arity::Any,

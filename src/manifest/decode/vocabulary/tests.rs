@@ -120,6 +120,9 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
             let lines = [("source", "source \"sample\"")];
             vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
         }
+        Some("shelf") => {
+            vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], word) + OTHERS]
+        }
         Some("promote") => {
             vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
         }

@@ -1,0 +1,107 @@
+//! `rockpack publish`: packages and their pages, into a store.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rockpack::index::IndexError;
+use rockpack::manifest::Publishing;
+use rockpack::names::normalized;
+use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
+use rockpack::source::{Code, Problem};
+use rockpack::store::{self, Access};
+use rockpack::text::{human_size, with_causes};
+
+use super::{Failure, environment, print};
+use crate::cli::{PublishArgs, PublishLayout};
+use crate::inputs;
+
+/// Publishes, and says each step.
+pub fn run(args: &PublishArgs) -> Result<(), Failure> {
+    let publishing = publishing(args)?;
+    let layout = match args.layout {
+        PublishLayout::PerPackage => Layout::of(Form::Projects),
+        PublishLayout::Flat => Layout::of(Form::Flat),
+        PublishLayout::V5 => Layout::of_manifest(&publishing, &args.stream),
+    };
+    let options = Options {
+        layout,
+        publishing,
+        time: args.upload_time,
+        outside: outside(args)?,
+        incomplete: args.incomplete,
+        dry_run: args.dry_run,
+        jobs: args.jobs,
+    };
+    super::repaired(&args.dir)?;
+    // Who only looks can do so where everybody may.
+    let access = if args.dry_run { Access::Any } else { Access::Signed };
+    let of_store = store::Options { access, ..store::Options::default() };
+    let bucket = store::open(&args.url, &of_store).map_err(|e| environment(with_causes(&e)))?;
+    let told = |step: &Step| drop(print(&line(step)));
+    let summary = publish::publish(&args.dir, &*bucket, &options, &told);
+    print(&said(args, &summary.map_err(|error| failure(&error))?))
+}
+
+/// What the manifest says of publishing. Only one layout needs it; for others, one that is not there says nothing.
+fn publishing(args: &PublishArgs) -> Result<Publishing, Failure> {
+    let is_here = Path::new("packages.kdl").exists();
+    if args.layout != PublishLayout::V5 && args.manifest.is_none() && !is_here {
+        return Ok(Publishing::default());
+    }
+    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    Ok(inputs::manifest::decode(&sources)?.publishing)
+}
+
+/// The projects that users get elsewhere.
+fn outside(args: &PublishArgs) -> Result<BTreeSet<String>, Failure> {
+    let name = |text: &String| {
+        let wrong = || environment(format!("--outside takes names of projects; `{text}` is none"));
+        normalized(text.trim()).ok_or_else(wrong)
+    };
+    args.outside.iter().map(name).collect()
+}
+
+fn line(step: &Step) -> String {
+    match step {
+        Step::Upload { key, size } => format!("upload    {key}  {}\n", human_size(*size)),
+        Step::Same { key } => format!("same      {key}\n"),
+        Step::Metadata { key } => format!("metadata  {key}\n"),
+        Step::Page { key, more } => format!("page      {key}  +{more}\n"),
+    }
+}
+
+fn said(args: &PublishArgs, summary: &Summary) -> String {
+    let Summary { uploaded, bytes, same, pages } = summary;
+    let done = if args.dry_run { "would be " } else { "" };
+    let size = human_size(*bytes);
+    format!(
+        "{uploaded} {done}uploaded, {size}; {same} there already; {pages} pages {done}written\n"
+    )
+}
+
+fn failure(error: &PublishError) -> Failure {
+    let problem = |code| Problem::error(code, with_causes(error));
+    let refused = problem(Code::PublishRefused);
+    let refused = match error {
+        PublishError::Packages(
+            IndexError::NotADirectory { .. } | IndexError::Read { .. } | IndexError::Stage(_),
+        )
+        | PublishError::Store(_)
+        | PublishError::Contended { .. }
+        | PublishError::Nothing(_) => return problem(Code::Environment).into(),
+        PublishError::Homeless(_) => {
+            refused.help("`shelf` lines of packages.kdl say where projects go")
+        }
+        PublishError::Packages(_) | PublishError::Page { .. } | PublishError::Key(_) => refused,
+        PublishError::OtherBytes(_) => {
+            refused.help("a name stands for the same bytes for ever: publish under another version")
+        }
+        PublishError::Incomplete(_) => refused.help(
+            "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
+        ),
+        PublishError::NoData { .. } => {
+            refused.help("publish to a place of its own, where rockpack makes the pages")
+        }
+    };
+    Failure::Problems(refused.into())
+}

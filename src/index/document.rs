@@ -1,0 +1,180 @@
+//! Pages as data: what they said before, and what is added to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::entry::Entry;
+use super::link::link;
+use super::{json, page};
+use crate::names::{RelPath, normalized};
+
+/// The page of a project, or of all packages of a directory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Files {
+    /// What the page is of: the project, or a title.
+    pub name: String,
+    /// What it names, in its order.
+    pub files: Vec<Entry>,
+}
+
+/// The page that leads to projects.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Projects(pub BTreeSet<String>);
+
+/// Why a page cannot be taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// It is no page in JSON.
+    #[error("it is no page of an index in JSON: {0}")]
+    NoPage(#[from] serde_json::Error),
+    /// A file name that stands for other bytes already.
+    #[error("it names `{0}` with another SHA-256")]
+    OtherBytes(String),
+    /// A name that no project has.
+    #[error("it names the project `{0}`, which is no name of one")]
+    Name(String),
+}
+
+#[derive(Deserialize)]
+struct AnyFiles {
+    files: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct AnyProjects {
+    projects: Vec<AnyProject>,
+}
+
+#[derive(Deserialize)]
+struct AnyProject {
+    name: String,
+}
+
+impl Files {
+    /// A page that names nothing yet.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), files: Vec::new() }
+    }
+
+    /// Reads a page in JSON, whoever wrote it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
+        let AnyFiles { files } = serde_json::from_slice(json)?;
+        Ok(Self { name: name.to_owned(), files })
+    }
+
+    /// Adds packages. What the page says of those that it has stays, upload time included, except that a package
+    /// can become yanked, and that what it did not say is filled in.
+    ///
+    /// # Errors
+    /// When a package has other bytes than the page says: then the page is as it was.
+    pub fn merge(&mut self, new: &[Entry]) -> Result<(), PageError> {
+        let old = std::mem::take(&mut self.files);
+        let mut files: BTreeMap<String, Entry> =
+            old.iter().map(|entry| (entry.filename.clone(), entry.clone())).collect();
+        for entry in new {
+            let there = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
+            if there.sha256().is_some_and(|there| Some(there) != entry.sha256()) {
+                self.files = old;
+                return Err(PageError::OtherBytes(entry.filename.clone()));
+            }
+            fill(there, entry);
+        }
+        self.files = files.into_values().collect();
+        self.files.sort_by_cached_key(|entry| {
+            let (project, version) = entry.project().unzip();
+            let version = version.and_then(|v| v.as_str().parse::<pep440_rs::Version>().ok());
+            (project, version, entry.filename.clone())
+        });
+        Ok(())
+    }
+
+    /// The page as JSON.
+    ///
+    /// # Errors
+    /// None that is known: texts and numbers can be written.
+    pub fn json(&self) -> serde_json::Result<String> {
+        let versions: Vec<_> = self.files.iter().filter_map(Entry::project).collect();
+        let mut seen = BTreeSet::new();
+        let versions: Vec<&str> = versions
+            .iter()
+            .map(|(_, version)| version.as_str())
+            .filter(|version| seen.insert(*version))
+            .collect();
+        json::project(&self.name, &versions, &self.files)
+    }
+
+    /// The page as HTML.
+    pub fn html(&self) -> String {
+        page::entries(&self.name, &self.files)
+    }
+}
+
+/// What a page did not say of a package and is known now.
+fn fill(there: &mut Entry, new: &Entry) {
+    if there.yanked.reason().is_none() {
+        there.yanked = new.yanked.clone();
+    }
+    if there.sha256().is_none() {
+        there.hashes.extend(new.hashes.clone());
+    }
+    there.size = there.size.or(new.size);
+    let fill = |there: &mut Option<_>, new: &Option<_>| {
+        if there.is_none() {
+            there.clone_from(new);
+        }
+    };
+    fill(&mut there.core_metadata, &new.core_metadata);
+    fill(&mut there.dist_info_metadata, &new.dist_info_metadata);
+    let fill = |there: &mut Option<_>, new: &Option<_>| {
+        if there.is_none() {
+            there.clone_from(new);
+        }
+    };
+    fill(&mut there.upload_time, &new.upload_time);
+    fill(&mut there.requires_python, &new.requires_python);
+}
+
+impl Projects {
+    /// Reads a page in JSON, whoever wrote it.
+    ///
+    /// # Errors
+    /// When it is none, or names something that is no project.
+    pub fn parse(json: &[u8]) -> Result<Self, PageError> {
+        let page: AnyProjects = serde_json::from_slice(json)?;
+        let name =
+            |project: AnyProject| normalized(&project.name).ok_or(PageError::Name(project.name));
+        page.projects.into_iter().map(name).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The page as JSON.
+    ///
+    /// # Errors
+    /// As [`Files::json`].
+    pub fn json(&self) -> serde_json::Result<String> {
+        json::root(self.0.iter().map(String::as_str))
+    }
+
+    /// The page as HTML, which has the pages of projects in directories beside it.
+    pub fn html(&self) -> String {
+        let pages = self.0.iter().map(|name| (format!("{name}/"), name.as_str()));
+        page::links("Simple index", pages)
+    }
+}
+
+/// Whether a page was made by this program, so that it may be replaced.
+pub fn is_ours(page: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]).into_owned();
+    [page::MARK, json::MARK].iter().any(|mark| head.contains(mark))
+}
+
+/// How much of a page is looked at for the mark of its maker.
+const HEAD: usize = 512;
+
+/// The relative URL of a file from a page beside which, or below whose directory, it lies.
+pub fn url(page: &RelPath, file: &RelPath) -> String {
+    link(page, file)
+}

@@ -1,0 +1,126 @@
+//! The packages of a directory, for somebody who makes pages elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::entry::Entry;
+use super::found::Found;
+use super::package::Package;
+use super::{IndexError, read};
+use crate::archive::Timestamp;
+use crate::names::{Form, RelPath, Requirement, normalized};
+use crate::package::{Metadata, PackageError, Sdist};
+use crate::version::Version;
+
+/// A package that lies in a directory.
+#[derive(Debug, Clone)]
+pub struct Local {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its file name.
+    pub file_name: String,
+    /// The project as URLs name it.
+    pub project: String,
+    /// Its version.
+    pub version: Version,
+    /// Its METADATA, if it is a wheel.
+    pub metadata: Option<Vec<u8>>,
+    /// What it requires, for whichever system and extra.
+    pub requires: Vec<Requirement>,
+    /// The extras that it offers.
+    pub extras: BTreeSet<String>,
+    package: Package,
+    yanked: Option<String>,
+}
+
+/// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one.
+///
+/// # Errors
+/// When one cannot be read, or two of one name have different bytes.
+pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
+    if !dir.is_dir() {
+        return Err(IndexError::NotADirectory { path: dir.to_owned() });
+    }
+    let mut seen: BTreeMap<String, (RelPath, Local)> = BTreeMap::new();
+    for path in Found::below(dir)?.packages {
+        let local = Local::read(&dir.join(path.as_str()))
+            .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
+        match seen.get(path.file_name()) {
+            Some((first, other)) if other.sha256() != local.sha256() => {
+                return Err(IndexError::Clash { first: first.clone(), second: path });
+            }
+            Some(_) => {}
+            None => drop(seen.insert(path.file_name().to_owned(), (path, local))),
+        }
+    }
+    Ok(seen.into_values().map(|(_, local)| local).collect())
+}
+
+impl Local {
+    fn read(path: &Path) -> Result<Self, PackageError> {
+        let (package, metadata) = read::package(path)?;
+        let yanked = read::yanked(path)?;
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut local = Self {
+            path: path.to_owned(),
+            project: package.project.clone(),
+            version: package.version.clone(),
+            metadata,
+            requires: Vec::new(),
+            extras: BTreeSet::new(),
+            package,
+            yanked,
+            file_name,
+        };
+        local.tell()?;
+        Ok(local)
+    }
+
+    /// Reads what it requires and offers. A selector that rockpack made finds that out where it is installed; it
+    /// carries all that it may find.
+    fn tell(&mut self) -> Result<(), PackageError> {
+        if let Some(bytes) = &self.metadata {
+            self.tell_of(&Metadata::parse(&String::from_utf8_lossy(bytes)));
+        } else if Form::of_file(&self.file_name) == Some(Form::Sdist) {
+            let sdist = Sdist::open(&self.path, |_, _| Ok(()))?;
+            if let Some(text) = sdist.pkg_info() {
+                self.tell_of(&Metadata::parse(text));
+            }
+            let facts = sdist.own_facts().unwrap_or_default();
+            self.requires.extend(requirements(&facts["requires"]));
+            for (extra, list) in facts["extras"].as_object().into_iter().flatten() {
+                self.extras.extend(normalized(extra));
+                self.requires.extend(requirements(list));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_of(&mut self, metadata: &Metadata) {
+        self.requires.extend(metadata.requirements().filter_map(Result::ok));
+        self.extras.extend(metadata.extras());
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        self.package.size
+    }
+
+    /// Its SHA-256, in hexadecimal digits.
+    pub fn sha256(&self) -> &str {
+        &self.package.sha256
+    }
+
+    /// What a page says of it, from which it is seen at `url`. Without a time, it was uploaded when its newest
+    /// member was made.
+    pub fn entry(&self, url: String, time: Option<Timestamp>) -> Entry {
+        let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
+        let yanked = self.yanked.as_deref();
+        Entry::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
+    }
+}
+
+fn requirements(list: &serde_json::Value) -> impl Iterator<Item = Requirement> {
+    let texts = list.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+    texts.filter_map(|text| text.parse().ok())
+}

@@ -1,0 +1,244 @@
+//! Publishing: packages of a directory go into a store, with the pages by which installers find them.
+//!
+//! In this order, so that whoever reads meanwhile finds what a page names, and whatever interrupts it leaves an
+//! index of whole packages:
+//!
+//! 1. everything is looked at: what the store has already, whether the same bytes, whether all that the packages
+//!    require is there. What is wrong is found here, before anything is written;
+//! 2. packages, each only if nothing is at its key. Equal bytes that are there are left alone;
+//! 3. the METADATA of wheels (PEP 658);
+//! 4. pages of projects: read, merged, and replaced if they are still what was read; what others require comes
+//!    before those who require it;
+//! 5. pages that lead to projects, and what is made of these.
+//!
+//! **Pages are merged, not made.** What a page says of packages that only the store has stays. The JSON is what
+//! is read and merged; the HTML is made from it, after its own tag was read, so that the last one who writes it
+//! has read the last JSON.
+//!
+//! **Again.** A run after an interrupted one does what is left, and after a complete one nothing.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::archive::Timestamp;
+use crate::index::{self, IndexError, Local, PageError};
+use crate::manifest::Publishing;
+use crate::names::{PathError, RelPath};
+use crate::store::{Bucket, StoreError};
+
+mod aggregate;
+mod closure;
+mod headers;
+mod layout;
+mod order;
+mod pages;
+mod pause;
+mod read;
+mod upload;
+mod workers;
+
+pub use closure::Unmet;
+pub use layout::{Form, Layout, Shelf, Takes};
+
+use closure::Closure;
+use layout::Placed;
+use pages::Pages;
+use upload::{Found, Survey};
+
+/// What to do, beyond the layout.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where packages and pages go.
+    pub layout: Layout,
+    /// When all packages were uploaded; without it, each when its newest member is from.
+    pub time: Option<Timestamp>,
+    /// Projects that users get elsewhere, as indexes compare them.
+    pub outside: BTreeSet<String>,
+    /// The same by the manifest's lines.
+    pub publishing: Publishing,
+    /// Publish although something that is required is nowhere.
+    pub incomplete: bool,
+    /// Look at everything, and write nothing.
+    pub dry_run: bool,
+    /// How many packages are on their way at once; one, if it is 0.
+    pub jobs: usize,
+}
+
+/// Something that is done, or that would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A package goes up.
+    Upload {
+        /// Its key.
+        key: RelPath,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// A package is there already, with the same bytes.
+    Same {
+        /// Its key.
+        key: RelPath,
+    },
+    /// The METADATA of a wheel goes up.
+    Metadata {
+        /// Its key.
+        key: RelPath,
+    },
+    /// A page is made or replaced.
+    Page {
+        /// Its key.
+        key: RelPath,
+        /// How many names it gets.
+        more: usize,
+    },
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Packages that went up.
+    pub uploaded: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packages that were there.
+    pub same: usize,
+    /// Pages that were written; others were right already.
+    pub pages: usize,
+}
+
+/// Why nothing was published, or not all.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// The packages cannot be read.
+    #[error(transparent)]
+    Packages(#[from] IndexError),
+    /// There are none.
+    #[error("there are no packages in {}", .0.display())]
+    Nothing(PathBuf),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A package that no part of the layout takes.
+    #[error("nothing says where `{0}` goes")]
+    Homeless(String),
+    /// Keys that have other bytes.
+    #[error("{} there with other bytes; nothing was written: {}", are(.0), .0.join(", "))]
+    OtherBytes(Vec<String>),
+    /// Requirements that nothing meets.
+    #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
+    Incomplete(Vec<Unmet>),
+    /// A page that cannot be read as data.
+    #[error(
+        "`{page}` in `{store}` names packages and has no `{data}` beside it, so that they would vanish"
+    )]
+    NoData {
+        /// The store.
+        store: String,
+        /// The page.
+        page: RelPath,
+        /// What says what is on it.
+        data: RelPath,
+    },
+    /// A page that cannot be merged.
+    #[error("cannot add to `{key}` in `{store}`")]
+    Page {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+        /// What is wrong with it.
+        source: PageError,
+    },
+    /// A page that others changed whenever it was to be replaced.
+    #[error(
+        "`{key}` in `{store}` was changed by others each of {tries} times that it was to be replaced"
+    )]
+    Contended {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+        /// How often it was tried.
+        tries: usize,
+    },
+    /// A key that cannot be.
+    #[error("a key is impossible")]
+    Key(#[from] PathError),
+}
+
+fn are<T>(list: &[T]) -> String {
+    match list.len() {
+        1 => "1 is".to_owned(),
+        count => format!("{count} are"),
+    }
+}
+
+fn lines(list: &[Unmet]) -> String {
+    list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Publishes the packages below `dir`. Each step is `told` before it is done, from several threads.
+///
+/// # Errors
+/// When a package is broken, the store has other bytes under a name, something that is required is nowhere, or
+/// a page is somebody else's: nothing is written then. When the store fails later, what is there is whole, and
+/// another run does the rest.
+pub fn publish(
+    dir: &Path,
+    bucket: &dyn Bucket,
+    options: &Options,
+    told: &(dyn Fn(&Step) + Sync),
+) -> Result<Summary, PublishError> {
+    let locals = index::packages(dir)?;
+    if locals.is_empty() {
+        return Err(PublishError::Nothing(dir.to_owned()));
+    }
+    let placed = options.layout.place(&locals, options.time)?;
+    let pages = Pages::new(bucket, &placed)?;
+    let survey = Survey { bucket, jobs: options.jobs };
+    let found = survey.look(&placed, |placed| pages.told(placed))?;
+    if !options.incomplete {
+        let unmet = Closure::new(bucket, options, &locals).check()?;
+        if !unmet.is_empty() {
+            return Err(PublishError::Incomplete(unmet));
+        }
+    }
+    let mut summary = counted(&placed, &found);
+    if options.dry_run {
+        Survey::tell(&placed, &found, told);
+        summary.pages = pages.tell(&order::of(&placed), told);
+        return Ok(summary);
+    }
+    survey.upload(&placed, &found, told)?;
+    survey.upload_metadata(&placed, told)?;
+    summary.pages = pages.write(&order::of(&placed), told)?;
+    if let Some((aggregate, stream)) = &options.layout.aggregate {
+        summary.pages += aggregate::write(&pages, &options.layout, aggregate, stream, told)?;
+    }
+    Ok(summary)
+}
+
+fn counted(placed: &[Placed<'_>], found: &[Found]) -> Summary {
+    let mut summary = Summary::default();
+    for (placed, found) in placed.iter().zip(found) {
+        match found {
+            Found::Nothing => {
+                summary.uploaded += 1;
+                summary.bytes += placed.local.size();
+            }
+            Found::Same => summary.same += 1,
+            Found::Other => {}
+        }
+    }
+    summary
+}
+
+/// The names of a package's file and of what lies beside it.
+fn beside(key: &RelPath, ending: &str) -> Result<RelPath, PathError> {
+    key.with_file_name(&format!("{}.{ending}", key.file_name()))
+}
+
+/// A package as an error names it.
+fn named(local: &Local) -> String {
+    local.file_name.clone()
+}

@@ -1,0 +1,33 @@
+//! What a store says with each object: types, and how long it may be kept.
+
+use crate::store::Headers;
+
+/// A package never changes under its name.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// A page may be a minute behind.
+const A_MINUTE: &str = "public, max-age=60";
+/// A page has to be asked for anew, also by caches between.
+const NEVER: &str = "no-cache, no-store, must-revalidate";
+
+/// Those of a package.
+pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {
+    let is_wheel = file_name.ends_with("whl");
+    let content_type = if is_wheel { "application/zip" } else { "application/gzip" };
+    Headers { content_type, cache_control: FOR_EVER, sha256: Some(sha256) }
+}
+
+/// Those of a wheel's METADATA.
+pub(super) fn metadata() -> Headers<'static> {
+    Headers { content_type: "text/plain; charset=utf-8", cache_control: FOR_EVER, sha256: None }
+}
+
+/// Those of a page.
+pub(super) fn page(name: &str, uncached: bool) -> Headers<'static> {
+    let content_type = match name {
+        "index.html" => "text/html; charset=utf-8",
+        "index.json" => "application/vnd.pypi.simple.v1+json",
+        _ => "application/json",
+    };
+    let cache_control = if uncached { NEVER } else { A_MINUTE };
+    Headers { content_type, cache_control, sha256: None }
+}

@@ -1,0 +1,156 @@
+//! Packages and their metadata.
+
+use super::layout::Placed;
+use super::workers::each;
+use super::{PublishError, Step, beside, headers};
+use crate::names::RelPath;
+use crate::regular;
+use crate::store::{Body, Bucket, Created, Object, StoreError};
+
+/// Looks at keys and fills them.
+pub(super) struct Survey<'a> {
+    pub(super) bucket: &'a dyn Bucket,
+    pub(super) jobs: usize,
+}
+
+/// What is at a package's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// The same bytes.
+    Same,
+    /// Others.
+    Other,
+}
+
+impl Survey<'_> {
+    /// Looks at the key of each package. `told` is the SHA-256 that a page says.
+    ///
+    /// # Errors
+    /// When some have other bytes: the error names them all.
+    pub(super) fn look(
+        &self,
+        placed: &[Placed<'_>],
+        told: impl Fn(&Placed<'_>) -> Option<String> + Sync,
+    ) -> Result<Vec<Found>, PublishError> {
+        let look = |placed| self.find(placed, told(placed).as_deref());
+        let found = each(placed, self.jobs, look)?;
+        let both = placed.iter().zip(&found);
+        let other = both.filter(|(_, found)| **found == Found::Other);
+        let other: Vec<String> = other.map(|(placed, _)| format!("`{}`", placed.key)).collect();
+        if other.is_empty() { Ok(found) } else { Err(PublishError::OtherBytes(other)) }
+    }
+
+    fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<Found, StoreError> {
+        let own = placed.local.sha256();
+        let Some(object) = self.bucket.head(&placed.key)? else {
+            // A page that names other bytes, which are gone, keeps their name.
+            let other = told.is_some_and(|told| told != own);
+            return Ok(if other { Found::Other } else { Found::Nothing });
+        };
+        if object.size != placed.local.size() || told.is_some_and(|told| told != own) {
+            return Ok(Found::Other);
+        }
+        self.compare(placed, &object)
+    }
+
+    /// Compares the bytes of an object that is as large as the package.
+    fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<Found, StoreError> {
+        let theirs = match &object.sha256 {
+            Some(sha256) => sha256.clone(),
+            None => sha256(self.bucket, placed)?,
+        };
+        Ok(if theirs == placed.local.sha256() { Found::Same } else { Found::Other })
+    }
+
+    /// Says what [`Survey::upload`] and [`Survey::upload_metadata`] would do.
+    pub(super) fn tell(placed: &[Placed<'_>], found: &[Found], told: &dyn Fn(&Step)) {
+        for (placed, found) in placed.iter().zip(found) {
+            told(&step(placed, *found));
+        }
+        for placed in placed.iter().zip(found).filter(|(_, found)| **found == Found::Nothing) {
+            if let (Some(_), Ok(key)) =
+                (&placed.0.local.metadata, beside(&placed.0.key, "metadata"))
+            {
+                told(&Step::Metadata { key });
+            }
+        }
+    }
+
+    /// Uploads packages where nothing is.
+    ///
+    /// # Errors
+    /// When the store fails, or somebody puts other bytes there meanwhile.
+    pub(super) fn upload(
+        &self,
+        placed: &[Placed<'_>],
+        found: &[Found],
+        told: &(dyn Fn(&Step) + Sync),
+    ) -> Result<(), PublishError> {
+        let pairs: Vec<_> = placed.iter().zip(found).collect();
+        each(&pairs, self.jobs, |(placed, found)| {
+            told(&step(placed, **found));
+            if **found == Found::Nothing { self.upload_one(placed) } else { Ok(()) }
+        })
+        .map(drop)
+    }
+
+    fn upload_one(&self, placed: &Placed<'_>) -> Result<(), PublishError> {
+        let headers = headers::package(&placed.local.file_name, placed.local.sha256());
+        let body = Body::File(&placed.local.path);
+        if self.bucket.create(&placed.key, body, &headers)? == Created::Created {
+            return Ok(());
+        }
+        // Somebody was faster, or an earlier try was done whose answer did not come.
+        match self.find(placed, None)? {
+            Found::Other => Err(PublishError::OtherBytes(vec![format!("`{}`", placed.key)])),
+            Found::Same | Found::Nothing => Ok(()),
+        }
+    }
+
+    /// Uploads the METADATA of wheels, where it is not already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn upload_metadata(
+        &self,
+        placed: &[Placed<'_>],
+        told: &(dyn Fn(&Step) + Sync),
+    ) -> Result<(), PublishError> {
+        each(placed, self.jobs, |placed| {
+            let Some(bytes) = &placed.local.metadata else { return Ok(()) };
+            let key = beside(&placed.key, "metadata")?;
+            let body = Body::Bytes(bytes);
+            if self.bucket.create(&key, body, &headers::metadata())? == Created::Created {
+                told(&Step::Metadata { key });
+            } else if !self.has(&key, bytes)? {
+                // The wheel's bytes are those that it is of: whatever else lies there is wrong.
+                self.bucket.put(&key, body, &headers::metadata())?;
+                told(&Step::Metadata { key });
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    fn has(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, StoreError> {
+        let there = self.bucket.get(key, None)?;
+        Ok(there.object.size == bytes.len() as u64
+            && there.bytes(self.bucket, bytes.len() as u64)? == bytes)
+    }
+}
+
+fn step(placed: &Placed<'_>, found: Found) -> Step {
+    let key = placed.key.clone();
+    match found {
+        Found::Nothing => Step::Upload { key, size: placed.local.size() },
+        Found::Same | Found::Other => Step::Same { key },
+    }
+}
+
+/// The SHA-256 of an object's bytes, which are fetched for that.
+fn sha256(bucket: &dyn Bucket, placed: &Placed<'_>) -> Result<String, StoreError> {
+    let sum = regular::sha256_of(bucket.get(&placed.key, None)?.body);
+    sum.map_err(|error| StoreError::of_read(bucket.name(), &placed.key, &error))
+}

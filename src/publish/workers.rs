@@ -1,0 +1,35 @@
+//! Several things at once.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Does `work` with each item on up to `jobs` threads, and gives the results in the order of the items. After the
+/// first error nothing more is begun.
+pub(super) fn each<'a, T: Sync, R: Send, E: Send>(
+    items: &'a [T],
+    jobs: usize,
+    work: impl Fn(&'a T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let next = Mutex::new(items.iter().enumerate());
+    let (failed, done) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let turn = || {
+        while !failed.load(Ordering::SeqCst) {
+            let item = next.lock().ok().and_then(|mut next| next.next());
+            let Some((number, item)) = item else { break };
+            let result = work(item);
+            failed.fetch_or(result.is_err(), Ordering::SeqCst);
+            if let Ok(mut done) = done.lock() {
+                done.push((number, result));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.clamp(1, items.len().max(1)) {
+            scope.spawn(turn);
+        }
+        turn();
+    });
+    let mut done = done.into_inner().unwrap_or_default();
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,106 @@
+//! Publishing into a store: what goes where, what is refused, and what is left of it when it is interrupted.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::archive::checksum::Sha256;
+use rockpack::publish::{Form, Layout, Options, Step, Summary, publish};
+use rockpack::store::{Bucket, Directory};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::index::packages::{sdist, wheel};
+
+#[path = "publishing/closure.rs"]
+mod closure;
+#[path = "publishing/command.rs"]
+mod command;
+#[path = "publishing/faults.rs"]
+mod faults;
+#[path = "publishing/pages.rs"]
+mod pages;
+#[path = "publishing/shelves.rs"]
+mod shelves;
+#[path = "publishing/together.rs"]
+mod together;
+
+const BOTH: [Form; 2] = [Form::Projects, Form::Flat];
+
+fn options(form: Form) -> Options {
+    Options { layout: Layout::of(form), jobs: 3, ..Options::default() }
+}
+
+/// Publishes what has to be fine, and tells the steps.
+fn published(dir: &Path, bucket: &dyn Bucket, options: &Options) -> (Summary, Vec<Step>) {
+    let steps = std::sync::Mutex::new(Vec::new());
+    let told = |step: &Step| steps.lock().unwrap().push(step.clone());
+    let summary = publish(dir, bucket, options, &told).unwrap();
+    (summary, steps.into_inner().unwrap())
+}
+
+fn json(path: &Path) -> Option<Value> {
+    fs::read(path).ok().map(|bytes| serde_json::from_slice(&bytes).unwrap())
+}
+
+fn list<'v>(page: &'v Value, name: &str) -> Vec<&'v Value> {
+    page[name].as_array().unwrap().iter().collect()
+}
+
+/// Checks an index in a directory: what it names is there, with the hashes that it says. Gives the names of files.
+fn whole(root: &Path, form: Form) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    match form {
+        Form::Flat => {
+            names.extend(whole_page(root, "packages.json"));
+        }
+        Form::Projects => {
+            let projects = json(&root.join("index.json"));
+            for project in projects.iter().flat_map(|page| list(page, "projects")) {
+                let place = root.join(project["name"].as_str().unwrap());
+                assert!(place.join("index.html").is_file(), "{project} is named and not there");
+                names.extend(whole_page(&place, "index.json"));
+            }
+        }
+    }
+    names
+}
+
+fn whole_page(place: &Path, data: &str) -> BTreeSet<String> {
+    let Some(page) = json(&place.join(data)) else { return BTreeSet::new() };
+    let names = list(&page, "files").into_iter().map(|file| {
+        let path = place.join(file["url"].as_str().unwrap().replace("%2B", "+"));
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(file["hashes"]["sha256"], Sha256::of(&bytes).to_string());
+        if let Some(hash) = file["core-metadata"]["sha256"].as_str() {
+            let metadata = fs::read(format!("{}.metadata", path.display())).unwrap();
+            assert_eq!(hash, Sha256::of(&metadata).to_string());
+        }
+        file["filename"].as_str().unwrap().to_owned()
+    });
+    names.collect()
+}
+
+/// Every file of a directory with its bytes.
+fn contents(root: &Path) -> Vec<(String, Vec<u8>)> {
+    let bucket = Directory::new(root);
+    let objects = bucket.list(None).unwrap();
+    let files = objects
+        .iter()
+        .map(|object| (object.key.to_string(), fs::read(root.join(object.key.as_str())).unwrap()));
+    files.collect()
+}
+
+/// A selector with two parts, one of which has a part itself.
+fn small_set(dir: &Path, version: &str) -> PathBuf {
+    let dir = dir.join(format!("set-{version}"));
+    let exactly = |name: &str| format!("{name}=={version}");
+    wheel(&dir, "a-selector", version, &[&exactly("b-part"), &exactly("c-part")]);
+    wheel(&dir, "b-part", version, &[]);
+    wheel(&dir, "c-part", version, &[&exactly("b-part")]);
+    sdist(&dir, "d-source", version);
+    dir
+}

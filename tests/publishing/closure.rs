@@ -1,0 +1,70 @@
+//! What is required has to be there.
+
+use super::*;
+
+fn refused(dir: &Path, root: &Path, options: &Options) -> String {
+    let before = contents(root);
+    let error = publish(dir, &Directory::new(root), options, &|_| ()).unwrap_err();
+    assert_eq!(contents(root), before, "nothing is written");
+    error.to_string()
+}
+
+#[test]
+fn half_a_set_is_refused() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join(format!("{form:?}")));
+        let options = options(form);
+        let (part, apart) = (set.join("b_part-1.0-py3-none-any.whl"), dir.path().join("apart"));
+        fs::create_dir_all(&apart).unwrap();
+        fs::rename(&part, apart.join(part.file_name().unwrap())).unwrap();
+        let said = refused(&set, &root, &options);
+        assert_eq!(
+            said,
+            "2 are nowhere; nothing was written:\n\
+             \x20 a_selector-1.0-py3-none-any.whl requires `b-part==1.0`: no `b-part` is in the directory or the store\n\
+             \x20 c_part-1.0-py3-none-any.whl requires `b-part==1.0`: no `b-part` is in the directory or the store"
+        );
+        // It may be there from before, in the version that is required.
+        wheel(&dir.path().join("old"), "b-part", "0.9", &[]);
+        published(&dir.path().join("old"), &Directory::new(&root), &options);
+        let said = refused(&set, &root, &options);
+        assert!(said.ends_with("requires `b-part==1.0`: of `b-part` there is only 0.9"), "{said}");
+        published(&apart, &Directory::new(&root), &options);
+        published(&set, &Directory::new(&root), &options);
+        assert_eq!(whole(&root, form).len(), 5);
+    }
+}
+
+#[test]
+fn requirements_are_followed_into_the_store() {
+    let dir = TempDir::new().unwrap();
+    let (root, first, second) =
+        (dir.path().join("store"), dir.path().join("first"), dir.path().join("second"));
+    let options = options(Form::Projects);
+    wheel(&first, "b-part", "1.0", &["gone"]);
+    published(&first, &Directory::new(&root), &Options { incomplete: true, ..options.clone() });
+    wheel(&second, "a-selector", "1.0", &["b-part"]);
+    let said = refused(&second, &root, &options);
+    assert!(said.contains("b_part-1.0-py3-none-any.whl requires `gone`: no `gone`"), "{said}");
+    let outside = Options { outside: ["gone".to_owned()].into(), ..options.clone() };
+    published(&second, &Directory::new(&root), &outside);
+}
+
+#[test]
+fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
+    let dir = TempDir::new().unwrap();
+    let (root, first, second) =
+        (dir.path().join("store"), dir.path().join("first"), dir.path().join("second"));
+    let options = options(Form::Projects);
+    wheel(&first, "b-part", "1.0", &[]);
+    published(&first, &Directory::new(&root), &options);
+    wheel(&second, "a-selector", "1.0", &["b-part[more]; sys_platform == 'win32'"]);
+    let said = refused(&second, &root, &options);
+    assert!(said.ends_with("requires `b-part[more]`: it has no extra `more`"), "{said}");
+    wheel(&second, "a-selector", "1.0", &["b-part"]);
+    fs::write(first.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
+    published(&first, &Directory::new(&root), &options);
+    let said = refused(&second, &root, &options);
+    assert!(said.contains("no `b-part` is in"), "{said}");
+}

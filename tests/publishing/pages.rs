@@ -1,0 +1,159 @@
+//! What pages say, and what stays of what they said.
+
+use super::*;
+
+#[test]
+fn steps_come_in_their_order_and_a_second_run_has_none() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    let options = Options { jobs: 1, ..options(Form::Projects) };
+    let dry = Options { dry_run: true, ..options.clone() };
+    let (would, told) = published(&set, &Directory::new(&root), &dry);
+    assert!(!root.exists());
+    let (did, steps) = published(&set, &Directory::new(&root), &options);
+    assert_eq!((would, told), (did, steps.clone()));
+    let said: Vec<String> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Upload { key, .. } => format!("upload {key}"),
+            Step::Metadata { key } => format!("metadata {key}"),
+            Step::Page { key, more } => format!("page {key} {more}"),
+            Step::Same { key } => format!("same {key}"),
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "upload a-selector/a_selector-1.0-py3-none-any.whl",
+            "upload b-part/b_part-1.0-py3-none-any.whl",
+            "upload c-part/c_part-1.0-py3-none-any.whl",
+            "upload d-source/d_source-1.0.tar.gz",
+            "metadata a-selector/a_selector-1.0-py3-none-any.whl.metadata",
+            "metadata b-part/b_part-1.0-py3-none-any.whl.metadata",
+            "metadata c-part/c_part-1.0-py3-none-any.whl.metadata",
+            // Parts first.
+            "page b-part/index.html 1",
+            "page c-part/index.html 1",
+            "page a-selector/index.html 1",
+            "page d-source/index.html 1",
+            "page index.html 4",
+        ]
+    );
+    let (again, steps) = published(&set, &Directory::new(&root), &options);
+    assert_eq!((again.uploaded, again.same, again.pages), (0, 4, 0));
+    assert!(steps.iter().all(|step| matches!(step, Step::Same { .. })));
+}
+
+#[test]
+fn pages_of_a_store_are_those_of_a_directory() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    wheel(&set, "b-part", "1.0+local.1", &[]);
+    fs::write(set.join("d_source-1.0.tar.gz.yanked"), "too old\n").unwrap();
+    published(&set, &Directory::new(&root), &options(Form::Projects));
+    // In a directory, `simple/{project}/` leads to where packages lie.
+    let local = dir.path().join("local");
+    for (key, bytes) in contents(&root) {
+        fs::create_dir_all(local.join(&key).parent().unwrap()).unwrap();
+        if !key.contains("index.") && !key.ends_with(".metadata") {
+            fs::write(local.join(key), bytes).unwrap();
+        }
+    }
+    fs::write(local.join("d-source/d_source-1.0.tar.gz.yanked"), "too old\n").unwrap();
+    rockpack::index::write(&local, rockpack::index::Layout::Simple, None).unwrap();
+    for page in
+        ["b-part/index.html", "b-part/index.json", "d-source/index.html", "d-source/index.json"]
+    {
+        let directory = page.split('/').next().unwrap();
+        let expected = fs::read_to_string(local.join("simple").join(page)).unwrap();
+        let expected = expected.replace(&format!("../../{directory}/"), "");
+        assert_eq!(fs::read_to_string(root.join(page)).unwrap(), expected, "{page}");
+    }
+}
+
+#[test]
+fn what_pages_say_of_other_packages_stays() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    fs::create_dir_all(root.join("b-part")).unwrap();
+    let theirs = r#"{"meta":{"api-version":"1.3"},"name":"b-part","versions":["0.9"],"files":[
+        {"filename":"b_part-0.9-py3-none-any.whl","url":"https://elsewhere/b_part-0.9-py3-none-any.whl",
+         "hashes":{"sha256":"ab","blake2b":"cd"},"size":7,"upload-time":"2001-02-03T04:05:06.789Z",
+         "requires-python":">=3.1","core-metadata":{"sha256":"ef"},"yanked":"broken","provenance":null,"x-y":[1]},
+        {"filename":"b_part-0.8-py3-none-any.whl","url":"b_part-0.8-py3-none-any.whl"}]}"#;
+    fs::write(root.join("b-part/index.json"), theirs).unwrap();
+    let set = small_set(dir.path(), "1.0");
+    published(&set, &Directory::new(&root), &options(Form::Projects));
+    let page = json(&root.join("b-part/index.json")).unwrap();
+    let files = list(&page, "files");
+    let theirs: Value = serde_json::from_str(theirs).unwrap();
+    assert_eq!(page["versions"], serde_json::json!(["0.8", "0.9", "1.0"]));
+    assert_eq!(files[1], &theirs["files"][0]);
+    assert_eq!(files[0]["url"], theirs["files"][1]["url"]);
+    let html = fs::read_to_string(root.join("b-part/index.html")).unwrap();
+    assert!(html.contains(
+        "<a href=\"https://elsewhere/b_part-0.9-py3-none-any.whl#sha256=ab\" data-requires-python=\"&gt;=3.1\" \
+         data-core-metadata=\"sha256=ef\" data-dist-info-metadata=\"sha256=ef\" data-yanked=\"broken\">"
+    ), "{html}");
+    assert!(html.contains("<a href=\"b_part-0.8-py3-none-any.whl\">"), "{html}");
+}
+
+#[test]
+fn upload_times_stay_and_packages_can_become_yanked() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    let at =
+        |seconds: &str| Options { time: Some(seconds.parse().unwrap()), ..options(Form::Flat) };
+    published(&set, &Directory::new(&root), &at("1000000000"));
+    wheel(&set, "b-part", "1.1", &[]);
+    fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
+    published(&set, &Directory::new(&root), &at("1100000000"));
+    fs::remove_file(set.join("b_part-1.0-py3-none-any.whl.yanked")).unwrap();
+    published(&set, &Directory::new(&root), &at("1200000000"));
+    let page = json(&root.join("packages.json")).unwrap();
+    let of = |name: &str| {
+        let files = list(&page, "files");
+        let file = *files.iter().find(|file| file["filename"] == name).unwrap();
+        (file["upload-time"].as_str().unwrap().to_owned(), file["yanked"].clone())
+    };
+    assert_eq!(of("b_part-1.0-py3-none-any.whl"), ("2001-09-09T01:46:40Z".into(), true.into()));
+    assert_eq!(of("b_part-1.1-py3-none-any.whl"), ("2004-11-09T11:33:20Z".into(), false.into()));
+}
+
+#[test]
+fn other_bytes_are_refused_before_anything_is_written() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    for form in BOTH {
+        let store = root.join(format!("{form:?}"));
+        published(&set, &Directory::new(&store), &options(form));
+        let before = contents(&store);
+        let other = dir.path().join("other");
+        wheel(&other, "b-part", "1.0", &["c-part"]);
+        wheel(&other, "e-new", "1.0", &[]);
+        let error = publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
+        let said = error.to_string();
+        assert!(said.starts_with("1 is there with other bytes; nothing was written: `"), "{said}");
+        assert!(said.contains("b_part-1.0-py3-none-any.whl`"), "{said}");
+        assert_eq!(contents(&store), before);
+        // Also when only the page remembers them.
+        let key = if form == Form::Flat { "" } else { "b-part/" };
+        fs::remove_file(store.join(format!("{key}b_part-1.0-py3-none-any.whl"))).unwrap();
+        publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
+    }
+}
+
+#[test]
+fn a_page_without_data_is_not_replaced() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    for (form, page) in [(Form::Flat, "index.html"), (Form::Projects, "b-part/index.html")] {
+        let store = root.join(format!("{form:?}"));
+        fs::create_dir_all(store.join("b-part")).unwrap();
+        fs::write(store.join(page), "<html><a href=\"x-1.0.tar.gz\">x</a></html>").unwrap();
+        let error = publish(&set, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
+        assert!(error.to_string().contains("so that they would vanish"), "{error}");
+        assert_eq!(contents(&store).len(), 1);
+        fs::write(store.join(page), "").unwrap();
+    }
+}

@@ -1,0 +1,107 @@
+//! Layout v5: products on shelves of their own, and the index above them.
+
+use serde_json::json as value;
+
+use super::command::{rockpack, text};
+use super::*;
+
+fn publish_v5(dir: &Path, dist: &str, more: &[&str]) -> Output {
+    let words = ["publish", dist, "store", "--layout", "v5", "--manifest", "built-in"];
+    rockpack(dir, &[&words[..], &["--stream", "nightly"], more].concat())
+}
+
+#[test]
+fn each_project_goes_to_its_shelf_and_routes_lead_there() {
+    let dir = TempDir::new().unwrap();
+    let at = |path: &str| dir.path().join("store/v5").join(path);
+    wheel(&dir.path().join("core"), "rocm-sdk-core", "1.0", &[]);
+    wheel(&dir.path().join("core"), "rocm-sdk-device-gfx942", "1.0", &["rocm-sdk-core==1.0"]);
+    wheel(&dir.path().join("torch"), "torch", "2.0+rocm1.0", &["rocm-sdk-core==1.0"]);
+    let early = publish_v5(dir.path(), "torch", &[]);
+    assert_eq!(early.status.code(), Some(1), "what it requires is on no shelf yet");
+    assert!(!at("").exists());
+    for dist in ["core", "torch"] {
+        let output = publish_v5(dir.path(), dist, &[]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    for (shelf, count) in [("rocm/core/whl-next", 2), ("rocm/pytorch/whl-next", 1)] {
+        assert_eq!(whole(&at(shelf), Form::Projects).len(), count);
+    }
+    let html = fs::read_to_string(at("rocm/pytorch/whl-next/torch/index.html")).unwrap();
+    assert!(html.contains("<a href=\"torch-2.0%2Brocm1.0-py3-none-any.whl#sha256="), "{html}");
+
+    let core = |package: &str| {
+        value!({"owner_path": "/rocm/core/whl-next/", "package": package,
+            "target": format!("/rocm/core/whl-next/{package}/")})
+    };
+    assert_eq!(
+        json(&at("rocm-whl-next-routes.json")).unwrap(),
+        value!({"schema_version": 2, "public_base": "/rocm/whl-next/", "stream": "nightly", "routes": [
+            core("rocm-sdk-core"), core("rocm-sdk-device-gfx942"),
+            {"owner_path": "/rocm/pytorch/whl-next/", "package": "torch", "target": "/rocm/pytorch/whl-next/torch/"},
+        ]})
+    );
+    let page = fs::read_to_string(at("rocm/whl-next/index.html")).unwrap();
+    for name in ["rocm-sdk-core", "rocm-sdk-device-gfx942", "torch"] {
+        assert!(page.contains(&format!("<a href=\"{name}/\">{name}</a>")), "{page}");
+    }
+    let found = json(&at("rocm-whl-next-validation.json")).unwrap();
+    assert_eq!(found["owners"]["/rocm/core/whl-next/"], 2);
+    assert_eq!(found["owners"]["/rocm/jax/whl-next/"], 0);
+    assert!(found["unpublished_packages"].as_array().unwrap().contains(&value!("torchvision")));
+    assert_eq!(found["counts"]["packages"], 3);
+}
+
+#[test]
+fn a_project_without_a_shelf_is_refused_and_one_on_a_wrong_shelf_is_told() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("other"), "left-pad", "1.0", &[]);
+    let output = publish_v5(dir.path(), "other", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("nothing says where `left_pad-1.0-py3-none-any.whl` goes"), "{said}");
+    assert!(said.contains("`shelf` lines"), "{said}");
+    assert!(!dir.path().join("store").exists());
+
+    wheel(&dir.path().join("torch"), "torch", "2.0", &[]);
+    let astray = dir.path().join("store/v5/rocm/pytorch/whl-next");
+    fs::create_dir_all(&astray).unwrap();
+    fs::write(astray.join("index.json"), r#"{"projects":[{"name":"rocm"},{"name":"left.pad"}]}"#)
+        .unwrap();
+    assert!(publish_v5(dir.path(), "torch", &[]).status.success());
+    let found = json(&dir.path().join("store/v5/rocm-whl-next-validation.json")).unwrap();
+    assert_eq!(found["unowned_packages"], value!(["left-pad", "rocm"]));
+    assert_eq!(found["packages"], value!(["torch"]));
+}
+
+#[test]
+fn the_manifest_says_what_users_get_elsewhere() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("dist"), "b-part", "1.0", &["numpy", "typing-extensions"]);
+    let manifest = dir.path().join("manifest");
+    fs::create_dir(&manifest).unwrap();
+    let text_of = "include \"built-in\"\noutside \"numpy\" \"typing-*\"\n";
+    fs::write(manifest.join("packages.kdl"), text_of).unwrap();
+    fs::write(manifest.join("families.kdl"), "include \"built-in\"\n").unwrap();
+    assert_eq!(rockpack(dir.path(), &["publish", "dist", "store"]).status.code(), Some(1));
+    let output = rockpack(dir.path(), &["publish", "dist", "store", "--manifest", "manifest"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn two_who_publish_at_once_lose_no_route() {
+    let dir = TempDir::new().unwrap();
+    let names = ["rocm", "torch", "triton", "jaxlib", "apex"];
+    for name in names {
+        wheel(&dir.path().join(name), name, "1.0", &[]);
+    }
+    std::thread::scope(|scope| {
+        for name in names {
+            scope.spawn(|| assert!(publish_v5(dir.path(), name, &[]).status.success()));
+        }
+    });
+    let routes = json(&dir.path().join("store/v5/rocm-whl-next-routes.json")).unwrap();
+    let found: BTreeSet<&str> =
+        list(&routes, "routes").iter().map(|route| route["package"].as_str().unwrap()).collect();
+    assert_eq!(found, BTreeSet::from(names));
+}

@@ -1,0 +1,65 @@
+//! Several who publish at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+#[test]
+fn those_who_publish_at_once_lose_nothing() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let sets: Vec<PathBuf> = (0..6)
+            .map(|n| small_set(&dir.path().join(format!("{form:?}-{n}")), &format!("1.{n}")))
+            .collect();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut most = 0;
+                while !ended.load(Ordering::SeqCst) {
+                    let names = whole(&root, form);
+                    assert!(names.len() >= most, "a name vanished");
+                    most = names.len();
+                }
+            });
+            let writers: Vec<_> = sets
+                .iter()
+                .map(|set| scope.spawn(|| published(set, &Directory::new(&root), &options(form))))
+                .collect();
+            for writer in writers {
+                writer.join().unwrap();
+            }
+            ended.store(true, Ordering::SeqCst);
+            reader.join().unwrap();
+        });
+        assert_eq!(whole(&root, form).len(), 6 * 4);
+        // The HTML says the same as the data.
+        let pages = match form {
+            Form::Flat => vec![root.join("index.html")],
+            Form::Projects => ["a-selector", "b-part", "c-part", "d-source"]
+                .map(|name| root.join(name).join("index.html"))
+                .to_vec(),
+        };
+        let links: usize = pages
+            .iter()
+            .map(|page| fs::read_to_string(page).unwrap().matches("<a href").count())
+            .sum();
+        assert_eq!(links, 6 * 4, "{form:?}");
+    }
+}
+
+#[test]
+fn equal_packages_from_two_who_publish_at_once_are_one() {
+    let dir = TempDir::new().unwrap();
+    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
+    let uploaded: usize = std::thread::scope(|scope| {
+        let both: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| published(&set, &Directory::new(&root), &options(Form::Projects)))
+            })
+            .collect();
+        both.into_iter().map(|one| one.join().unwrap().0.uploaded).sum()
+    });
+    assert!((4..=8).contains(&uploaded));
+    assert_eq!(whole(&root, Form::Projects).len(), 4);
+}
