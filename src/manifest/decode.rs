@@ -8,7 +8,7 @@ use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
     AllowIsaRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind,
-    Project, PromoteRule, Python, Rules,
+    Project, PromoteRule, Python, Rules, StoreRule,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -34,6 +34,7 @@ mod python;
 mod readme;
 mod rules;
 mod scope;
+mod store;
 mod text;
 mod vocabulary;
 
@@ -90,6 +91,7 @@ pub(super) fn manifest(
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
             promotions: file.promotions,
+            stores: file.stores,
             python: file.python,
             families,
             sources,
@@ -107,6 +109,7 @@ struct PackagesFile {
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
     promotions: Vec<PromoteRule>,
+    stores: Vec<StoreRule>,
     python: Python,
 }
 
@@ -147,6 +150,7 @@ fn packages_file(
     let allowed_isas = nodes.every("allow-isa", |node| allow_isa::rules(node, &context)).concat();
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
+    let stores = nodes.every("store", |node| store::rule(node, &context));
     let python = source_projects(&mut nodes, &context);
     nodes.finish();
     let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
@@ -173,6 +177,7 @@ fn packages_file(
         system_libraries,
         missing_libraries,
         promotions,
+        stores,
         python,
     })
 }

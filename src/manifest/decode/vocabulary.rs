@@ -12,6 +12,7 @@ mod listing;
 mod package;
 mod promote;
 mod python;
+mod store;
 
 #[cfg(test)]
 mod tests;
@@ -134,6 +135,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     python::VARIABLE,
     python::EVERY,
     promote::PROMOTE,
+    store::STORE,
     NodeSpec::new(
         "ignore",
         Arity::Any,
