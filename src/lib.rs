@@ -23,6 +23,8 @@
 //! * [`promote`] makes packages of another version out of those of a build.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
 //!   them on loopback.
+//! * [`store`] opens the places where artifacts come from and packages go to: directories, and, with the
+//!   feature `stores`, object stores.
 //! * [`demo`] makes a small artifact directory to try all of it on.
 //! * [`verify`] checks packages, whoever made them, by themselves and together.
 //!
@@ -66,6 +68,7 @@ mod schema {
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod source;
+pub mod store;
 pub mod target;
 pub mod text;
 pub mod verify;

@@ -51,6 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("promote", &["archive", "manifest", "package", "provenance", "recorded", "release"]),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
+    ("store", &[]),
     ("release", &[]),
     ("verify", &["archive", "binary", "device_code", "package", "plan", "policy", "review"]),
     ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),

@@ -1,0 +1,104 @@
+//! From what people write to a place.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
+
+use super::{ErrorKind, StoreError, is_url};
+
+/// Where objects are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a directory.
+    Directory(PathBuf),
+    /// Behind a URL, which has no secret in it.
+    Remote(String),
+}
+
+/// What URLs may begin with.
+const SCHEMES: &str = "file://, s3://, gs://, az://, https:// and http://";
+
+impl Place {
+    /// Reads a path or a URL.
+    ///
+    /// # Errors
+    /// When it is a URL of something else, or one with a password or a token in it, which would be seen in
+    /// processes, logs and histories.
+    pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
+        let Some((scheme, rest)) = text.split_once("://").filter(|_| is_url(text)) else {
+            return Ok(Self::Directory(text.into()));
+        };
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let shown = format!("{scheme}://{}{path}", host(authority));
+        let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &without_query(&shown), why);
+        if rest.contains(['?', '#']) {
+            return Err(invalid("a place has no query and no fragment"));
+        }
+        if authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) {
+            return Err(invalid(
+                "leave the password out: credentials come from variables of the environment",
+            ));
+        }
+        match scheme {
+            "file" if authority.is_empty() || authority == "localhost" => {
+                let path: Vec<u8> = percent_decode_str(path).collect();
+                Ok(Self::Directory(OsStr::from_bytes(&path).into()))
+            }
+            "file" => Err(invalid("a file:// URL has three slashes and then the path")),
+            _ if authority.is_empty() => Err(invalid("there is no bucket or host in it")),
+            "s3" | "gs" | "az" | "https" | "http" => {
+                Ok(Self::Remote(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err(invalid(&format!("places are directories and URLs: {SCHEMES}"))),
+        }
+    }
+}
+
+/// An authority without a user: that of `az://` is the container.
+fn host(authority: &str) -> String {
+    match authority.rsplit_once('@') {
+        Some((user, host)) if !user.contains(':') => format!("{user}@{host}"),
+        Some((_, host)) => host.to_owned(),
+        None => authority.to_owned(),
+    }
+}
+
+fn without_query(text: &str) -> String {
+    text.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_urls_are_told_apart() {
+        let place = |text| Place::parse(text).unwrap();
+        assert_eq!(place("out/dist"), Place::Directory("out/dist".into()));
+        assert_eq!(place("s3:odd"), Place::Directory("s3:odd".into()));
+        assert_eq!(place("file:///a%20b/c"), Place::Directory("/a b/c".into()));
+        for url in ["s3://b/p", "gs://b", "az://c@account/p", "https://h:1/p", "http://[::1]:1/p"] {
+            assert_eq!(place(url), Place::Remote(url.into()));
+        }
+        assert_eq!(place("s3://b/p/"), Place::Remote("s3://b/p".into()));
+    }
+
+    #[test]
+    fn what_is_no_place_is_refused_without_its_secret() {
+        for (text, expected) in [
+            ("ftp://h/p", "`ftp://h/p`: places are directories and URLs: file://,"),
+            ("s3:///p", "`s3:///p`: there is no bucket or host in it"),
+            ("file://host/p", "`file://host/p`: a file:// URL has three slashes"),
+            ("https://me:hunter2@h/p", "`https://h/p`: leave the password out"),
+            ("https://h/p?sig=hunter2", "`https://h/p`: a place has no query"),
+            ("https://h?sig=hunter2", "`https://h`: a place has no query"),
+        ] {
+            let error = Place::parse(text).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Invalid);
+            assert!(error.to_string().starts_with(expected), "{error}");
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A body that comes over the network, for readers that wait.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use tokio::runtime::Runtime;
+
+/// Reads pieces as they come. At most one is held.
+pub(super) struct Stream<F> {
+    runtime: Arc<Runtime>,
+    pieces: BoxStream<'static, object_store::Result<Bytes>>,
+    piece: Bytes,
+    said: F,
+}
+
+impl<F> Stream<F> {
+    /// Takes the pieces, and what makes a text of an error.
+    pub(super) fn new(
+        runtime: Arc<Runtime>,
+        pieces: BoxStream<'static, object_store::Result<Bytes>>,
+        said: F,
+    ) -> Self {
+        Self { runtime, pieces, piece: Bytes::new(), said }
+    }
+}
+
+impl<F: Fn(&object_store::Error) -> String> Read for Stream<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.piece.is_empty() {
+            match self.runtime.block_on(self.pieces.next()) {
+                Some(Ok(piece)) => self.piece = piece,
+                Some(Err(error)) => return Err(io::Error::other((self.said)(&error))),
+                None => return Ok(0),
+            }
+        }
+        let count = self.piece.len().min(buffer.len());
+        self.piece.copy_to_slice(&mut buffer[..count]);
+        Ok(count)
+    }
+}

@@ -1,0 +1,202 @@
+use super::*;
+
+const HEADERS: Headers<'static> = Headers { content_type: "", cache_control: "", sha256: None };
+
+fn key(text: &str) -> RelPath {
+    text.parse().unwrap()
+}
+
+fn read(bucket: &dyn Bucket, path: &str) -> Vec<u8> {
+    bucket.get(&key(path), None).unwrap().bytes(bucket, 1 << 20).unwrap()
+}
+
+fn directory() -> (tempfile::TempDir, Box<dyn Bucket>) {
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("file://{}/made/later", dir.path().display());
+    let bucket = open(&url, &Options::default()).unwrap();
+    (dir, bucket)
+}
+
+#[test]
+fn objects_are_made_once_and_replaced_by_comparison() {
+    let (_dir, bucket) = directory();
+    let at = key("a/b+c");
+    assert_eq!(bucket.head(&at).unwrap(), None);
+    let create = |bytes| bucket.create(&at, Body::Bytes(bytes), &HEADERS).unwrap();
+    assert_eq!(create(b"one"), Created::Created);
+    assert_eq!(create(b"two"), Created::Exists);
+    assert_eq!(read(&*bucket, "a/b+c"), b"one");
+
+    let was = bucket.head(&at).unwrap().unwrap();
+    assert_eq!((was.size, was.etag.is_some()), (3, true));
+    let replace = |bytes| bucket.replace(&was, Body::Bytes(bytes), &HEADERS).unwrap();
+    assert_eq!(replace(b"three"), Replaced::Replaced);
+    assert_eq!(replace(b"four"), Replaced::Changed);
+    assert_eq!(read(&*bucket, "a/b+c"), b"three");
+
+    bucket.delete(&at).unwrap();
+    bucket.delete(&at).unwrap();
+    assert_eq!(replace(b"five"), Replaced::Changed);
+    assert!(bucket.list(None).unwrap().is_empty());
+    bucket.put(&at, Body::Bytes(b"six"), &HEADERS).unwrap();
+    bucket.put(&at, Body::Bytes(b"seven"), &HEADERS).unwrap();
+    assert_eq!(read(&*bucket, "a/b+c"), b"seven");
+}
+
+#[test]
+fn bytes_come_whole_and_of_the_object_that_was_meant() {
+    let (dir, bucket) = directory();
+    let (at, file) = (key("x"), dir.path().join("file"));
+    fs_err::write(&file, b"0123456789").unwrap();
+    bucket.create(&at, Body::File(&file), &HEADERS).unwrap();
+    let etag = bucket.head(&at).unwrap().unwrap().etag;
+    assert_eq!(bucket.get_range(&at, 3..6, etag.as_deref()).unwrap(), b"345");
+    let short = bucket.get_range(&at, 8..12, None).unwrap_err().to_string();
+    assert!(short.starts_with("cannot read `x` in `"), "{short}");
+    let content = bucket.get(&at, None).unwrap();
+    assert_eq!(content.bytes(&*bucket, 9).unwrap_err().kind, ErrorKind::TooLarge);
+
+    bucket.put(&at, Body::Bytes(b"9876543210"), &HEADERS).unwrap();
+    assert_eq!(bucket.get(&at, etag.as_deref()).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(bucket.get_range(&at, 0..1, etag.as_deref()).unwrap_err().kind, ErrorKind::Changed);
+    assert_eq!(bucket.get(&key("y"), None).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(bucket.get(&key("x/y"), None).unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[test]
+fn lists_have_what_is_below_and_nothing_half_written() {
+    let (dir, bucket) = directory();
+    for path in ["b/2", "b/1", "bc/3", "a"] {
+        bucket.create(&key(path), Body::Bytes(path.as_bytes()), &HEADERS).unwrap();
+    }
+    fs_err::write(dir.path().join("made/later/b/.rockpack-object-1"), "").unwrap();
+    let keys = |below: Option<&str>| {
+        let objects = bucket.list(below.map(key).as_ref()).unwrap();
+        objects.iter().map(|object| object.key.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(None), ["a", "b/1", "b/2", "bc/3"]);
+    assert_eq!(keys(Some("b")), ["b/1", "b/2"]);
+    assert!(keys(Some("c")).is_empty());
+}
+
+#[test]
+fn of_many_who_create_or_replace_at_once_one_does() {
+    let (_dir, bucket) = directory();
+    let at = key("p/one");
+    let race = |act: &(dyn Fn(&[u8]) -> bool + Sync)| {
+        let bodies: Vec<Vec<u8>> = (0..8).map(|n| vec![n; 100_000]).collect();
+        std::thread::scope(|scope| {
+            let tries: Vec<_> = bodies.iter().map(|body| scope.spawn(|| act(body))).collect();
+            tries.into_iter().map(|t| t.join().unwrap()).filter(|won| *won).count()
+        })
+    };
+    let create =
+        |body: &[u8]| bucket.create(&at, Body::Bytes(body), &HEADERS).unwrap() == Created::Created;
+    assert_eq!(race(&create), 1);
+    let was = bucket.head(&at).unwrap().unwrap();
+    let replace = |body: &[u8]| {
+        bucket.replace(&was, Body::Bytes(body), &HEADERS).unwrap() == Replaced::Replaced
+    };
+    assert_eq!(race(&replace), 1);
+    assert_eq!(bucket.list(None).unwrap().len(), 1);
+}
+
+#[cfg(not(feature = "stores"))]
+#[test]
+fn a_url_without_the_feature_says_which() {
+    let error = open("s3://bucket/run", &Options::default()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(error.to_string().contains("without the feature `stores`"), "{error}");
+}
+
+/// A server that says what it is told to, and what it was asked.
+#[cfg(feature = "stores")]
+mod network {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread::JoinHandle;
+
+    use super::*;
+
+    fn options() -> Options {
+        let (pause, stall) = (Duration::from_millis(1), Duration::from_millis(300));
+        Options { retries: 2, pause, stall, ..Options::default() }
+    }
+
+    /// Answers one connection after the other. What an answer begins with `…` lets the client wait.
+    fn server(answers: Vec<&'static str>) -> (String, JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}/run", listener.local_addr().unwrap());
+        let asked = std::thread::spawn(move || {
+            let mut held = Vec::new();
+            let asked = answers.iter().map(|answer| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let lines: Vec<String> =
+                    lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+                let said = answer.trim_start_matches('…');
+                stream.write_all(said.as_bytes()).unwrap();
+                if said.len() < answer.len() {
+                    held.push(stream);
+                }
+                lines.join("\n")
+            });
+            asked.collect()
+        });
+        (url, asked)
+    }
+
+    const WHOLE: &str =
+        "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: \"e\"\r\nConnection: close\r\n\r\nabcdef";
+    const HALF: &str =
+        "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: \"e\"\r\nConnection: close\r\n\r\nabc";
+    const STALLED: &str =
+        "…HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: \"e\"\r\nConnection: close\r\n\r\nabc";
+    const REST: &str = "HTTP/1.1 206 Partial Content\r\nContent-Length: 3\r\nContent-Range: bytes 3-5/6\r\nETag: \"e\"\r\nConnection: close\r\n\r\ndef";
+    const BUSY: &str =
+        "HTTP/1.1 503 Slow Down\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecret";
+
+    #[test]
+    fn what_a_store_may_answer_better_is_asked_again() {
+        for answers in [
+            vec![WHOLE],
+            vec![BUSY, BUSY, WHOLE],
+            vec!["", WHOLE],
+            vec!["…", WHOLE],
+            vec![HALF, REST],
+            vec![STALLED, REST],
+        ] {
+            let (url, asked) = server(answers.clone());
+            let bucket = super::super::open(&url, &options()).unwrap();
+            assert_eq!(read(&*bucket, "a b+c"), b"abcdef", "{answers:?}");
+            let asked = asked.join().unwrap();
+            assert!(asked[0].starts_with("GET /run/a%20b"), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn what_stays_wrong_is_an_error_with_the_key() {
+        let other = REST.replace("\"e\"", "\"f\"").leak();
+        for (answers, expected) in [
+            (vec![BUSY, BUSY, BUSY], "503"),
+            (vec![HALF, other], ""),
+            (vec!["HTTP/1.1 404 None\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"], "404"),
+            (vec!["HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"], "403"),
+        ] {
+            let (url, asked) = server(answers.clone());
+            let bucket = super::super::open(&url, &options()).unwrap();
+            let read = bucket.get(&key("x"), None).and_then(|content| content.bytes(&*bucket, 99));
+            let error = read.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("cannot read `x` in `{url}`: ")), "{error}");
+            assert!(error.contains(expected), "{answers:?}: {error}");
+            asked.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_web_server_has_no_list() {
+        let bucket = super::super::open("http://127.0.0.1:9/x", &options()).unwrap();
+        let error = bucket.list(None).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+    }
+}

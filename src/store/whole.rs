@@ -1,0 +1,52 @@
+//! A body that comes whole or fails.
+
+use std::io::{self, Read};
+
+/// Reads a body of which it is known how many bytes it has: with fewer, reading fails; more are not read.
+pub(super) struct Whole<R> {
+    body: R,
+    left: u64,
+}
+
+impl<R> Whole<R> {
+    /// The body, which has to have `size` bytes.
+    pub(super) fn new(body: R, size: u64) -> Self {
+        Self { body, left: size }
+    }
+}
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        if most == 0 {
+            return Ok(0);
+        }
+        let count = self.body.read(&mut buffer[..most])?;
+        if count == 0 {
+            return Err(ends_early());
+        }
+        self.left -= count as u64;
+        Ok(count)
+    }
+}
+
+/// The error of a body with too few bytes.
+pub(super) fn ends_early() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it ends early")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_body_is_an_error_and_not_an_end() {
+        let read = |size| {
+            let mut bytes = Vec::new();
+            Whole::new(&b"abc"[..], size).read_to_end(&mut bytes).map(|_| bytes)
+        };
+        assert_eq!(read(3).unwrap(), b"abc");
+        assert_eq!(read(2).unwrap(), b"ab");
+        assert_eq!(read(4).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}
