@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Show what differs between two plans, manifests or builds
 ///
@@ -43,6 +43,9 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub catalog: Option<CatalogArgs>,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     #[command(flatten)]
     pub set: SetArgs,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Explain where a path goes, and why
 ///
@@ -21,6 +21,9 @@ pub struct ExplainArgs {
 
     #[command(flatten)]
     pub catalog: CatalogArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     #[command(flatten)]
     pub set: SetArgs,

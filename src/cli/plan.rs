@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
@@ -24,6 +24,9 @@ use super::{CatalogArgs, SetArgs};
 pub struct PlanArgs {
     #[command(flatten)]
     pub catalog: CatalogArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     #[command(flatten)]
     pub set: SetArgs,
