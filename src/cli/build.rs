@@ -58,15 +58,15 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    #[command(flatten)]
-    pub artifacts: ArtifactArgs,
-
     /// Accepted only to explain that a build needs the artifacts themselves
     #[arg(long, value_name = "FILE", hide = true)]
     pub catalog: Option<PathBuf>,
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     /// The Python that builds projects; it needs the modules build and pip [default: python3]
     #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]

@@ -45,10 +45,10 @@ pub struct DiffArgs {
     pub catalog: Option<CatalogArgs>,
 
     #[command(flatten)]
-    pub artifacts: ArtifactArgs,
+    pub set: SetArgs,
 
     #[command(flatten)]
-    pub set: SetArgs,
+    pub artifacts: ArtifactArgs,
 
     /// List every file
     #[arg(long, group = "form", help_heading = "Output")]

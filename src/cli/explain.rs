@@ -23,10 +23,10 @@ pub struct ExplainArgs {
     pub catalog: CatalogArgs,
 
     #[command(flatten)]
-    pub artifacts: ArtifactArgs,
+    pub set: SetArgs,
 
     #[command(flatten)]
-    pub set: SetArgs,
+    pub artifacts: ArtifactArgs,
 
     /// Print everything as JSON
     #[arg(long)]

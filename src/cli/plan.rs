@@ -26,10 +26,10 @@ pub struct PlanArgs {
     pub catalog: CatalogArgs,
 
     #[command(flatten)]
-    pub artifacts: ArtifactArgs,
+    pub set: SetArgs,
 
     #[command(flatten)]
-    pub set: SetArgs,
+    pub artifacts: ArtifactArgs,
 
     /// Accepted so that the command line of a build works for its plan; nothing is written there
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -25,17 +25,6 @@ pub struct ScanArgs {
     #[arg(long, value_name = "NAME", requires = "run", conflicts_with = "artifact_dir")]
     pub store: Option<String>,
 
-    #[command(flatten)]
-    pub artifacts: ArtifactArgs,
-
-    /// The system of the run, linux or windows, where --store has both [default: linux]
-    #[arg(long, value_parser = systems(), hide_possible_values = true, requires = "store", help_heading = "Artifacts")]
-    pub system: Option<System>,
-
-    /// Directory with packages.kdl, which says where --store is, or `built-in` [default: this directory, else built-in]
-    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Artifacts")]
-    pub manifest: Option<PathBuf>,
-
     /// File for the catalog, compressed when FILE ends in .zst or .xz [default: print it]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -47,6 +36,17 @@ pub struct ScanArgs {
     /// Name base directories that artifacts list and do not have
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
+
+    /// The system of the run, linux or windows, where --store has both [default: linux]
+    #[arg(long, value_parser = systems(), hide_possible_values = true, requires = "store", help_heading = "Artifacts")]
+    pub system: Option<System>,
+
+    /// Directory with packages.kdl, which says where --store is, or `built-in` [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Artifacts")]
+    pub manifest: Option<PathBuf>,
 }
 
 const SCAN_EXAMPLES: &str = "\

@@ -96,7 +96,7 @@ impl FromStr for StoreUrl {
             .iter()
             .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
         {
-            return error(format!("does not begin with {} and a name", SCHEMES.join(", ")));
+            return error(format!("begins with none of {}", SCHEMES.join(", ")));
         }
         for part in text.split('{').skip(1) {
             let name = part.split('}').next().unwrap_or_default();
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn an_address_has_a_scheme_and_a_run() {
         for (text, why) in [
-            ("bucket/{run}", "does not begin"),
-            ("s3://", "does not begin"),
-            ("ftp://a/{run}", "does not begin"),
+            ("bucket/{run}", "begins with none of"),
+            ("s3://", "begins with none of"),
+            ("ftp://a/{run}", "begins with none of"),
             ("s3://a/{runs}", "did you mean `{run}`?"),
             ("s3://a/{run", "`{run}`"),
             ("s3://a/", "no `{run}`"),
