@@ -109,7 +109,7 @@ pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
 pub fn decode(archives: &[PathBuf]) -> Measured {
     let size = |path: &PathBuf| fs::metadata(path).unwrap().len();
     let all = larger_first(archives.to_vec(), size);
-    let see = |_: &mut (), path: &PathBuf| {
+    let see = |(): &mut (), path: &PathBuf| {
         let mut decoder = zstd::Decoder::new(fs::File::open(path).unwrap()).unwrap();
         io::copy(&mut decoder, &mut io::sink()).unwrap();
     };

@@ -1,5 +1,6 @@
 //! Checksums of archives: what a sidecar says, and what the bytes are.
 
+use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
@@ -95,7 +96,11 @@ impl<R: Read> Hashed<R> {
     /// When it cannot be read.
     pub fn finish(mut self) -> io::Result<(u64, Checksum)> {
         io::copy(&mut self, &mut io::sink())?;
-        let digits = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = self.hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
         Ok((self.count, Checksum(digits)))
     }
 }

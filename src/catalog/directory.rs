@@ -57,8 +57,8 @@ impl Directory {
         if let Some(problem) = demands.lost(&keys) {
             return Err(problem.into());
         }
-        let archives = archives.into_iter().filter_map(|child| child.packed).collect();
-        let mut found = Self::unpack(archives, demands)?;
+        let archives: Vec<_> = archives.into_iter().filter_map(|child| child.packed).collect();
+        let mut found = Self::unpack(&archives, demands)?;
         found.roots.extend(directories.into_iter().map(|child| (child.id, child.path)));
         found.ignored = ignored;
         Ok(found)
@@ -69,7 +69,7 @@ impl Directory {
     ///
     /// # Errors
     /// All that is wrong with any of them; nothing of any of them can be used then.
-    pub fn unpack(archives: Vec<Box<dyn Packed>>, demands: &Demands) -> Result<Self, Problems> {
+    pub fn unpack(archives: &[Box<dyn Packed>], demands: &Demands) -> Result<Self, Problems> {
         let temporary = if archives.is_empty() {
             None
         } else {
@@ -80,7 +80,7 @@ impl Directory {
         };
         let unpacked = archives.par_iter().map(|packed| {
             let Some(temporary) = &temporary else { return Err(Problems::new()) };
-            unpacked(&**packed, temporary.path(), demands).map_err(|e| Problems::from(*e))
+            unpacked(&**packed, temporary.path(), demands).map_err(Problems::from)
         });
         let unpacked: Vec<_> = collect(unpacked.collect())?;
         let mut found = Self {
@@ -335,7 +335,7 @@ fn unpacked(
     packed: &dyn Packed,
     temporary: &Path,
     demands: &Demands,
-) -> Result<(ArtifactId, PathBuf, Taken), Box<Problem>> {
+) -> Result<(ArtifactId, PathBuf, Taken), Problem> {
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
     let to = temporary.join(id.to_string());

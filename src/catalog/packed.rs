@@ -52,6 +52,15 @@ pub struct Locked {
     pub lock: Lock,
     /// Nothing may be taken that it does not have.
     pub exact: bool,
+    /// Keys of archives that need not be there: nothing that is asked for is made of them.
+    pub spare: BTreeSet<String>,
+}
+
+impl Locked {
+    /// The keys of archives that have to be there.
+    pub fn needed(&self) -> impl Iterator<Item = &str> {
+        self.lock.keys().filter(|key| !self.spare.contains(*key))
+    }
 }
 
 /// An archive that was read to its end and is what its checksums say.
@@ -69,7 +78,7 @@ impl Demands {
     ///
     /// # Errors
     /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
-    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Checksum>, Box<Problem>> {
+    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Checksum>, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
         let text = packed.sidecar().map_err(|e| {
@@ -82,10 +91,10 @@ impl Demands {
         })?;
         match (locked, beside) {
             (Some(locked), Some(beside)) if locked.sha256 != beside => {
-                Err(Box::new(self.not_as_locked(packed, locked, beside.as_str())))
+                Err(self.not_as_locked(packed, locked, beside.as_str()))
             }
             (Some(locked), _) => Ok(Some(locked.sha256.clone())),
-            (None, None) if self.checksums => Err(Box::new(unchecked(&[packed.key()], true))),
+            (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
             (None, beside) => Ok(beside),
         }
     }
@@ -99,23 +108,23 @@ impl Demands {
         packed: &dyn Packed,
         expected: Option<&Checksum>,
         found: &LockedArchive,
-    ) -> Result<(), Box<Problem>> {
+    ) -> Result<(), Problem> {
         if let Some(locked) = self.locked(packed.key())?
             && locked != found
         {
             let found = format!("{} and {} bytes", found.sha256, found.size);
-            return Err(Box::new(self.not_as_locked(packed, locked, &found)));
+            return Err(self.not_as_locked(packed, locked, &found));
         }
         match expected.filter(|expected| **expected != found.sha256) {
-            Some(expected) => Err(Box::new(wrong(packed, expected, &found.sha256))),
+            Some(expected) => Err(wrong(packed, expected, &found.sha256)),
             None => Ok(()),
         }
     }
 
-    /// Keys that the lock file has and nobody else.
-    pub fn lost<'a>(&'a self, there: &BTreeSet<&str>) -> Option<Problem> {
+    /// Keys that the lock file has and that are needed, and nobody has.
+    pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
-        let lost: Vec<&str> = locked.lock.keys().filter(|key| !there.contains(key)).collect();
+        let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
         let first = lost.first()?;
         let more = match lost.len() - 1 {
             0 => String::new(),
@@ -125,15 +134,13 @@ impl Demands {
         Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
     }
 
-    fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Box<Problem>> {
+    fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Problem> {
         let Some(locked) = &self.lock else { return Ok(None) };
         let found = locked.lock.get(key);
         if found.is_none() && locked.exact {
             let what = format!("`{key}` is not in {}", locked.file);
             let problem = Problem::error(Code::NotAsLocked, what);
-            return Err(Box::new(
-                problem.help("leave --locked out to add what the file does not have"),
-            ));
+            return Err(problem.help("leave --locked out to add what the file does not have"));
         }
         Ok(found)
     }
@@ -196,11 +203,10 @@ pub(super) fn unpack(
     storage: Storage,
     to: &Path,
     demands: &Demands,
-) -> Result<Taken, Box<Problem>> {
-    let broken =
-        |e: &dyn std::error::Error| Box::new(Problem::error(Code::BrokenArchive, with_causes(e)));
+) -> Result<Taken, Problem> {
+    let broken = |e: &dyn std::error::Error| Problem::error(Code::BrokenArchive, with_causes(e));
     let expected = demands.expected(packed)?;
-    let unread = |e: io::Error| Box::new(Problem::error(Code::UnreadableArtifact, e.to_string()));
+    let unread = |e: io::Error| Problem::error(Code::UnreadableArtifact, e.to_string());
     let mut bytes = Hashed::new(packed.open().map_err(unread)?);
     let unpacked = archive::unpack(packed.key().to_owned(), &mut bytes, storage, to);
     if let Err(error) = &unpacked

@@ -36,8 +36,8 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
         verbose: false,
     };
     let run = artifacts::run(asked)?.ok_or_else(|| not_an_address(args))?;
-    let demands = artifacts::demands(&args.artifacts.demands)?;
-    let selection = artifacts::select(&run, asked.manifest, asked.request, &demands)?;
+    let demands = artifacts::demands(asked)?;
+    let selection = artifacts::select(&run, asked, &demands)?;
     if args.dry_run {
         tell(args, &FetchPlan::new(&run.address, &selection, &demands))?;
         return artifacts::check(&selection, &demands);
@@ -90,7 +90,7 @@ fn fetched(
 ) -> Result<Vec<Fetched>, Failure> {
     fs::create_dir_all(dir).map_err(|e| environment(e.to_string()))?;
     check_others(dir, selection)?;
-    fetch::check_room(archives, dir).map_err(|problem| Failure::Environment(*problem))?;
+    fetch::check_room(archives, dir).map_err(|problem| Failure::Environment(problem))?;
     let done = artifacts::with_progress(archives, &args.artifacts, |archives| {
         fetch::download(&archives, dir, demands)
     })?;

@@ -49,19 +49,19 @@ pub fn download(
     for result in fetched {
         match result {
             Ok(fetched) => all.push(fetched),
-            Err(problem) => problems.push(*problem),
+            Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched, Box<Problem>> {
+fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched, Problem> {
     let start = Instant::now();
     let expected = demands.expected(archive)?;
     let place = dir.join(archive.key());
     let unwritten = |e: &dyn std::fmt::Display| {
         let what = format!("cannot write {}: {e}", place.display());
-        Box::new(Problem::error(Code::Environment, what))
+        Problem::error(Code::Environment, what)
     };
     let kept = kept(archive, &place, expected.as_ref());
     let found = match &kept {
@@ -69,7 +69,7 @@ fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched
         None => fetch(archive, dir, &place, demands, expected.as_ref(), &unwritten)?,
     };
     demands.check(archive, expected.as_ref(), &found)?;
-    let text = archive.sidecar().map_err(unread)?;
+    let text = archive.sidecar().map_err(|e| unread(&e))?;
     let beside = dir.join(format!("{}{SIDECAR}", archive.key()));
     match text {
         Some(text) if fs::read_to_string(&beside).is_ok_and(|old| old == text) => {}
@@ -82,8 +82,8 @@ fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched
     Ok(Fetched { taken, kept: kept.is_some(), took: start.elapsed() })
 }
 
-fn unread(error: io::Error) -> Box<Problem> {
-    Box::new(Problem::error(Code::UnreadableArtifact, error.to_string()))
+fn unread(error: &io::Error) -> Problem {
+    Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
 /// What is there already, if it is what is expected.
@@ -108,15 +108,15 @@ fn fetch(
     place: &Path,
     demands: &Demands,
     expected: Option<&Checksum>,
-    unwritten: &dyn Fn(&dyn std::fmt::Display) -> Box<Problem>,
-) -> Result<LockedArchive, Box<Problem>> {
+    unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
+) -> Result<LockedArchive, Problem> {
     let mut file = temporary(dir).map_err(|e| unwritten(&e))?;
     let _registration = cleanup::path(file.path().to_owned());
-    let mut bytes = Hashed::new(archive.open().map_err(unread)?);
+    let mut bytes = Hashed::new(archive.open().map_err(|e| unread(&e))?);
     if let Err(error) = io::copy(&mut bytes, &mut file) {
-        return Err(if bytes.has_failed() { unread(error) } else { unwritten(&error) });
+        return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
     }
-    let (size, sha256) = bytes.finish().map_err(unread)?;
+    let (size, sha256) = bytes.finish().map_err(|e| unread(&e))?;
     let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
     demands.check(archive, expected, &found)?;
     file.as_file().sync_all().map_err(|e| unwritten(&e))?;
@@ -169,7 +169,7 @@ fn sweep(dir: &Path) {
 ///
 /// # Errors
 /// When it has not: how much is needed, and how much there is.
-pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Box<Problem>> {
+pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
     let is_there = |archive: &&RemoteArchive| {
         fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())
     };
@@ -180,5 +180,5 @@ pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Box<Prob
     }
     let (needed, room) = (human_size(needed), human_size(room));
     let what = format!("{} has room for {room}, and the archives have {needed}", dir.display());
-    Err(Box::new(Problem::error(Code::Environment, what)))
+    Err(Problem::error(Code::Environment, what))
 }

@@ -111,7 +111,7 @@ impl Selection {
         for archive in there {
             match needed.taken.get(&archive.id) {
                 Some(packages) => selected.push(Selected { packages: packages.clone(), ..archive }),
-                None => unneeded.push(no_package(archive.object)),
+                None => unneeded.push(no_package(&archive.object)),
             }
         }
         unneeded.sort_by(|a, b| a.key.cmp(&b.key));
@@ -151,7 +151,7 @@ impl Selection {
     }
 }
 
-fn no_package(object: Object) -> Unneeded {
+fn no_package(object: &Object) -> Unneeded {
     Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
 }
 

@@ -1,16 +1,18 @@
 //! Where artifacts are, what is demanded of them, and how they come here.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rockpack::catalog::{
-    self, Catalog, Demands, Directory, Lock, Locked, Packed, Source, Taken, unchecked,
+    self, Catalog, Demands, Directory, Lock, Locked, Packed, Source, Taken, archive_of, unchecked,
 };
 use rockpack::event::{Event, Reporter};
 use rockpack::fetch::{RemoteArchive, Selection};
 use rockpack::manifest::{Manifest, RunName, StoreRule};
 use rockpack::names::System;
 use rockpack::plan::Request;
+use rockpack::resolve;
 use rockpack::source::{Code, Problem, Problems, nearest};
 use rockpack::store::{self, Access, Bucket, ErrorKind, StoreError};
 
@@ -74,7 +76,7 @@ pub struct Run {
 
 /// Reads what the artifacts hold.
 pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
-    let demands = demands(&asked.args.demands)?;
+    let demands = demands(asked)?;
     let directory = match run(asked)? {
         Some(run) => unpacked(&run, asked, &demands)?,
         None => local(asked.place, &demands)?,
@@ -111,12 +113,12 @@ fn local(dir: Option<&Path>, demands: &Demands) -> Result<Directory, Failure> {
 
 /// The artifacts of a run, unpacked while they come.
 fn unpacked(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Directory, Failure> {
-    let selection = select(run, asked.manifest, asked.request, demands)?;
+    let selection = select(run, asked, demands)?;
     check(&selection, demands)?;
     let archives = selection.archives(&run.bucket);
     let done = with_progress(&archives, asked.args, |archives| {
-        let archives = archives.into_iter().map(|a| Box::new(a) as Box<dyn Packed>).collect();
-        Directory::unpack(archives, demands)
+        let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
+        Directory::unpack(&packed.collect::<Vec<_>>(), demands)
     })?;
     Ok(done?)
 }
@@ -141,18 +143,15 @@ pub fn with_progress<T: Send>(
 ///
 /// # Errors
 /// When the store cannot be asked, or there is no archive.
-pub fn select(
-    run: &Run,
-    manifest: Option<&Manifest>,
-    request: Option<&Request>,
-    demands: &Demands,
-) -> Result<Selection, Failure> {
-    let bucket = &*run.bucket;
-    let selection = match manifest.zip(request) {
+pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
+    let (bucket, args) = (&*run.bucket, asked.args);
+    let selection = match asked.manifest.zip(asked.request) {
         Some((manifest, request)) => {
             let request = Request { system: request.system.or(system_of(run)), ..request.clone() };
-            let locked = demands.lock.iter().flat_map(|locked| locked.lock.keys());
-            Selection::of_run(bucket, manifest, &request, &locked.collect::<Vec<_>>())
+            let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
+            // What has no list is asked for each key.
+            let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
+            pool.install(|| Selection::of_run(bucket, manifest, &request, &locked))
         }
         None => Selection::all(bucket),
     };
@@ -248,7 +247,8 @@ fn failed(error: &StoreError) -> Failure {
 ///
 /// # Errors
 /// When the lock file cannot be read, or `--locked` finds none.
-pub fn demands(args: &DemandArgs) -> Result<Demands, Failure> {
+pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
+    let args = &asked.args.demands;
     let file = lock_file(args);
     let lock = match file.as_deref().map(Lock::load) {
         None => None,
@@ -260,8 +260,22 @@ pub fn demands(args: &DemandArgs) -> Result<Demands, Failure> {
         Some(Ok(lock)) => Some(lock),
     };
     let name = file.map(|file| file.display().to_string()).unwrap_or_default();
-    let lock = lock.map(|lock| Locked { file: name, lock, exact: args.locked });
+    let lock = lock.map(|lock| {
+        let spare = spare(&lock, asked);
+        Locked { file: name, lock, exact: args.locked, spare }
+    });
     Ok(Demands { checksums: args.require_checksums, lock })
+}
+
+/// The locked archives that nothing which is asked for is made of.
+fn spare(lock: &Lock, asked: Asked<'_>) -> BTreeSet<String> {
+    let Some((manifest, request)) = asked.manifest.zip(asked.request) else {
+        return BTreeSet::new();
+    };
+    let ids: Vec<_> = lock.keys().filter_map(archive_of).collect();
+    let needed = resolve::needed(manifest, &ids, request);
+    let is_spare = |key: &&str| archive_of(key).is_none_or(|id| !needed.taken.contains_key(&id));
+    lock.keys().filter(is_spare).map(str::to_owned).collect()
 }
 
 fn lock_file(args: &DemandArgs) -> Option<PathBuf> {

@@ -57,10 +57,9 @@ pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> N
         let [kpack, legacy] = Mode::ALL.map(of);
         let lacks = |needed: &Needed| needed.problems.iter().count();
         return match lacks(&kpack).cmp(&lacks(&legacy)) {
-            std::cmp::Ordering::Less => kpack,
             std::cmp::Ordering::Greater => legacy,
             std::cmp::Ordering::Equal if lacks(&kpack) == 0 => both(kpack, legacy),
-            std::cmp::Ordering::Equal => kpack,
+            std::cmp::Ordering::Less | std::cmp::Ordering::Equal => kpack,
         };
     };
     of(mode)

@@ -84,6 +84,10 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
         &[&["build", "--artifact-dir", &*address, "--dest-dir", "o", "--locked"], &one[..]]
             .concat(),
     );
+    // What one is made of needs nothing of the other, wherever it is.
+    done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
+    let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
+    assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");
     fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
     let text = refused(dir, 1, &["fetch", &address, "-o", "all", "--locked"]);
     assert!(text.contains(&format!("rockpack.lock has `{KEY}`, which is not there")), "{text}");
