@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::regular::sha256;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::demo_tree;
 
 #[path = "fetch_command/checksums.rs"]
 mod checksums;
@@ -26,9 +27,7 @@ mod runs;
 /// A scratch directory with the demo artifacts as archives with sidecars in `store/17-linux`, as directories in
 /// `artifacts`, and a manifest that declares the store.
 fn scratch() -> TempDir {
-    let dir = TempDir::new().unwrap();
-    let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    let dir = demo_tree::scratch(true);
     let run = dir.path().join("store/17-linux");
     fs::create_dir_all(&run).unwrap();
     for entry in fs::read_dir(dir.path().join("artifacts")).unwrap() {
