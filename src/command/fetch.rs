@@ -90,7 +90,7 @@ fn fetched(
 ) -> Result<Vec<Fetched>, Failure> {
     fs::create_dir_all(dir).map_err(|e| environment(e.to_string()))?;
     check_others(dir, selection)?;
-    fetch::check_room(archives, dir).map_err(|problem| Failure::Environment(problem))?;
+    fetch::check_room(archives, dir).map_err(Failure::Environment)?;
     let done = artifacts::with_progress(archives, &args.artifacts, |archives| {
         fetch::download(&archives, dir, demands)
     })?;

@@ -134,15 +134,15 @@ fn only(problems: &Problems) -> String {
 }
 
 /// The archives of a run, which is a small one.
-fn archives(bucket: Arc<dyn Bucket>) -> Vec<RemoteArchive> {
-    let selection = Selection::all(&*bucket).unwrap();
-    let archives = selection.archives(&bucket);
+fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
+    let selection = Selection::all(&**bucket).unwrap();
+    let archives = selection.archives(bucket);
     archives.into_iter().filter(|archive| archive.key().starts_with("base")).collect()
 }
 
 /// What a download into `to` and unpacking say.
 fn tried(bucket: &Arc<dyn Bucket>, to: &Path) -> [String; 2] {
-    let archives = archives(bucket.clone());
+    let archives = archives(bucket);
     let demands = Demands::default();
     fs::create_dir_all(to).unwrap();
     let fetched = fetch::download(&archives, to, &demands).unwrap_err();
@@ -186,7 +186,7 @@ fn an_object_that_is_replaced_after_the_list_is_refused() {
     let scratch = scratch();
     let run = scratch.path().join("store/17-linux");
     let bucket: Arc<dyn Bucket> = Arc::new(store::Directory::new(&run));
-    let archives = archives(bucket.clone());
+    let archives = archives(&bucket);
     // Its sidecar is right too: only the list tells.
     fs::write(scratch.path().join("artifacts/base_lib_generic/artifact_manifest.txt"), "x\n")
         .unwrap();

@@ -40,13 +40,13 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
                 // A client that goes away is no failure of the server.
-                std::thread::spawn(move || drop(server.talk(stream)));
+                std::thread::spawn(move || drop(server.talk(&stream)));
             }
         });
         address
     }
 
-    fn talk(&self, stream: TcpStream) -> io::Result<()> {
+    fn talk(&self, stream: &TcpStream) -> io::Result<()> {
         let mut lines = BufReader::new(stream.try_clone()?);
         loop {
             let mut request = String::new();
@@ -60,7 +60,7 @@ impl Server {
                 let Some((name, value)) = line.trim().split_once(": ") else { break };
                 headers.insert(name.to_lowercase(), value.to_owned());
             }
-            if !self.answer(&stream, method, path.trim_start_matches('/'), &headers)? {
+            if !self.answer(stream, method, path.trim_start_matches('/'), &headers)? {
                 return Ok(());
             }
         }

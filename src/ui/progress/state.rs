@@ -54,7 +54,7 @@ impl State {
                 self.sample(now);
             }
             Event::OutputFinished { path, .. } | Event::ArchiveLeft { path } => {
-                self.flight.retain(|o| o.path != *path)
+                self.flight.retain(|o| o.path != *path);
             }
         }
     }
