@@ -8,7 +8,7 @@
 //! | option | |
 //! |---|---|
 //! | `--artifact-dir DIR` | the artifacts, unpacked; without it a tree of a few hundred kilobytes is made |
-//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, unchanged, library, isa, promote, plan, memory, written, scaling |
+//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
 //! | `--rounds N` | how often everything is measured \[3\]; the fastest run counts |
 //! | `--small` | one round, without today, max, devel and presets, which take minutes |
 //! | `--scratch DIR` | where all is written \[a temporary directory\]: three times the artifacts, and the packages |
@@ -32,6 +32,8 @@
 //!   is to read, hash and deflate it on all cores.
 //! * promote: the packages of the default build, as those of another version; against a copy of them that is
 //!   on the disk too.
+//! * archives: the artifacts as `.tar.zst` in a store, which is a directory (`file://`), against their decoding on all
+//!   cores and what packing takes, and against the same build of directories.
 //! * presets: the devel package alone, its archive as it is by default and in xz by each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 
@@ -45,6 +47,8 @@ use std::process::ExitCode;
 
 use fs_err as fs;
 
+#[path = "build/archives.rs"]
+mod archives;
 #[path = "build/bench.rs"]
 mod bench;
 #[path = "build/bounds.rs"]

@@ -13,19 +13,26 @@ use crate::elf::ElfFacts;
 use crate::names::{ArtifactName, Component, Family, RelPath};
 
 mod archive;
+mod checksum;
 mod digest;
 mod directory;
 mod duplicates;
 mod layout;
+mod lock;
 mod origin;
+mod packed;
 mod results;
 mod saved;
 mod scan;
 mod source;
 mod unpacked;
 
+pub use checksum::{Checksum, Hashed, SIDECAR};
 pub use directory::Directory;
+pub use layout::{archive_names, archive_of, sidecar_of};
+pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock};
 pub use origin::{BuildOrigin, SourcePin};
+pub use packed::{Demands, Locked, Packed, Taken, unchecked};
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::{read, scan};
 pub use source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};

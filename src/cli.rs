@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod artifacts;
 mod assemble;
 mod audit;
 mod build;
@@ -16,6 +17,7 @@ mod demo;
 mod diff;
 mod elf;
 mod explain;
+mod fetch;
 mod fmt;
 mod given;
 mod help;
@@ -33,6 +35,7 @@ mod sources;
 mod verify;
 mod version;
 
+pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
 pub use build::BuildArgs;
@@ -45,6 +48,7 @@ pub use demo::DemoArgs;
 pub use diff::DiffArgs;
 pub use elf::{CompareArgs, EditArgs, ElfArgs, ElfCommand, ShowArgs};
 pub use explain::ExplainArgs;
+pub use fetch::FetchArgs;
 pub use fmt::FmtArgs;
 pub use help::HelpArgs;
 pub use index::IndexArgs;
@@ -128,6 +132,7 @@ An option with [env: NAME] has the variable's value when the command line does n
 pub enum Command {
     Init(InitArgs),
     Version(VersionArgs),
+    Fetch(FetchArgs),
     Scan(ScanArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),

@@ -22,6 +22,7 @@ mod demo;
 mod diff;
 mod elf;
 mod explain;
+mod fetch;
 mod fmt;
 mod help;
 mod index;
@@ -47,6 +48,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Init(args) => init::run(args),
         Command::Version(args) => version::run(args),
+        Command::Fetch(args) => fetch::run(args),
         Command::Scan(args) => scan::run(args),
         Command::Check(args) => check::run(args),
         Command::Fmt(args) => fmt::run(args),

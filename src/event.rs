@@ -14,7 +14,19 @@ pub enum Event {
         /// Bytes read from the artifacts, all outputs together.
         bytes: u64,
     },
-    /// Writing one output has begun.
+    /// Archives of this many bytes will be read from a store.
+    FetchStarted {
+        /// How many.
+        archives: usize,
+        /// Their bytes, all together.
+        bytes: u64,
+    },
+    /// An archive is read no more, whatever came of it.
+    ArchiveLeft {
+        /// Its key.
+        path: RelPath,
+    },
+    /// Writing one output, or reading one archive, has begun.
     OutputStarted {
         /// Its path below the destination.
         path: RelPath,

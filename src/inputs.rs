@@ -3,7 +3,7 @@
 use rockpack::resolve;
 use std::path::Path;
 
-use rockpack::catalog::{self, Catalog, Directory, Source};
+use rockpack::catalog::Catalog;
 use rockpack::manifest::Manifest;
 use rockpack::names::{PlatformTagError, PlatformTags};
 use rockpack::plan::{Plan, Request, Sources};
@@ -11,10 +11,11 @@ use rockpack::source::{Code, Problem};
 use rockpack::source_build;
 use rockpack::text::with_causes;
 
-use crate::cli::{CatalogArgs, SetArgs};
+use crate::cli::SetArgs;
 use crate::failure::Failure;
 use crate::{builtin, ui};
 
+pub mod artifacts;
 pub mod cache;
 pub mod manifest;
 mod memory;
@@ -86,14 +87,9 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 
-/// What is in the artifacts: scanned from their directory, or as it was saved.
-pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
-    let Some(file) = &args.catalog else {
-        let dir = args.artifact_dir.as_deref().ok_or_else(|| {
-            Problem::usage(Code::Environment, "there is no artifact directory to read")
-        })?;
-        return scan(dir, verbose).map(|(catalog, _)| catalog);
-    };
+/// What is in the artifacts: as it was saved, or else scanned.
+pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catalog, Failure> {
+    let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {
         let problem = Problem::error(Code::BrokenCatalog, with_causes(&e)).help(format!(
             "{}`rockpack scan --artifact-dir DIR -o FILE` saves a catalog",
@@ -101,31 +97,8 @@ pub fn catalog(args: &CatalogArgs, verbose: bool) -> Result<Catalog, Failure> {
         ));
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }
     })?;
-    if verbose {
+    if asked.verbose {
         ui::show_absent_bases(&catalog);
     }
     Ok(catalog)
-}
-
-/// Scans an artifact directory; `verbose` tells what is absent in it.
-pub fn scan(dir: &Path, verbose: bool) -> Result<(Catalog, Box<dyn Source>), Failure> {
-    if !dir.is_dir() {
-        let what = if dir.exists() { "is not a directory" } else { "does not exist" };
-        return Err(Problem::error(
-            Code::Environment,
-            format!("artifact directory {} {what}", dir.display()),
-        )
-        .help(format!(
-            "{}--artifact-dir takes the directory that holds base_lib_generic and the like",
-            near(dir)
-        ))
-        .into());
-    }
-    // Which kinds of sources there are, is said here.
-    let source: Box<dyn Source> = Box::new(Directory::open(dir)?);
-    let catalog = catalog::read(&*source)?;
-    if verbose {
-        ui::show_absent_bases(&catalog);
-    }
-    Ok((catalog, source))
 }

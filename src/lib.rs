@@ -10,6 +10,7 @@
 //! * [`kdl`] reads and formats KDL, the language of the manifest.
 //! * [`manifest`] decodes the KDL files: what ships where, with the line of every rule.
 //! * [`catalog`] scans an artifact directory: paths, sizes, types, ELF facts.
+//! * [`fetch`] says which archives of a run in an object store packages need, and brings them here whole.
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
@@ -44,6 +45,7 @@ pub mod demo;
 pub mod device_code;
 pub mod event;
 pub mod execute;
+pub mod fetch;
 pub mod identity;
 pub mod index;
 pub mod kdl;

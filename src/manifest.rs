@@ -33,6 +33,7 @@ mod python;
 mod reader;
 mod readme;
 pub mod setting;
+mod store;
 mod template;
 mod warnings;
 
@@ -58,6 +59,7 @@ pub use python::{
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};
+pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
@@ -84,6 +86,8 @@ pub struct Manifest {
     pub promotions: Vec<PromoteRule>,
     /// Where packages go when they are published.
     pub publishing: Publishing,
+    /// Where the artifacts of runs are kept.
+    pub stores: Vec<StoreRule>,
     /// Source projects and finished wheels.
     pub python: Python,
     /// ISAs and the families they are in.

@@ -273,6 +273,7 @@ impl FromStr for Mode {
 
 /// The operating system that packages are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum System {
     /// `sys_platform == "linux"`.

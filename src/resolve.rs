@@ -24,6 +24,7 @@ mod licenses;
 mod links;
 mod marker;
 mod misplaced;
+mod needed;
 mod notes;
 mod only;
 mod ownership;
@@ -49,6 +50,7 @@ mod windows;
 
 pub use closure::{Closure, Found, InArtifact, Need, Resolved};
 pub use licenses::without_license_text;
+pub use needed::{Missing, Needed, needed, possible};
 
 /// Compiles `manifest` and `catalog` into a plan: targets, selection, ownership, placement,
 /// links, metadata, checks.

@@ -20,6 +20,7 @@ use rockpack::source::{Code, Problem, Problems, Severity, printable_lines};
 use rockpack::text::counted;
 
 mod closing;
+mod fetch;
 mod github;
 mod json;
 mod picture;
@@ -30,6 +31,7 @@ pub mod source_build;
 mod trace;
 
 pub use closing::closing_table;
+pub use fetch::{fetch_plan_text, fetched_table};
 pub use progress::Progress;
 pub use trace::write as write_trace;
 

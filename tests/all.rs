@@ -23,6 +23,7 @@ mod elf_stub;
 mod elf_verify;
 mod expected;
 mod explain_command;
+mod fetch_command;
 mod fmt_command;
 mod golden;
 mod help;

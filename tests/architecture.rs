@@ -37,6 +37,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cache", &["archive"]),
     ("plan", &["archive", "binary", "catalog", "manifest"]),
     ("resolve", &["binary", "catalog", "manifest", "plan", "policy", "target"]),
+    ("fetch", &["catalog", "event", "manifest", "plan", "resolve", "store"]),
     ("package", &["archive", "binary", "plan"]),
     ("review", &["binary", "catalog", "package", "plan"]),
     ("provenance", &["archive", "binary", "catalog", "manifest", "package", "plan", "resolve"]),
@@ -205,10 +206,10 @@ fn effects_stay_where_they_belong() {
             found.map(|path| format!("src/{}: `{stage}` is pure and uses `{path}`", file.path)),
         );
         if words.contains("rayon")
-            && !["catalog", "execute"].contains(&stage)
+            && !["catalog", "execute", "fetch"].contains(&stage)
             && !program.contains(stage)
         {
-            wrong.push(format!("src/{}: only scan and execute are parallel", file.path));
+            wrong.push(format!("src/{}: only scan, fetch and execute are parallel", file.path));
         }
         if (words.contains("println") || words.contains("eprintln")) && !program.contains(stage) {
             wrong.push(format!("src/{}: the library prints nothing", file.path));

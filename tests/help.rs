@@ -101,7 +101,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 fn what_there_is_no_help_on_is_refused_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
-        (&["help", "nothing-like-it"], "there is help on init, version, scan, check, fmt, plan,"),
+        (&["help", "nothing-like-it"], "there is help on init, version, fetch, scan, check, fmt,"),
         (&["help", "elf", "shwo"], "did you mean `show`?"),
         (&["help", "manifest", "artefact"], "did you mean `artifact`?"),
         (&["help", "plan", "--json"], "`rockpack help manifest`"),
@@ -284,7 +284,7 @@ fn the_manual_page_is_rendered_without_a_warning() {
         let words: Vec<&str> = plain.split_whitespace().collect();
         let plain = words.join(" ");
         for said in [
-            "rockpack plan [OPTIONS] <--artifact-dir <DIR>|--catalog <FILE>>",
+            "rockpack plan [OPTIONS] <--artifact-dir <DIR_OR_URL>|--store <NAME>|--catalog <FILE>>",
             "--json Print the whole plan",
             "rockpack build --artifact-dir artifacts --dest-dir out",
         ] {

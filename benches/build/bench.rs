@@ -9,6 +9,7 @@ use rockpack::catalog::{self, Directory};
 use rockpack::names::RelPath;
 use rockpack::plan::{Plan, Step};
 
+use super::archives;
 use super::bounds;
 use super::changed::{Changed, copy_tree};
 use super::content::{self, Source};
@@ -106,6 +107,8 @@ impl Bench {
                 self.build(&Build::new(&self.tree, &self.scratch.join("uncached")))
             }
             Subject::OneXz(preset) => self.one_xz(preset),
+            Subject::Decode => took(bounds::decode(&self.archives()?)),
+            Subject::Archives => self.of_archives(),
             Subject::Devel => self.devel(None),
             Subject::Xz(preset) => self.devel(Some(preset)),
             Subject::Copy => self.copy(false),
@@ -238,6 +241,17 @@ impl Bench {
     fn devel(&self, xz: Option<u32>) -> Result<Outcome, String> {
         let (dest, (package, _)) = (self.scratch.join("devel"), self.archive()?);
         self.build(&Build { xz, only: Some(package), ..Build::new(&self.tree, &dest) })
+    }
+
+    /// The artifacts as archives, which are made where they are not there.
+    fn archives(&self) -> Result<Vec<PathBuf>, String> {
+        archives::packed(&self.tree, &self.scratch.join("archives"))
+    }
+
+    fn of_archives(&self) -> Result<Outcome, String> {
+        self.archives()?;
+        let place = format!("file://{}", self.scratch.join("archives").display());
+        self.build(&Build::new(Path::new(&place), &self.scratch.join("of-archives")))
     }
 
     fn copy(&self, to_disk: bool) -> Result<Outcome, String> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fs_err as fs;
@@ -103,6 +103,17 @@ pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
     });
     fs::remove_dir_all(dir).unwrap();
     measured
+}
+
+/// Every byte that is in archives, decoded.
+pub fn decode(archives: &[PathBuf]) -> Measured {
+    let size = |path: &PathBuf| fs::metadata(path).unwrap().len();
+    let all = larger_first(archives.to_vec(), size);
+    let see = |(): &mut (), path: &PathBuf| {
+        let mut decoder = zstd::Decoder::new(fs::File::open(path).unwrap()).unwrap();
+        io::copy(&mut decoder, &mut io::sink()).unwrap();
+    };
+    Measured::of(|| on_all_cores(&all, || (), see))
 }
 
 /// Which file goes where: the output's number and the offset in it.

@@ -35,6 +35,10 @@ pub enum Subject {
     Devel,
     /// The same with its archive in xz.
     Xz(u32),
+    /// The artifacts' own archives, decoded.
+    Decode,
+    /// A build of these archives, without cache.
+    Archives,
     /// A copy of the archives.
     Copy,
     /// The same, down to the disk.

@@ -49,7 +49,7 @@ pub fn rows(presets: &[u32]) -> Vec<Row> {
     ];
     rows.push(Row { slow: true, ..devel(presets) });
     rows.push(Row { slow: true, ..self::presets() });
-    rows.extend([unchanged(), library(), variant(), promote(), plan()]);
+    rows.extend([archives(), unchanged(), library(), variant(), promote(), plan()]);
     rows.extend([memory(), written(), scaling()]);
     rows
 }
@@ -251,6 +251,29 @@ fn unchanged() -> Row {
             bound,
             AtMost(1.0),
         )])
+    })
+}
+
+fn archives() -> Row {
+    let needs = [
+        Subject::Cat,
+        Subject::Deflate(Default),
+        Subject::Decode,
+        Subject::Uncached,
+        Subject::Archives,
+    ];
+    Row::new("archives", &needs, |results| {
+        let time = results.time(Subject::Archives)?;
+        let seconds = |subject| results.time(subject).map(Quantity::value);
+        let decoding = seconds(Subject::Decode)?;
+        let work = decoding + seconds(Subject::Deflate(Default))?;
+        let bound = Quantity::Seconds(work.max(seconds(Subject::Cat)?));
+        let same = Quantity::Seconds(seconds(Subject::Uncached)? + decoding);
+        let against = "decode + deflate in memory, or read";
+        Ok(vec![
+            Line::multiple("build of archives in a store", time, against, bound, AtMost(1.25)),
+            Line::multiple("", time, "build of directories + decode", same, AtMost(1.15)),
+        ])
     })
 }
 

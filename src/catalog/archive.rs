@@ -14,7 +14,6 @@ use tar::EntryType;
 
 use super::layout::{MANIFEST, Storage};
 use crate::names::RelPath;
-use crate::regular;
 
 /// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
 const MEMORY: u64 = 160 << 20;
@@ -54,18 +53,14 @@ pub(super) enum UnpackError {
     Write { archive: String, member: RelPath, source: io::Error },
 }
 
-/// Unpacks the file `archive` into the directory `to`, which has to exist and be empty.
-pub(super) fn unpack_file(archive: &Path, storage: Storage, to: &Path) -> Result<(), UnpackError> {
-    let name = archive.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    match regular::open(archive) {
-        Ok(file) => unpack(name, file, storage, to),
-        Err(source) => Err(UnpackError::Read { archive: name, source }),
-    }
-}
-
-/// Unpacks the archive of this name, whose bytes come in order, into `to`: one that has its artifacts
-/// elsewhere needs no file of them here.
-fn unpack(name: String, packed: impl Read, storage: Storage, to: &Path) -> Result<(), UnpackError> {
+/// Unpacks the archive of this name, whose bytes come in order, into `to`, which has to exist and be
+/// empty: one that has its artifacts elsewhere needs no file of them here.
+pub(super) fn unpack(
+    name: String,
+    packed: impl Read,
+    storage: Storage,
+    to: &Path,
+) -> Result<(), UnpackError> {
     let read_error = |source| UnpackError::Read { archive: name.clone(), source };
     let left = Rc::new(Cell::new(HEADERS));
     let bytes =

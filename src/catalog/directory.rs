@@ -1,6 +1,6 @@
 //! Artifacts in a directory of this machine: as directories, or as archives that are unpacked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -10,37 +10,114 @@ use fs_err as fs;
 use rayon::prelude::*;
 use walkdir::WalkDir;
 
+use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
+use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
 use super::results::{collect, unreadable};
 use super::source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::Unpacked;
-use super::{ArtifactId, Ignored, Origin, archive};
+use super::{ArtifactId, Ignored, Origin};
 use crate::binary::ReadAt;
 use crate::identity::{FileState, Identity};
 use crate::names::RelPath;
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
-use crate::text::with_causes;
 
 /// The artifact directory on this machine; archives are unpacked beside it for as long as this lives.
 #[derive(Debug)]
 pub struct Directory {
     roots: BTreeMap<ArtifactId, PathBuf>,
     ignored: Vec<Ignored>,
+    /// The archives that were unpacked.
+    taken: Vec<Taken>,
     // Held so that what was unpacked vanishes with it.
     _unpacked: Option<Unpacked>,
 }
 
 impl Directory {
     /// Finds the artifacts in `dir`. Archives are unpacked below the system's temporary directory
-    /// (`TMPDIR`).
+    /// (`TMPDIR`), and checked with the checksums beside them.
     ///
     /// # Errors
-    /// When `dir` cannot be read or has no artifact, or an archive is broken.
+    /// When `dir` cannot be read or has no artifact, or an archive is broken or not what its checksum says.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
+        Self::open_with(dir, &Demands::default())
+    }
+
+    /// The same, with what is demanded of archives.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and when an archive is not as demanded.
+    pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         let (children, ignored) = children(dir)?;
-        let (roots, unpacked) = roots(&children)?;
-        Ok(Self { roots, ignored, _unpacked: unpacked })
+        let (archives, directories): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|child| child.packed.is_some());
+        let keys: BTreeSet<&str> =
+            archives.iter().filter_map(|child| Some(child.packed.as_ref()?.key())).collect();
+        if let Some(problem) = demands.lost(&keys) {
+            return Err(problem.into());
+        }
+        let archives: Vec<_> = archives.into_iter().filter_map(|child| child.packed).collect();
+        let mut found = Self::unpack(&archives, demands)?;
+        found.roots.extend(directories.into_iter().map(|child| (child.id, child.path)));
+        found.ignored = ignored;
+        Ok(found)
+    }
+
+    /// Unpacks archives, wherever they are, below the system's temporary directory (`TMPDIR`): as many side by
+    /// side as the pool of the caller has threads.
+    ///
+    /// # Errors
+    /// All that is wrong with any of them; nothing of any of them can be used then.
+    pub fn unpack(archives: &[Box<dyn Packed>], demands: &Demands) -> Result<Self, Problems> {
+        let temporary = if archives.is_empty() {
+            None
+        } else {
+            Some(Unpacked::new().map_err(|e| {
+                let what = format!("cannot make a temporary directory: {e}");
+                Problem::error(Code::Environment, what)
+            })?)
+        };
+        let unpacked = archives.par_iter().map(|packed| {
+            let Some(temporary) = &temporary else { return Err(Problems::new()) };
+            unpacked(&**packed, temporary.path(), demands).map_err(Problems::from)
+        });
+        let unpacked: Vec<_> = collect(unpacked.collect())?;
+        let mut found = Self {
+            roots: BTreeMap::new(),
+            ignored: Vec::new(),
+            taken: Vec::new(),
+            _unpacked: temporary,
+        };
+        for (id, root, taken) in unpacked {
+            found.roots.insert(id, root);
+            found.taken.push(taken);
+        }
+        found.taken.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
+        Ok(found)
+    }
+
+    /// The archives that were unpacked, sorted by key.
+    pub fn taken(&self) -> &[Taken] {
+        &self.taken
+    }
+
+    /// Artifacts that are directories: nothing has checksums of them.
+    pub fn directories(&self) -> impl Iterator<Item = &ArtifactId> {
+        let is_packed = |id: &ArtifactId| {
+            let of = |taken: &Taken| {
+                layout::parse_child(&taken.archive.key, false).is_ok_and(|(of, _)| of == *id)
+            };
+            self.taken.iter().any(of)
+        };
+        self.roots.keys().filter(move |id| !is_packed(id))
+    }
+
+    /// What is doubtful: archives that nobody vouches for.
+    pub fn warnings(&self) -> Problems {
+        let unvouched = self.taken.iter().filter(|taken| !taken.vouched);
+        let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
+        if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
     /// The file that has the bytes of `origin`; `None` for an artifact that is not here.
@@ -182,15 +259,16 @@ impl OpenFile for Opened {
 
 struct Child {
     id: ArtifactId,
-    storage: Storage,
     path: PathBuf,
+    /// What an archive is.
+    packed: Option<Box<dyn Packed>>,
 }
 
 fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     let cannot = |e: std::io::Error| {
         Problem::error(Code::UnreadableArtifact, format!("cannot read the artifact directory: {e}"))
     };
-    let (mut children, mut ignored) = (Vec::new(), Vec::new());
+    let (mut children, mut ignored, mut sidecars) = (Vec::new(), Vec::new(), BTreeMap::new());
     for entry in fs::read_dir(dir).map_err(cannot)? {
         let entry = entry.map_err(cannot)?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -201,11 +279,26 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
             }
             Err(e) => return Err(cannot(e).into()),
         };
-        match parsed {
-            Ok((id, storage)) => children.push(Child { id, storage, path: entry.path() }),
-            Err(reason) => ignored.push(Ignored { name, reason }),
+        match (parsed, name.strip_suffix(SIDECAR)) {
+            (Ok((id, storage)), _) => children.push((id, storage, entry.path(), name)),
+            (Err(_), Some(of)) => _ = sidecars.insert(of.to_owned(), (entry.path(), name)),
+            (Err(reason), None) => ignored.push(Ignored { name, reason }),
         }
     }
+    let mut sidecar = |key: &str| sidecars.remove(key).map(|(path, _)| path);
+    let mut children: Vec<Child> = children
+        .into_iter()
+        .map(|(id, storage, path, key)| {
+            let local = || LocalArchive { sidecar: sidecar(&key), path: path.clone(), key };
+            let packed =
+                (storage != Storage::Directory).then(|| Box::new(local()) as Box<dyn Packed>);
+            Child { id, path, packed }
+        })
+        .collect();
+    ignored.extend(sidecars.into_values().map(|(_, name)| Ignored {
+        name,
+        reason: "a checksum of an archive that is not here".to_owned(),
+    }));
     children.sort_by(|a, b| a.id.cmp(&b.id));
     ignored.sort_by(|a, b| a.name.cmp(&b.name));
     if children.is_empty() {
@@ -218,50 +311,38 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
             .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
             .into());
     }
+    once(&children)?;
     Ok((children, ignored))
 }
 
-/// The directory of each artifact; archives are unpacked first.
-fn roots(
-    children: &[Child],
-) -> Result<(BTreeMap<ArtifactId, PathBuf>, Option<Unpacked>), Problems> {
-    for pair in children.windows(2) {
-        if pair[0].id == pair[1].id {
-            let what = format!(
-                "artifact `{}` is there twice: {} and {}",
-                pair[0].id,
-                pair[0].path.display(),
-                pair[1].path.display()
-            );
-            return Err(Problem::error(Code::ArtifactTwice, what)
-                .help("keep the directory or the archive, and remove the other")
-                .into());
-        }
-    }
-    let temporary = if children.iter().any(|c| c.storage != Storage::Directory) {
-        Some(Unpacked::new().map_err(|e| {
-            Problem::error(Code::Environment, format!("cannot make a temporary directory: {e}"))
-        })?)
-    } else {
-        None
-    };
-    let unpacked = children
-        .par_iter()
-        .map(|child| root(child, temporary.as_ref()).map_err(Problems::from))
-        .collect();
-    Ok((collect(unpacked)?.into_iter().collect(), temporary))
+/// Checks that no artifact is there twice.
+fn once(children: &[Child]) -> Result<(), Problem> {
+    let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
+    twice.map_or(Ok(()), |pair| {
+        let [id, one, other] = [
+            pair[0].id.to_string(),
+            pair[0].path.display().to_string(),
+            pair[1].path.display().to_string(),
+        ];
+        let what = format!("artifact `{id}` is there twice: {one} and {other}");
+        Err(Problem::error(Code::ArtifactTwice, what)
+            .help("keep the directory or the archive, and remove the other"))
+    })
 }
 
-fn root(child: &Child, temporary: Option<&Unpacked>) -> Result<(ArtifactId, PathBuf), Problem> {
-    let Some(temporary) = temporary.filter(|_| child.storage != Storage::Directory) else {
-        return Ok((child.id.clone(), child.path.clone()));
-    };
-    let to = temporary.path().join(child.id.to_string());
+/// Unpacks an archive below `temporary`, and gives the artifact's directory.
+fn unpacked(
+    packed: &dyn Packed,
+    temporary: &Path,
+    demands: &Demands,
+) -> Result<(ArtifactId, PathBuf, Taken), Problem> {
+    let (id, storage) = layout::parse_child(packed.key(), false)
+        .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
+    let to = temporary.join(id.to_string());
     fs::create_dir(&to)
         .map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
-    archive::unpack_file(&child.path, child.storage, &to)
-        .map_err(|e| Problem::error(Code::BrokenArchive, with_causes(&e)))?;
-    Ok((child.id.clone(), to))
+    let taken = packed::unpack(packed, storage, &to, demands)?;
+    Ok((id, to, taken))
 }
 
 /// A base directory behind a link could be anywhere: the link is refused, wherever it leads.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::checksum::SIDECAR;
 use super::{ArtifactId, BuildOrigin, SourcePin};
 use crate::names::RelPath;
 use crate::source::{Code, Problem, Problems, Source};
@@ -45,6 +46,21 @@ pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId,
         family: family.parse().map_err(|e| format!("{e}"))?,
     };
     Ok((id, storage))
+}
+
+/// The artifact whose archive has this name, if it is one.
+pub fn archive_of(name: &str) -> Option<ArtifactId> {
+    parse_child(name, false).ok().map(|(id, _)| id)
+}
+
+/// The name of the archive that a file of this name has the checksum of.
+pub fn sidecar_of(name: &str) -> Option<&str> {
+    name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
+}
+
+/// The names that an artifact's archive can have, the better one first.
+pub fn archive_names(id: &ArtifactId) -> [String; 2] {
+    [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }
 
 /// The base directories that a manifest lists, in its order.

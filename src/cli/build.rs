@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueHint};
 use rockpack::provenance::{BuilderId, BuilderIdError};
 
-use super::{CacheArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -14,6 +14,10 @@ use super::{CacheArgs, SetArgs};
 /// whatever the size of a file. ELF files get their rpath on the way, and every edit is verified
 /// before it is used. Outputs are renamed into place once all are complete. When anything fails,
 /// the destination stays as it was.
+///
+/// Archives are checked with the `.sha256sum` files beside them before anything of them is used, and with the
+/// lock file. Archives in a store are unpacked below TMPDIR while they come, and only those are read that
+/// packages.kdl takes something of.
 ///
 /// With --sources, the projects that packages.kdl declares are built next: each after the
 /// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
@@ -40,9 +44,19 @@ use super::{CacheArgs, SetArgs};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "catalog", help_heading = "Input")]
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
+
+    /// A store of packages.kdl, in place of the directory; --run says which run
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "run",
+        conflicts_with = "artifact_dir",
+        help_heading = "Input"
+    )]
+    pub store: Option<String>,
 
     /// Accepted only to explain that a build needs the artifacts themselves
     #[arg(long, value_name = "FILE", hide = true)]
@@ -50,6 +64,9 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     /// The Python that builds projects; it needs the modules build and pip [default: python3]
     #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
@@ -145,6 +162,9 @@ Examples:
   Quickly, to try something out:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev0 \\
         --only core --no-wheel-compression
+
+  Of a run in a store, without a directory for its archives:
+    rockpack build --store ci --run 1234567 --dest-dir out
 
   With the Python projects whose checkouts are in ../src:
     rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\

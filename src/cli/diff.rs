@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Show what differs between two plans, manifests or builds
 ///
@@ -46,6 +46,9 @@ pub struct DiffArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     /// List every file
     #[arg(long, group = "form", help_heading = "Output")]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Explain where a path goes, and why
 ///
@@ -24,6 +24,9 @@ pub struct ExplainArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     /// Print everything as JSON
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{CatalogArgs, SetArgs};
+use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
@@ -27,6 +27,9 @@ pub struct PlanArgs {
 
     #[command(flatten)]
     pub set: SetArgs,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
 
     /// Accepted so that the command line of a build works for its plan; nothing is written there
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

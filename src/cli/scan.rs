@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use rockpack::names::System;
+
+use super::ArtifactArgs;
+use super::set::systems;
 
 /// Save the catalog of an artifact directory, to plan without the artifacts
 ///
@@ -13,9 +17,13 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_long_help = SCAN_EXAMPLES)]
 pub struct ScanArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub artifact_dir: PathBuf,
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present = "store")]
+    pub artifact_dir: Option<PathBuf>,
+
+    /// A store of packages.kdl, in place of the directory; --run says which run
+    #[arg(long, value_name = "NAME", requires = "run", conflicts_with = "artifact_dir")]
+    pub store: Option<String>,
 
     /// File for the catalog, compressed when FILE ends in .zst or .xz [default: print it]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -28,6 +36,17 @@ pub struct ScanArgs {
     /// Name base directories that artifacts list and do not have
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub artifacts: ArtifactArgs,
+
+    /// The system of the run, linux or windows, where --store has both [default: linux]
+    #[arg(long, value_parser = systems(), hide_possible_values = true, requires = "store", help_heading = "Artifacts")]
+    pub system: Option<System>,
+
+    /// Directory with packages.kdl, which says where --store is, or `built-in` [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Artifacts")]
+    pub manifest: Option<PathBuf>,
 }
 
 const SCAN_EXAMPLES: &str = "\

@@ -15,9 +15,13 @@ const SMALLEST: u8 = 6;
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct CatalogArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Input")]
+    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
+
+    /// A store of packages.kdl, in place of the directory; --run says which run
+    #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
+    pub store: Option<String>,
 
     /// A catalog that `rockpack scan -o FILE` saved, in place of the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
@@ -173,7 +177,7 @@ fn levels() -> impl TypedValueParser<Value = Compression> {
 }
 
 /// Names with `,` or `;` between; a list without a name counts as not given.
-fn list(text: &str) -> Option<Vec<String>> {
+pub(super) fn list(text: &str) -> Option<Vec<String>> {
     let names = text.split([',', ';']).map(|name| name.trim().to_owned());
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     (!names.is_empty()).then_some(names)

@@ -2,9 +2,8 @@
 
 use rockpack::provenance;
 use rockpack::review;
-use std::path::Path;
 
-use rockpack::catalog::Catalog;
+use rockpack::catalog::{Catalog, Source};
 use rockpack::execute::{self, Attestations, Outcome, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
@@ -16,7 +15,7 @@ use rockpack::text::with_causes;
 
 use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;
-use crate::inputs;
+use crate::inputs::{self, artifacts};
 use crate::ui;
 
 mod destination;
@@ -25,14 +24,16 @@ mod projects;
 
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
-    let artifacts = artifacts(args)?;
+    check_artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let request = inputs::request(&manifest, &args.set)?;
-    let (catalog, source) = pool.install(|| inputs::scan(artifacts, args.set.verbose))?;
-    destination::check(artifacts, &catalog, &args.dest_dir)?;
+    let (catalog, source) = pool.install(|| scan(args, &manifest, &request))?;
+    if let Some(dir) = &args.artifact_dir {
+        destination::check(dir, &catalog, &args.dest_dir)?;
+    }
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
     projects::tell_left_out(args, &plan);
     let projects = projects::settings(args, pool.current_num_threads())?;
@@ -126,11 +127,28 @@ fn attestations(
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs }
 }
 
-/// The artifact directory; a saved catalog has no bytes to make packages of.
-fn artifacts(args: &BuildArgs) -> Result<&Path, Problem> {
-    match (&args.artifact_dir, &args.catalog) {
-        (Some(dir), None) => Ok(dir),
-        _ => Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
-            .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make")),
+/// Reads the artifacts.
+fn scan(
+    args: &BuildArgs,
+    manifest: &Manifest,
+    request: &Request,
+) -> Result<(Catalog, Box<dyn Source>), Failure> {
+    artifacts::scan(artifacts::Asked {
+        place: args.artifact_dir.as_deref(),
+        store: args.store.as_deref(),
+        args: &args.artifacts,
+        manifest: Some(manifest),
+        request: Some(request),
+        system: request.system,
+        verbose: args.set.verbose,
+    })
+}
+
+/// A saved catalog has no bytes to make packages of.
+fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
+    if args.catalog.is_none() {
+        return Ok(());
     }
+    Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
+        .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make"))
 }

@@ -8,15 +8,18 @@ use rockpack::source::{Code, Problem};
 use serde::Serialize;
 
 use super::{Failure, environment, print, print_exact};
+use crate::builtin;
 use crate::cli::ExplainArgs;
-use crate::{builtin, inputs};
+use crate::inputs::{self, artifacts};
 
 /// Explains the path, or lists the paths that a glob matches.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     // What is absent in artifacts is of no matter to one path.
-    let catalog = inputs::pool(args.set.jobs)?.install(|| inputs::catalog(&args.catalog, false))?;
+    let asked = artifacts::Asked::new(&args.catalog, &args.artifacts, &manifest, &request, false);
+    let catalog = inputs::pool(args.set.jobs)?
+        .install(|| inputs::catalog(args.catalog.catalog.as_deref(), asked))?;
     let manifest = ManifestByMode::new(&manifest, &catalog, &request);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;
     match explainer

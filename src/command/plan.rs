@@ -6,7 +6,10 @@ use rockpack::review;
 
 use super::{Failure, environment, not_executed, print, print_exact};
 use crate::cli::PlanArgs;
-use crate::inputs;
+use crate::inputs::{
+    self,
+    artifacts::{self, Asked},
+};
 
 /// Prints the plan in the form that was asked for.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
@@ -30,11 +33,12 @@ fn made(args: &PlanArgs) -> Result<Plan, Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
     let verbose = args.set.verbose;
-    let Some(dir) = args.catalog.artifact_dir.as_deref().filter(|_| args.estimate) else {
-        let catalog = inputs::catalog(&args.catalog, verbose)?;
+    let asked = Asked::new(&args.catalog, &args.artifacts, &manifest, &request, verbose);
+    if !args.estimate {
+        let catalog = inputs::catalog(args.catalog.catalog.as_deref(), asked)?;
         return inputs::plan(&manifest, &catalog, &request, verbose);
-    };
-    let (catalog, source) = inputs::scan(dir, verbose)?;
+    }
+    let (catalog, source) = artifacts::scan(asked)?;
     let mut plan = inputs::plan(&manifest, &catalog, &request, verbose)?;
     let sizes = execute::estimate(&plan, &*source).map_err(|e| not_executed(&e))?;
     for (distribution, size) in plan.distributions.iter_mut().zip(sizes) {

@@ -6,12 +6,24 @@ use rockpack::text::with_causes;
 
 use super::{Failure, environment, print_exact};
 use crate::cli::ScanArgs;
-use crate::inputs;
+use crate::inputs::{self, artifacts};
 
 /// Scans, and saves what was found where it was asked for.
 pub fn run(args: &ScanArgs) -> Result<(), Failure> {
-    let (catalog, _) =
-        inputs::pool(args.jobs)?.install(|| inputs::scan(&args.artifact_dir, args.verbose))?;
+    let (catalog, _) = inputs::pool(args.jobs)?.install(|| {
+        // Only stores need one.
+        let named = args.manifest.as_deref();
+        let manifest = args.store.as_ref().map(|_| inputs::manifest::quietly(named)).transpose()?;
+        artifacts::scan(artifacts::Asked {
+            place: args.artifact_dir.as_deref(),
+            store: args.store.as_deref(),
+            args: &args.artifacts,
+            manifest: manifest.as_ref(),
+            request: None,
+            system: args.system,
+            verbose: args.verbose,
+        })
+    })?;
     if let Some(file) = args.output.as_deref().filter(|file| *file != Path::new("-")) {
         return catalog.save(file).map_err(|e| environment(with_causes(&e)));
     }

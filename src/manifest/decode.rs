@@ -8,7 +8,7 @@ use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
     AllowIsaRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind,
-    Project, PromoteRule, Publishing, Python, Rules,
+    Project, PromoteRule, Publishing, Python, Rules, StoreRule,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -35,6 +35,7 @@ mod python;
 mod readme;
 mod rules;
 mod scope;
+mod store;
 mod text;
 mod vocabulary;
 
@@ -92,6 +93,7 @@ pub(super) fn manifest(
             missing_libraries: file.missing_libraries,
             promotions: file.promotions,
             publishing: file.publishing,
+            stores: file.stores,
             python: file.python,
             families,
             sources,
@@ -110,6 +112,7 @@ struct PackagesFile {
     missing_libraries: Vec<LibraryRule>,
     promotions: Vec<PromoteRule>,
     publishing: Publishing,
+    stores: Vec<StoreRule>,
     python: Python,
 }
 
@@ -151,6 +154,7 @@ fn packages_file(
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
     let publishing = publishing::publishing(&mut nodes, &context);
+    let stores = nodes.every("store", |node| store::rule(node, &context));
     let python = source_projects(&mut nodes, &context);
     nodes.finish();
     let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
@@ -178,6 +182,7 @@ fn packages_file(
         missing_libraries,
         promotions,
         publishing,
+        stores,
         python,
     })
 }

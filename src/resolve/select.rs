@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
 use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
-use crate::manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PathRule, Rules};
+use crate::manifest::{
+    ArtifactRule, DropRule, Glob, Manifest, Package, PackageKind, PathRule, Rules,
+};
 use crate::names::{ArtifactName, Component, RelPath};
 use crate::plan::Absent;
 use crate::source::{Code, Place, Problem, Problems};
@@ -77,17 +79,46 @@ impl<'a> SelectionTrace<'a> for Matched<'a> {
     }
 }
 
-/// What a runtime distribution takes.
-pub(super) fn runtime<'a>(
+/// What a runtime or devel distribution takes.
+pub(super) fn selection<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
     trace: &mut impl SelectionTrace<'a>,
     problems: &mut Problems,
 ) -> Selection<'a> {
-    let rule = |id: &'a ArtifactId, trace: &mut _| named(dist.package, id, trace);
-    let taken = taken(manifest, catalog, dist, trace, rule);
-    own(taken, dist, trace, problems)
+    own(taken(manifest, catalog, dist, trace), dist, trace, problems)
+}
+
+/// Whether a distribution takes an artifact that fits it, as far as its name tells.
+pub(super) fn takes_artifact<'a>(
+    manifest: &'a Manifest,
+    dist: &ResolvedDist<'a>,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> bool {
+    let takes = rule_of(manifest, dist.package, id, trace).is_some();
+    if takes {
+        trace.admit(id);
+    }
+    takes
+}
+
+/// The rule by which a package takes an artifact.
+fn rule_of<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> Option<&'a Place> {
+    match package.kind {
+        PackageKind::Selector => None,
+        PackageKind::Runtime => named(package, id, trace),
+        PackageKind::Devel => {
+            let rule = inherited(manifest, package, id, trace);
+            rule.filter(|_| !without(package, id, trace))
+        }
+    }
 }
 
 /// Whether a rule is about this artifact.
@@ -96,17 +127,16 @@ pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
         && rule.component.is_none_or(|c| c == artifact.id.component)
 }
 
-/// What a distribution takes of the artifacts that `rule` finds a line for.
+/// What a distribution takes of the artifacts that a rule of its package names.
 fn taken<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
     dist: &ResolvedDist<'a>,
     trace: &mut T,
-    rule: impl Fn(&'a ArtifactId, &mut T) -> Option<&'a Place>,
 ) -> Taken<'a> {
     let mut taken = Taken::default();
     for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
-        if let Some(rule) = rule(&artifact.id, trace) {
+        if let Some(rule) = rule_of(manifest, dist.package, &artifact.id, trace) {
             let narrowing = Narrowing::new(manifest, dist.package, artifact);
             take(artifact, rule, &narrowing, trace, &mut taken);
         }
@@ -130,22 +160,6 @@ fn named<'a>(
         by = by.or(takes.then_some(&rule.name.place));
     }
     by
-}
-
-/// What a devel distribution takes.
-pub(super) fn devel<'a>(
-    manifest: &'a Manifest,
-    catalog: &'a Catalog,
-    dist: &ResolvedDist<'a>,
-    trace: &mut impl SelectionTrace<'a>,
-    problems: &mut Problems,
-) -> Selection<'a> {
-    let rule = |id: &'a ArtifactId, trace: &mut _| {
-        let rule = inherited(manifest, dist.package, id, trace);
-        rule.filter(|_| !without(dist.package, id, trace))
-    };
-    let taken = taken(manifest, catalog, dist, trace, rule);
-    own(taken, dist, trace, problems)
 }
 
 /// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.

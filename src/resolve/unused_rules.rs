@@ -18,10 +18,7 @@ const GLOB_REMEDY: &str =
 
 /// The rules of a package that match nothing in any of its distributions.
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
-    let mut problems = Problems::new();
-    for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
-        artifact(catalog, rule, matched, &mut problems);
-    }
+    let mut problems = artifacts(catalog, package, matched);
     // To find what was meant takes a look at every path: of rules without number, the first are explained.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
@@ -43,6 +40,15 @@ pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>)
         }
     }
     problems.extend(idle.into_problems());
+    problems
+}
+
+/// The artifact rules of a package that match nothing in any of its distributions.
+pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
+    let mut problems = Problems::new();
+    for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
+        artifact(catalog, rule, matched, &mut problems);
+    }
     problems
 }
 

@@ -9,7 +9,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{CATALOG_FORMAT, Origin, SavedCatalog};
+use crate::catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
+use crate::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
 use crate::plan::{self, Plan};
 
 #[cfg(feature = "schema-tests")]
@@ -19,6 +20,8 @@ mod validated;
 fn the_published_schemas_are_those_of_the_types() {
     published::<Plan>("plan", plan::FORMAT);
     published::<SavedCatalog>("catalog", CATALOG_FORMAT);
+    published::<SavedLock>("lock", LOCK_FORMAT);
+    published::<FetchPlan>("fetch", FETCH_PLAN_FORMAT);
 }
 
 /// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.

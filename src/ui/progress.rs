@@ -82,10 +82,14 @@ fn line_of(event: &Event) -> Option<String> {
             let packages = counted(*outputs, "package");
             Some(format!("writing {packages} out of {}", human_size(*bytes)))
         }
+        Event::FetchStarted { archives, bytes } => {
+            let archives = counted(*archives, "archive");
+            Some(format!("fetching {archives} of {}", human_size(*bytes)))
+        }
         Event::OutputFinished { path, files, size, took } => {
             let (files, size) = (counted(*files, "file"), human_size(*size));
             Some(format!("{path}: {files}, {size}, {}", seconds(*took)))
         }
-        Event::OutputStarted { .. } | Event::Progress { .. } => None,
+        Event::OutputStarted { .. } | Event::Progress { .. } | Event::ArchiveLeft { .. } => None,
     }
 }

@@ -8,15 +8,17 @@ use rayon::prelude::*;
 use rockpack::catalog::Catalog;
 use rockpack::manifest::Manifest;
 use rockpack::package::{self, Built, built};
-use rockpack::plan::Plan;
+use rockpack::plan::{Plan, Request};
 use rockpack::review::diff::Contents;
 use rockpack::source::{Code, Problem, Source};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment};
 use super::at_revision;
+use crate::builtin;
 use crate::cli::{BUILT_IN, DiffArgs};
-use crate::{builtin, inputs};
+use crate::inputs;
+use crate::inputs::artifacts::Asked;
 
 /// Which of both sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,19 +111,16 @@ impl<'a> Sides<'a> {
 
     /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
     fn planned(&self, packages: &Source, manifest: &Manifest) -> Result<Side, Failure> {
-        let (catalog, templates) = (self.catalog()?, builtin::templates());
+        let request = inputs::request(manifest, &self.args.set)?;
+        let (catalog, templates) = (self.catalog(manifest, &request)?, builtin::templates());
         // What is doubtful is in the plan: the difference tells what of it is new or gone.
-        let (plan, _) = resolve::plan(
-            manifest,
-            catalog,
-            &templates,
-            &inputs::request(manifest, &self.args.set)?,
-        )?;
+        let (plan, _) = resolve::plan(manifest, catalog, &templates, &request)?;
         let label = inputs::manifest::label(packages).to_owned();
         Ok(Side { label, holds: Holds::Plan(Box::new(plan)) })
     }
 
-    fn catalog(&self) -> Result<&Catalog, Failure> {
+    /// The artifacts. Both sides are of the same, so that all of a run are taken, whatever one manifest needs.
+    fn catalog(&self, manifest: &Manifest, request: &Request) -> Result<&Catalog, Failure> {
         if let Some(catalog) = self.catalog.get() {
             return Ok(catalog);
         }
@@ -132,7 +131,10 @@ impl<'a> Sides<'a> {
             )
             .help("add --artifact-dir DIR, or compare two plans")
         })?;
-        let catalog = inputs::catalog(args, self.args.set.verbose)?;
+        let (artifacts, verbose) = (&self.args.artifacts, self.args.set.verbose);
+        let asked = Asked::new(args, artifacts, manifest, request, verbose);
+        let asked = Asked { request: None, ..asked };
+        let catalog = inputs::catalog(args.catalog.as_deref(), asked)?;
         Ok(self.catalog.get_or_init(|| catalog))
     }
 }

@@ -13,6 +13,7 @@ mod package;
 mod promote;
 mod publishing;
 mod python;
+mod store;
 
 #[cfg(test)]
 mod tests;
@@ -138,6 +139,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     publishing::SHELF,
     publishing::AGGREGATE,
     publishing::OUTSIDE,
+    store::STORE,
     NodeSpec::new(
         "ignore",
         Arity::Any,

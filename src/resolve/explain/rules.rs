@@ -32,8 +32,9 @@ pub(super) fn matched<'a>(
 ) -> Selecting<'a> {
     let (mut trace, mut problems) = (Trace::default(), Problems::new());
     let selection = match dist.package.kind {
-        PackageKind::Runtime => select::runtime(manifest, here, dist, &mut trace, &mut problems),
-        PackageKind::Devel => select::devel(manifest, here, dist, &mut trace, &mut problems),
+        PackageKind::Runtime | PackageKind::Devel => {
+            select::selection(manifest, here, dist, &mut trace, &mut problems)
+        }
         PackageKind::Selector => select::Selection::default(),
     };
     trace.rules.extend(naming(dist, path));

@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
         let selection =
-            select::devel(self.manifest, self.catalog, dist, &mut used, &mut found.problems);
+            select::selection(self.manifest, self.catalog, dist, &mut used, &mut found.problems);
         found.problems.extend(forbidden::check(dist, &selection));
         found.remember(dist, &selection);
         found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));

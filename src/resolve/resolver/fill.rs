@@ -19,7 +19,7 @@ impl<'a> Resolver<'a> {
         for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
             let used = matched.entry(&dist.package.name).or_default();
             let selection =
-                select::runtime(self.manifest, self.catalog, dist, used, &mut found.problems);
+                select::selection(self.manifest, self.catalog, dist, used, &mut found.problems);
             found.problems.extend(forbidden::check(dist, &selection));
             found.remember(dist, &selection);
             let view = self.view(dist);

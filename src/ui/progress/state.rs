@@ -39,7 +39,7 @@ impl State {
     /// Takes note of what happened.
     pub fn take(&mut self, event: &Event, now: Duration) {
         match event {
-            Event::BuildStarted { bytes, .. } => {
+            Event::BuildStarted { bytes, .. } | Event::FetchStarted { bytes, .. } => {
                 self.total = *bytes;
                 self.samples.push_back((now, 0));
             }
@@ -53,7 +53,9 @@ impl State {
                 }
                 self.sample(now);
             }
-            Event::OutputFinished { path, .. } => self.flight.retain(|o| o.path != *path),
+            Event::OutputFinished { path, .. } | Event::ArchiveLeft { path } => {
+                self.flight.retain(|o| o.path != *path);
+            }
         }
     }
 

@@ -1,0 +1,257 @@
+//! Archives, wherever they are, and what is demanded of them before anything of them is used.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::archive::{self, UnpackError};
+use super::checksum::{Checksum, Hashed, MOST};
+use super::layout::Storage;
+use super::lock::{Lock, LockedArchive};
+use crate::regular;
+use crate::source::{Code, Problem};
+use crate::text::with_causes;
+
+/// The archive of an artifact, wherever it is.
+pub trait Packed: Debug + Send + Sync {
+    /// Its key: the name of its file, `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
+    fn key(&self) -> &str;
+
+    /// Where it is, as people know it: a path, or an address.
+    fn place(&self) -> String;
+
+    /// Its bytes, from the first one.
+    ///
+    /// # Errors
+    /// When it cannot be opened; the error names it. So does one of a later read.
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
+
+    /// The text of its sidecar; `None` when it has none.
+    ///
+    /// # Errors
+    /// When there may be one and it cannot be read; the error names it.
+    fn sidecar(&self) -> io::Result<Option<String>>;
+}
+
+/// What is demanded of archives.
+#[derive(Debug, Clone, Default)]
+pub struct Demands {
+    /// Each has to have a checksum beside it, or in the lock file.
+    pub checksums: bool,
+    /// Archives that are in the lock file have to be what it says.
+    pub lock: Option<Locked>,
+}
+
+/// A lock file that counts.
+#[derive(Debug, Clone)]
+pub struct Locked {
+    /// The file as it was named, for messages.
+    pub file: String,
+    /// What it says.
+    pub lock: Lock,
+    /// Nothing may be taken that it does not have.
+    pub exact: bool,
+    /// Keys of archives that need not be there: nothing that is asked for is made of them.
+    pub spare: BTreeSet<String>,
+}
+
+impl Locked {
+    /// The keys of archives that have to be there.
+    pub fn needed(&self) -> impl Iterator<Item = &str> {
+        self.lock.keys().filter(|key| !self.spare.contains(*key))
+    }
+}
+
+/// An archive that was read to its end and is what its checksums say.
+#[derive(Debug)]
+pub struct Taken {
+    /// What it was, byte for byte.
+    pub archive: LockedArchive,
+    /// Whether somebody said before what it had to be.
+    pub vouched: bool,
+}
+
+impl Demands {
+    /// The checksum that an archive has to have: that of the lock file, which has to be that of its
+    /// sidecar too, where it has one.
+    ///
+    /// # Errors
+    /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
+    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Checksum>, Problem> {
+        let key = packed.key();
+        let locked = self.locked(key)?;
+        let text = packed.sidecar().map_err(|e| {
+            Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {e}"))
+        })?;
+        let beside = text.map(|text| Checksum::of_sidecar(&text, key)).transpose().map_err(|why| {
+            let what = format!("the checksum of {} cannot be understood: {why}", packed.place());
+            Problem::error(Code::WrongChecksum, what)
+                .help(format!("`sha256sum {key} > {key}.sha256sum` writes one, where the archive is known to be right"))
+        })?;
+        match (locked, beside) {
+            (Some(locked), Some(beside)) if locked.sha256 != beside => {
+                Err(self.not_as_locked(packed, locked, beside.as_str()))
+            }
+            (Some(locked), _) => Ok(Some(locked.sha256.clone())),
+            (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
+            (None, beside) => Ok(beside),
+        }
+    }
+
+    /// Checks that an archive is what it has to be.
+    ///
+    /// # Errors
+    /// When it is something else: the problem names it, with what was expected and what was found.
+    pub fn check(
+        &self,
+        packed: &dyn Packed,
+        expected: Option<&Checksum>,
+        found: &LockedArchive,
+    ) -> Result<(), Problem> {
+        if let Some(locked) = self.locked(packed.key())?
+            && locked != found
+        {
+            let found = format!("{} and {} bytes", found.sha256, found.size);
+            return Err(self.not_as_locked(packed, locked, &found));
+        }
+        match expected.filter(|expected| **expected != found.sha256) {
+            Some(expected) => Err(wrong(packed, expected, &found.sha256)),
+            None => Ok(()),
+        }
+    }
+
+    /// Keys that the lock file has and that are needed, and nobody has.
+    pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
+        let locked = self.lock.as_ref()?;
+        let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
+        let first = lost.first()?;
+        let more = match lost.len() - 1 {
+            0 => String::new(),
+            more => format!(", nor {more} more of its archives"),
+        };
+        let what = format!("{} has `{first}`, which is not there{more}", locked.file);
+        Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
+    }
+
+    fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Problem> {
+        let Some(locked) = &self.lock else { return Ok(None) };
+        let found = locked.lock.get(key);
+        if found.is_none() && locked.exact {
+            let what = format!("`{key}` is not in {}", locked.file);
+            let problem = Problem::error(Code::NotAsLocked, what);
+            return Err(problem.help("leave --locked out to add what the file does not have"));
+        }
+        Ok(found)
+    }
+
+    fn not_as_locked(&self, packed: &dyn Packed, locked: &LockedArchive, found: &str) -> Problem {
+        let file = self.lock.as_ref().map_or("the lock file", |lock| &lock.file);
+        let what = format!(
+            "{} is not what {file} says: expected {} and {} bytes, found {found}",
+            packed.place(),
+            locked.sha256,
+            locked.size
+        );
+        Problem::error(Code::NotAsLocked, what).help(remedy(file))
+    }
+}
+
+fn remedy(file: &str) -> String {
+    format!("give the run that was locked; to lock this one, remove {file} first")
+}
+
+fn wrong(packed: &dyn Packed, expected: &Checksum, found: &Checksum) -> Problem {
+    let place = packed.place();
+    let what = format!(
+        "{place} has another checksum than its sidecar says: expected {expected}, found {found}"
+    );
+    Problem::error(Code::WrongChecksum, what)
+        .help("the archive or its .sha256sum is damaged, or of another build: get both again")
+}
+
+/// Says that archives have no checksum: a warning, or an error where they are demanded.
+pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
+    /// How many are named.
+    const SHOWN: usize = 3;
+    let first =
+        keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let more = match keys.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (has, it) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
+    let what = format!(
+        "{first}{more} {has} no .sha256sum beside, so that nobody knows whether {it} came whole"
+    );
+    let problem = if demanded {
+        Problem::error(Code::NoChecksum, what)
+    } else {
+        Problem::warning(Code::NoChecksum, what)
+    };
+    problem.help(
+        "`sha256sum NAME.tar.zst > NAME.tar.zst.sha256sum`, where the archive is made, writes one",
+    )
+}
+
+/// Unpacks an archive into `to`, which has to exist and be empty; its bytes are hashed as they go by.
+///
+/// # Errors
+/// When it cannot be read or unpacked, or is not what it has to be. Nothing of `to` may be used then.
+pub(super) fn unpack(
+    packed: &dyn Packed,
+    storage: Storage,
+    to: &Path,
+    demands: &Demands,
+) -> Result<Taken, Problem> {
+    let broken = |e: &dyn std::error::Error| Problem::error(Code::BrokenArchive, with_causes(e));
+    let expected = demands.expected(packed)?;
+    let unread = |e: io::Error| Problem::error(Code::UnreadableArtifact, e.to_string());
+    let mut bytes = Hashed::new(packed.open().map_err(unread)?);
+    let unpacked = archive::unpack(packed.key().to_owned(), &mut bytes, storage, to);
+    if let Err(error) = &unpacked
+        && (bytes.has_failed() || is_of_this_machine(error))
+    {
+        return Err(broken(error));
+    }
+    // What cannot be unpacked is likely to be damaged, which the checksum of all of it says best.
+    let (size, sha256) = match bytes.finish() {
+        Ok(read) => read,
+        Err(error) => return Err(unpacked.err().map_or_else(|| unread(error), |e| broken(&e))),
+    };
+    let archive = LockedArchive { key: packed.key().to_owned(), size, sha256 };
+    demands.check(packed, expected.as_ref(), &archive)?;
+    unpacked.map_err(|e| broken(&e))?;
+    Ok(Taken { archive, vouched: expected.is_some() })
+}
+
+/// Whether an archive cannot be unpacked here, whatever is in it.
+fn is_of_this_machine(error: &UnpackError) -> bool {
+    matches!(error, UnpackError::Write { .. } | UnpackError::Room { .. })
+}
+
+/// An archive of the artifact directory.
+#[derive(Debug)]
+pub(super) struct LocalArchive {
+    pub key: String,
+    pub path: PathBuf,
+    pub sidecar: Option<PathBuf>,
+}
+
+impl Packed for LocalArchive {
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        Ok(Box::new(regular::open(&self.path)?))
+    }
+
+    fn sidecar(&self) -> io::Result<Option<String>> {
+        self.sidecar.as_ref().map(|path| regular::read_to_string(path, MOST)).transpose()
+    }
+}

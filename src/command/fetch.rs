@@ -1,0 +1,124 @@
+//! `rockpack fetch`: the artifacts that packages need, out of a store into a directory.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fs_err as fs;
+use rockpack::catalog::{Demands, archive_of, unchecked};
+use rockpack::fetch::{self, FetchPlan, Fetched, RemoteArchive, Selection};
+use rockpack::manifest::Manifest;
+use rockpack::plan::Request;
+use rockpack::source::{Code, Problem};
+
+use super::{Failure, environment, print, print_exact};
+use crate::cli::FetchArgs;
+use crate::inputs::{self, artifacts};
+use crate::ui;
+
+/// Says what is needed, and fetches it.
+pub fn run(args: &FetchArgs) -> Result<(), Failure> {
+    let manifest = manifest(args)?;
+    let [linux_families, windows_families] = args.families();
+    let request = Request {
+        mode: args.mode,
+        system: args.system,
+        linux_families,
+        windows_families,
+        ..Request::default()
+    };
+    let asked = artifacts::Asked {
+        place: args.url.as_deref().map(Path::new),
+        store: args.store.as_deref(),
+        args: &args.artifacts,
+        manifest: manifest.as_ref(),
+        request: (!args.all).then_some(&request),
+        system: args.system,
+        verbose: false,
+    };
+    let run = artifacts::run(asked)?.ok_or_else(|| not_an_address(args))?;
+    let demands = artifacts::demands(asked)?;
+    let selection = artifacts::select(&run, asked, &demands)?;
+    if args.dry_run {
+        tell(args, &FetchPlan::new(&run.address, &selection, &demands))?;
+        return artifacts::check(&selection, &demands);
+    }
+    artifacts::check(&selection, &demands)?;
+    let Some(dir) = &args.output else { return Ok(()) };
+    let fetched = fetched(args, dir, &selection, &demands, &selection.archives(&run.bucket))?;
+    let taken: Vec<_> = fetched.iter().map(|fetched| &fetched.taken).collect();
+    let bare: Vec<&str> =
+        taken.iter().filter(|t| !t.vouched).map(|t| t.archive.key.as_str()).collect();
+    if !bare.is_empty() {
+        ui::show_problems(&unchecked(&bare, false).into());
+    }
+    artifacts::write_lock(&args.artifacts.demands, &demands, taken)?;
+    print(&ui::fetched_table(&fetched, ui::width()))
+}
+
+/// The manifest; none where nothing is asked of it.
+fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
+    if args.all && args.store.is_none() {
+        return Ok(None);
+    }
+    inputs::manifest::manifest(args.manifest.as_deref()).map(Some)
+}
+
+fn not_an_address(args: &FetchArgs) -> Problem {
+    let given = args.url.as_deref().unwrap_or_default();
+    let problem = Problem::usage(Code::Environment, format!("`{given}` is no address of a run"));
+    problem.help(
+        "addresses begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch",
+    )
+}
+
+fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
+    if !args.json {
+        return print(&ui::fetch_plan_text(plan));
+    }
+    let json = serde_json::to_string_pretty(plan)
+        .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
+    print_exact(&(json + "\n"))
+}
+
+/// Fetches archives into `dir`.
+fn fetched(
+    args: &FetchArgs,
+    dir: &Path,
+    selection: &Selection,
+    demands: &Demands,
+    archives: &[RemoteArchive],
+) -> Result<Vec<Fetched>, Failure> {
+    fs::create_dir_all(dir).map_err(|e| environment(e.to_string()))?;
+    check_others(dir, selection)?;
+    fetch::check_room(archives, dir).map_err(Failure::Environment)?;
+    let done = artifacts::with_progress(archives, &args.artifacts, |archives| {
+        fetch::download(&archives, dir, demands)
+    })?;
+    Ok(done?)
+}
+
+/// Refuses a directory with artifacts that are not fetched: a build would take them too.
+fn check_others(dir: &Path, selection: &Selection) -> Result<(), Failure> {
+    let keys: BTreeSet<&str> = selection.selected.iter().map(|s| s.object.key.as_str()).collect();
+    let mut others = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|e| environment(e.to_string()))? {
+        let entry = entry.map_err(|e| environment(e.to_string()))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_artifact =
+            archive_of(&name).is_some() || archive_of(&format!("{name}.tar.xz")).is_some();
+        if is_artifact && !keys.contains(name.as_str()) {
+            others.push(name);
+        }
+    }
+    others.sort();
+    let Some(first) = others.first() else { return Ok(()) };
+    let more = match others.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more artifacts"),
+    };
+    let what = format!("{} has `{first}`{more}, of which this fetch knows nothing", dir.display());
+    let problem = Problem::error(Code::Environment, what);
+    Err(problem
+        .help("a build would take them too: fetch into another directory, or remove them")
+        .into())
+}

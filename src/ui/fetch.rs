@@ -1,0 +1,93 @@
+//! What a fetch says: what it would do, and what it did.
+
+use std::fmt::Write as _;
+
+use rockpack::fetch::{FetchPlan, Fetched, Why};
+use rockpack::names::{Mode, PackageName};
+use rockpack::text::{counted, human_size};
+
+use super::seconds;
+
+/// How much of a checksum is shown; the lock file has the whole.
+const HASH: usize = 12;
+/// How many archives that nobody needs are named.
+const MOST: usize = 20;
+
+/// What would be fetched, what is missing, and what is not needed.
+pub fn fetch_plan_text(plan: &FetchPlan) -> String {
+    let mut text = format!("{}\n", plan.address);
+    if let Some(system) = plan.system {
+        let modes: Vec<&str> = plan.modes.iter().copied().map(Mode::as_str).collect();
+        let _ = writeln!(text, "{} mode, {}", modes.join(" or "), system.as_str());
+    }
+    let longest = plan.archives.iter().map(|archive| archive.key.chars().count()).max();
+    let width = longest.unwrap_or_default().max(7);
+    let _ = writeln!(text, "\n{:width$}      size  checksum  packages", "archive");
+    for archive in &plan.archives {
+        let checksum = if archive.checksum { "known" } else { "-" };
+        let packages: Vec<&str> = archive.packages.iter().map(PackageName::as_str).collect();
+        let size = human_size(archive.size);
+        let packages = if packages.is_empty() { "-".to_owned() } else { packages.join(", ") };
+        let _ = writeln!(text, "{:width$}  {size:>8}  {checksum:8}  {packages}", archive.key);
+    }
+    let bytes = plan.archives.iter().map(|archive| archive.size).sum();
+    let _ = writeln!(text, "{}, {}", counted(plan.archives.len(), "archive"), human_size(bytes));
+    for why in [Why::NoPackage, Why::ZstdIsThere] {
+        unneeded(plan, why, &mut text);
+    }
+    if !plan.missing.is_empty() {
+        text += "\nmissing\n";
+    }
+    for missing in &plan.missing {
+        let component = missing.component.map(|c| format!(" {c}")).unwrap_or_default();
+        let (artifact, package, rule) = (&missing.artifact, &missing.package, &missing.rule);
+        let _ = writeln!(text, "  {artifact}{component}, for {package}  {rule}");
+    }
+    text
+}
+
+fn unneeded(plan: &FetchPlan, why: Why, text: &mut String) {
+    let these: Vec<_> = plan.unneeded.iter().filter(|archive| archive.reason == why).collect();
+    if these.is_empty() {
+        return;
+    }
+    let (count, bytes) = (counted(these.len(), "archive"), these.iter().map(|a| a.size).sum());
+    let _ = writeln!(text, "\nnot needed: {count}, {}: {}", human_size(bytes), why.text());
+    for archive in these.iter().take(MOST) {
+        let _ = writeln!(text, "  {}", archive.key);
+    }
+    if these.len() > MOST {
+        let _ = writeln!(text, "  and {} more; --json lists them", these.len() - MOST);
+    }
+}
+
+/// What was fetched, in lines of at most `width` columns where names let them.
+pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
+    let key = |fetched: &Fetched| fetched.taken.archive.key.chars().count();
+    let longest = fetched.iter().map(key).max().unwrap_or_default().max(7);
+    let hashes = longest + 2 * 9 + HASH + 2 <= width;
+    let mut text = format!("{:longest$}  {:>8}  {:>7}", "archive", "size", "time");
+    text += if hashes { "  sha256\n" } else { "\n" };
+    for fetched in fetched {
+        let archive = &fetched.taken.archive;
+        let took = if fetched.kept { "kept".to_owned() } else { seconds(fetched.took) };
+        let size = human_size(archive.size);
+        let _ = write!(text, "{:longest$}  {size:>8}  {took:>7}", archive.key);
+        if hashes {
+            let _ = write!(text, "  {}", &archive.sha256.as_str()[..HASH]);
+        }
+        text.push('\n');
+    }
+    let kept = fetched.iter().filter(|fetched| fetched.kept).count();
+    let size = |kept: bool| {
+        let these = fetched.iter().filter(move |fetched| fetched.kept == kept);
+        human_size(these.map(|fetched| fetched.taken.archive.size).sum())
+    };
+    let new = counted(fetched.len() - kept, "archive");
+    let _ = write!(text, "{new} of {} fetched", size(false));
+    if kept > 0 {
+        let were = if kept == 1 { "was" } else { "were" };
+        let _ = write!(text, ", {kept} of {} {were} there", size(true));
+    }
+    text + "\n"
+}

@@ -1,0 +1,143 @@
+//! `rockpack fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
+//! directory, and nothing that came damaged is ever used.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::regular::sha256;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::demo_tree;
+
+#[path = "fetch_command/checksums.rs"]
+mod checksums;
+#[path = "fetch_command/faults.rs"]
+mod faults;
+#[path = "fetch_command/keys.rs"]
+mod keys;
+#[path = "fetch_command/locks.rs"]
+mod locks;
+#[path = "fetch_command/runs.rs"]
+mod runs;
+
+/// A scratch directory with the demo artifacts as archives with sidecars in `store/17-linux`, as directories in
+/// `artifacts`, and a manifest that declares the store.
+fn scratch() -> TempDir {
+    let dir = demo_tree::scratch(true);
+    let run = dir.path().join("store/17-linux");
+    fs::create_dir_all(&run).unwrap();
+    for entry in fs::read_dir(dir.path().join("artifacts")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        archive(&entry.path(), &run.join(format!("{name}.tar.zst")));
+    }
+    dir
+}
+
+/// Packs a directory with its manifest first, with its sidecar.
+fn archive(artifact: &Path, to: &Path) {
+    let mut tar = tar::Builder::new(Vec::new());
+    tar.follow_symlinks(false);
+    let first = "artifact_manifest.txt";
+    tar.append_path_with_name(artifact.join(first), first).unwrap();
+    for entry in walkdir::WalkDir::new(artifact).min_depth(1).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let name = entry.path().strip_prefix(artifact).unwrap();
+        if name != Path::new(first) {
+            tar.append_path_with_name(entry.path(), name).unwrap();
+        }
+    }
+    let tar = tar.into_inner().unwrap();
+    let packed = if to.extension().is_some_and(|e| e == "zst") {
+        zstd::encode_all(&tar[..], 3).unwrap()
+    } else {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        encoder.write_all(&tar).unwrap();
+        encoder.finish().unwrap()
+    };
+    fs::write(to, packed).unwrap();
+    vouch(to);
+}
+
+/// Writes the sidecar of an archive.
+fn vouch(archive: &Path) {
+    let name = archive.file_name().unwrap().to_str().unwrap();
+    let text = format!("{}  {name}\n", sha256(archive).unwrap());
+    fs::write(sidecar(archive), text).unwrap();
+}
+
+fn sidecar(archive: &Path) -> std::path::PathBuf {
+    let name = archive.file_name().unwrap().to_str().unwrap();
+    archive.with_file_name(format!("{name}.sha256sum"))
+}
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    // What a run unpacks is gone after it.
+    fs::create_dir_all(dir.join("tmp")).unwrap();
+    command.env("TMPDIR", dir.join("tmp"));
+    if !dir.join("packages.kdl").exists() {
+        command.env("ROCKPACK_MANIFEST", "built-in");
+    }
+    let output = command.output().unwrap();
+    assert_eq!(fs::read_dir(dir.join("tmp")).unwrap().count(), 0, "{args:?} leaves files behind");
+    output
+}
+
+fn done(dir: &Path, args: &[&str]) -> (String, String) {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", said(&output));
+    (String::from_utf8(output.stdout.clone()).unwrap(), said(&output))
+}
+
+/// What a command says that fails with this status.
+fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
+    said(&output)
+}
+
+/// What is told to people, without line breaks, which depend on its width.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A manifest that has all of the built-in one, and a store in `store`.
+fn declare_store(dir: &Path) {
+    let place = fs::canonicalize(dir.join("store")).unwrap();
+    let store = format!(
+        "store \"here\" url=\"file://{}/{{external}}{{run}}-{{system}}/\"",
+        place.display()
+    );
+    fs::write(dir.join("packages.kdl"), format!("include \"built-in\"\n{store}\n")).unwrap();
+    fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
+}
+
+/// The files below a directory, by name, with their digests.
+fn files(dir: &Path) -> BTreeMap<String, String> {
+    let entries = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|entry| {
+            let name = entry.path().strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
+            (name, sha256(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+fn address(dir: &Path) -> String {
+    format!("file://{}", fs::canonicalize(dir.join("store/17-linux")).unwrap().display())
+}
+
+/// Packages are made; their digests.
+fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<String, String> {
+    let args = [&["build", "--platform-tag", "linux_x86_64", "--dest-dir", dest], more].concat();
+    done(dir, &args);
+    files(&dir.join(dest).join("dist"))
+}

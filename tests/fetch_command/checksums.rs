@@ -1,0 +1,101 @@
+//! Archives are what the checksums beside them say, wherever they are.
+
+use super::*;
+
+/// The archive that is tampered with.
+const KEY: &str = "base_lib_generic.tar.zst";
+
+/// Every way to use the archives of a run; `-o` is where a fetch puts them.
+fn ways(address: &str) -> [Vec<&str>; 4] {
+    [
+        vec!["scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
+        vec!["plan", "--artifact-dir", address],
+        vec!["build", "--artifact-dir", address, "--dest-dir", "out"],
+        vec!["fetch", address, "-o", "fetched"],
+    ]
+}
+
+#[test]
+fn a_wrong_checksum_is_an_error_wherever_the_archive_is() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let archive = dir.join("store/17-linux").join(KEY);
+    let found = sha256(&archive).unwrap();
+    let expected = "0f".repeat(32);
+    fs::write(sidecar(&archive), format!("{expected}  {KEY}\n")).unwrap();
+    for way in ways(&address) {
+        let text = refused(dir, 1, &way);
+        assert!(text.contains(&format!("expected {expected}, found {found}")), "{text}");
+        assert!(text.contains(KEY), "{text}");
+        assert!(!dir.join("out").exists() && !dir.join("catalog.json").exists(), "{way:?}");
+        assert!(!dir.join("fetched").join(KEY).exists(), "nothing wrong is kept: {way:?}");
+    }
+    // The lock file is not written either.
+    refused(dir, 1, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    assert!(!dir.join("rockpack.lock").exists());
+}
+
+#[test]
+fn an_archive_that_was_cut_short_is_told_by_its_checksum() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let archive = dir.join("store/17-linux").join(KEY);
+    let bytes = fs::read(&archive).unwrap();
+    fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
+    for way in ways(&address) {
+        let text = refused(dir, 1, &way);
+        assert!(text.contains("has another checksum than its sidecar says"), "{text}");
+        assert!(!dir.join("out").exists() && !dir.join("fetched").join(KEY).exists());
+    }
+    // Without one, the decoder finds it.
+    fs::remove_file(sidecar(&archive)).unwrap();
+    let text = refused(dir, 1, &["plan", "--artifact-dir", "store/17-linux"]);
+    assert!(text.contains("cannot read archive base_lib_generic.tar.zst"), "{text}");
+}
+
+#[test]
+fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    fs::remove_file(sidecar(&dir.join("store/17-linux").join(KEY))).unwrap();
+    let warning = format!("`{KEY}` has no .sha256sum beside");
+    for way in ways(&address) {
+        let (_, text) = done(dir, &way);
+        assert!(text.contains(&warning), "{way:?}: {text}");
+        fs::remove_dir_all(dir.join("out")).ok();
+        fs::remove_dir_all(dir.join("fetched")).ok();
+        let text = refused(dir, 1, &[&way[..], &["--require-checksums"]].concat());
+        assert!(text.contains(&warning) && text.contains("sha256sum NAME"), "{way:?}: {text}");
+        assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{way:?}");
+    }
+}
+
+#[test]
+fn what_is_no_checksum_is_an_error() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let beside = sidecar(&dir.join("store/17-linux").join(KEY));
+    for (text, why) in [
+        ("<Error>AccessDenied</Error>", "is no SHA-256"),
+        ("", "it is empty"),
+        (&*format!("{}  other.tar.zst", "0f".repeat(32)), "it says nothing of the archive"),
+    ] {
+        fs::write(&beside, text).unwrap();
+        let [scan, _, _, fetch] = ways(&address);
+        for way in [scan, fetch] {
+            let text = refused(dir, 1, &way);
+            assert!(text.contains(why) && text.contains(KEY), "{text}");
+        }
+    }
+}
+
+#[test]
+fn sidecars_are_no_strangers_and_stray_ones_are() {
+    let dir = scratch();
+    let dir = dir.path();
+    let (plan, text) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
+    assert!(!plan.contains("sha256sum") && !text.contains("sha256sum"), "{plan}{text}");
+    fs::write(dir.join("store/17-linux/gone_lib_generic.tar.zst.sha256sum"), "").unwrap();
+    let (plan, _) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
+    assert!(plan.contains("a checksum of an archive that is not here"), "{plan}");
+}

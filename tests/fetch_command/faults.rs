@@ -1,0 +1,199 @@
+//! Stores that fail: whatever they do, nothing is used that did not come whole, and the error names the key.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use rockpack::catalog::{Demands, Directory, Packed};
+use rockpack::fetch::{self, RemoteArchive, Selection};
+use rockpack::names::RelPath;
+use rockpack::source::Problems;
+use rockpack::store::{
+    self, Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError,
+};
+
+use super::*;
+
+#[cfg(feature = "stores")]
+#[path = "web.rs"]
+mod web;
+
+const KEY: &str = "base_lib_generic.tar.zst";
+
+/// What goes wrong with the bytes of [`KEY`].
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// The store does not answer, also after all tries.
+    Unavailable,
+    /// The connection breaks in the middle, also after all tries.
+    Reset,
+    /// The body ends in the middle, as if that were its end.
+    Short,
+    /// More comes than the object has.
+    Long,
+    /// A bit is another.
+    Flipped,
+    /// Another object is there since the store was listed.
+    Changed,
+    /// The object is gone since the store was listed.
+    Gone,
+}
+
+/// A directory that has one fault.
+#[derive(Debug)]
+struct Faulty {
+    store: store::Directory,
+    fault: Fault,
+}
+
+/// Bytes, and then an error.
+struct Broken(io::Cursor<Vec<u8>>);
+
+impl Read for Broken {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(out)? {
+            0 => Err(io::Error::new(io::ErrorKind::ConnectionReset, "the connection broke")),
+            read => Ok(read),
+        }
+    }
+}
+
+impl Faulty {
+    fn spoilt(&self, key: &RelPath, mut content: Content) -> Result<Content, StoreError> {
+        let mut bytes = Vec::new();
+        content.body.read_to_end(&mut bytes).unwrap();
+        let half = bytes.len() / 2;
+        let failed = |kind, text| Err(StoreError::of_key(kind, self.name(), "read", key, text));
+        let bytes = match self.fault {
+            Fault::Unavailable => return failed(ErrorKind::Unavailable, "503"),
+            Fault::Changed => return failed(ErrorKind::Changed, "it has changed"),
+            Fault::Gone => return failed(ErrorKind::NotFound, "there is nothing"),
+            Fault::Reset => {
+                let body = Box::new(Broken(io::Cursor::new(bytes[..half].to_vec())));
+                return Ok(Content { body, ..content });
+            }
+            Fault::Short => bytes[..half].to_vec(),
+            Fault::Long => [bytes, b"more".to_vec()].concat(),
+            Fault::Flipped => {
+                bytes[half] ^= 1;
+                bytes
+            }
+        };
+        Ok(Content { body: Box::new(io::Cursor::new(bytes)), ..content })
+    }
+}
+
+impl Bucket for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        self.store.list(directory)
+    }
+
+    fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
+        self.store.head(key)
+    }
+
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+        let content = self.store.get(key, etag)?;
+        if key.as_str() == KEY { self.spoilt(key, content) } else { Ok(content) }
+    }
+
+    fn get_range(
+        &self,
+        key: &RelPath,
+        range: std::ops::Range<u64>,
+        etag: Option<&str>,
+    ) -> Result<Vec<u8>, StoreError> {
+        self.store.get_range(key, range, etag)
+    }
+
+    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Created, StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Replaced, StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn put(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<(), StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn delete(&self, _: &RelPath) -> Result<(), StoreError> {
+        panic!("a fetch writes nothing")
+    }
+}
+
+/// The only problem there is.
+fn only(problems: &Problems) -> String {
+    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.into_iter().next().unwrap()
+}
+
+/// The archives of a run, which is a small one.
+fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
+    let selection = Selection::all(&**bucket).unwrap();
+    let archives = selection.archives(bucket);
+    archives.into_iter().filter(|archive| archive.key().starts_with("base")).collect()
+}
+
+/// What a download into `to` and unpacking say.
+fn tried(bucket: &Arc<dyn Bucket>, to: &Path) -> [String; 2] {
+    let archives = archives(bucket);
+    let demands = Demands::default();
+    fs::create_dir_all(to).unwrap();
+    let fetched = fetch::download(&archives, to, &demands).unwrap_err();
+    let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
+    let unpacked = Directory::unpack(&packed.collect::<Vec<_>>(), &demands).unwrap_err();
+    [only(&fetched), only(&unpacked)]
+}
+
+#[test]
+fn nothing_of_a_faulty_archive_is_used_and_the_error_names_it() {
+    let scratch = scratch();
+    let run = scratch.path().join("store/17-linux");
+    for (fault, why) in [
+        (Fault::Unavailable, "503"),
+        (Fault::Reset, "the connection broke"),
+        (Fault::Short, "it has other than"),
+        (Fault::Long, "it has other than"),
+        (Fault::Flipped, "has another checksum than its sidecar says: expected"),
+        (Fault::Changed, "it has changed"),
+        (Fault::Gone, "there is nothing"),
+    ] {
+        let bucket: Arc<dyn Bucket> =
+            Arc::new(Faulty { store: store::Directory::new(&run), fault });
+        let to = scratch.path().join("fetched");
+        for text in tried(&bucket, &to) {
+            assert!(text.contains(KEY) && text.contains(why), "{fault:?}: {text}");
+        }
+        // The others came whole, and there is nothing else.
+        let names: Vec<String> = files(&to).into_keys().collect();
+        assert_eq!(
+            names,
+            ["base_run_generic.tar.zst", "base_run_generic.tar.zst.sha256sum"],
+            "{fault:?}"
+        );
+        fs::remove_dir_all(&to).unwrap();
+    }
+}
+
+#[test]
+fn an_object_that_is_replaced_after_the_list_is_refused() {
+    let scratch = scratch();
+    let run = scratch.path().join("store/17-linux");
+    let bucket: Arc<dyn Bucket> = Arc::new(store::Directory::new(&run));
+    let archives = archives(&bucket);
+    // Its sidecar is right too: only the list tells.
+    fs::write(scratch.path().join("artifacts/base_lib_generic/artifact_manifest.txt"), "x\n")
+        .unwrap();
+    archive(&scratch.path().join("artifacts/base_lib_generic"), &run.join(KEY));
+    let to = scratch.path().join("fetched");
+    fs::create_dir(&to).unwrap();
+    let text = only(&fetch::download(&archives, &to, &Demands::default()).unwrap_err());
+    assert!(text.contains(KEY) && text.contains("changed"), "{text}");
+    assert!(!to.join(KEY).exists());
+}

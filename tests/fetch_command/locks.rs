@@ -1,0 +1,111 @@
+//! A lock file: later the same bytes, or none.
+
+use super::*;
+
+const KEY: &str = "base_lib_generic.tar.zst";
+
+#[test]
+fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    done(dir, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    let text = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
+    let lock: Value = serde_json::from_str(&text).unwrap();
+    let archives = lock["archives"].as_array().unwrap();
+    assert_eq!(text.lines().count(), archives.len() + 3, "a line for each archive");
+    for row in archives {
+        let file = dir.join("fetched").join(row["key"].as_str().unwrap());
+        assert_eq!(row["sha256"], sha256(&file).unwrap().as_str());
+        assert_eq!(row["size"], fs::metadata(&file).unwrap().len());
+    }
+    // Whoever takes the artifacts from elsewhere takes the same, and the file stays as it is.
+    for place in ["fetched", "store/17-linux", &address] {
+        done(dir, &["plan", "--artifact-dir", place, "--locked"]);
+        done(dir, &["plan", "--artifact-dir", place, "--lock", "rockpack.lock"]);
+        assert_eq!(fs::read_to_string(dir.join("rockpack.lock")).unwrap(), text, "{place}");
+    }
+    // A build by itself locks the same.
+    built(dir, "out", &["--artifact-dir", &address, "--lock", "other.lock"]);
+    assert_eq!(fs::read_to_string(dir.join("other.lock")).unwrap(), text);
+}
+
+#[test]
+fn other_bytes_are_refused_though_their_sidecar_is_right() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    done(dir, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
+    let archive_of = dir.join("store/17-linux").join(KEY);
+    let old = sha256(&archive_of).unwrap();
+    fs::write(dir.join("artifacts/base_lib_generic/artifact_manifest.txt"), "changed\n").unwrap();
+    archive(&dir.join("artifacts/base_lib_generic"), &archive_of);
+    for more in [&["--locked"][..], &["--lock", "rockpack.lock"]] {
+        for way in [
+            vec!["plan", "--artifact-dir", "store/17-linux"],
+            vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
+            vec!["fetch", &*address, "-o", "again"],
+        ] {
+            let text = refused(dir, 1, &[&way[..], more].concat());
+            assert!(
+                text.contains(KEY) && text.contains("is not what rockpack.lock says"),
+                "{text}"
+            );
+            assert!(text.contains(&format!("expected {old}")), "{text}");
+            assert!(!dir.join("out").exists() && !dir.join("again").join(KEY).exists());
+        }
+        // Also without a sidecar that says so.
+        fs::remove_file(sidecar(&archive_of)).unwrap();
+        let text = refused(dir, 1, &[&["fetch", &*address, "-o", "again"], more].concat());
+        assert!(text.contains(KEY) && text.contains(&format!("expected {old}")), "{text}");
+        assert!(!dir.join("again").join(KEY).exists());
+        vouch(&archive_of);
+    }
+    assert_eq!(fs::read_to_string(dir.join("rockpack.lock")).unwrap(), lock);
+}
+
+#[test]
+fn what_only_one_of_lock_file_and_run_has_is_refused() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let one = ["--linux-amdgpu-families", "gfx942"];
+    done(dir, &[&["fetch", &*address, "-o", "one", "--lock", "rockpack.lock"], &one[..]].concat());
+    let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
+    let text = refused(dir, 1, &["fetch", &address, "-o", "all", "--locked"]);
+    assert!(text.contains("is not in rockpack.lock") && text.contains("gfx1100"), "{text}");
+    // Without --locked it is added; what is needed of it later is up to each command.
+    done(dir, &["fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
+    let both = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
+    assert!(
+        both.len() > lock.len()
+            && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
+    );
+    done(
+        dir,
+        &[&["build", "--artifact-dir", &*address, "--dest-dir", "o", "--locked"], &one[..]]
+            .concat(),
+    );
+    // What one is made of needs nothing of the other, wherever it is.
+    done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
+    let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
+    assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");
+    fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
+    let text = refused(dir, 1, &["fetch", &address, "-o", "all", "--locked"]);
+    assert!(text.contains(&format!("rockpack.lock has `{KEY}`, which is not there")), "{text}");
+}
+
+#[test]
+fn lock_files_have_to_be_there_and_to_be_lock_files() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);
+    assert!(text.contains("rockpack.lock") && text.contains("rockpack fetch --lock"), "{text}");
+    fs::write(dir.join("rockpack.lock"), "{\"format\":9,\"archives\":[]}").unwrap();
+    let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);
+    assert!(text.contains("it has format 9"), "{text}");
+    fs::remove_file(dir.join("rockpack.lock")).unwrap();
+    // Of directories nothing can be said.
+    let (_, text) = done(dir, &["plan", "--artifact-dir", "artifacts", "--lock", "rockpack.lock"]);
+    assert!(text.contains("is a directory, of which rockpack.lock can say nothing"), "{text}");
+    let text = refused(dir, 1, &["plan", "--artifact-dir", "artifacts", "--locked"]);
+    assert!(text.contains("is a directory, of which rockpack.lock can say nothing"), "{text}");
+}

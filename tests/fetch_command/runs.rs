@@ -1,0 +1,98 @@
+//! Runs in stores: what is built of them, and how they are named.
+
+use super::*;
+
+#[test]
+fn packages_of_a_store_are_those_of_the_directory() {
+    let dir = scratch();
+    let dir = dir.path();
+    declare_store(dir);
+    let expected = built(dir, "a", &["--artifact-dir", "artifacts"]);
+    assert!(expected.len() > 5);
+    assert_eq!(built(dir, "b", &["--artifact-dir", &address(dir), "--downloads", "3"]), expected);
+    assert_eq!(built(dir, "c", &["--store", "here", "--run", "17"]), expected);
+    done(dir, &["fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
+    assert_eq!(built(dir, "d", &["--artifact-dir", "fetched"]), expected);
+    // Another repository's run is elsewhere.
+    fs::create_dir(dir.join("store/a-b")).unwrap();
+    fs::rename(dir.join("store/17-linux"), dir.join("store/a-b/18-linux")).unwrap();
+    let fork = ["--store", "here", "--run", "18", "--external", "a-b"];
+    assert_eq!(built(dir, "e", &fork), expected);
+}
+
+#[test]
+fn a_catalog_of_a_store_is_that_of_the_directory() {
+    let dir = scratch();
+    let dir = dir.path();
+    declare_store(dir);
+    let (expected, _) = done(dir, &["scan", "--artifact-dir", "artifacts"]);
+    for place in [&["--artifact-dir", &*address(dir)][..], &["--store", "here", "--run", "17"]] {
+        assert!(done(dir, &[&["scan"], place].concat()).0 == expected, "{place:?}");
+    }
+}
+
+#[test]
+fn runs_and_stores_that_are_not_there_are_told() {
+    let dir = scratch();
+    let dir = dir.path();
+    declare_store(dir);
+    let cases: [(i32, &[&str], &str); 7] = [
+        (2, &["--store", "hare", "--run", "17"], "declares no store `hare`"),
+        (2, &["--store", "here"], "--run"),
+        (2, &["--store", "here", "--run", "../17"], "is no part of a run's address"),
+        (1, &["--store", "here", "--run", "99"], "there is no archive of an artifact at file://"),
+        (2, &["--artifact-dir", "ftp://example.org/17"], "places are directories and URLs"),
+        (
+            2,
+            &["--artifact-dir", "artifacts", "--store", "here", "--run", "17"],
+            "cannot be used with",
+        ),
+        (1, &["--store", "here", "--run", "17", "--system", "windows"], "17-windows"),
+    ];
+    for (status, args, why) in cases {
+        let text = refused(dir, status, &[&["plan"], args].concat());
+        assert!(text.contains(why), "{args:?}: {text}");
+    }
+    let text = refused(dir, 2, &["fetch", "artifacts", "-o", "fetched"]);
+    assert!(text.contains("`artifacts` is no address of a run"), "{text}");
+}
+
+#[test]
+fn a_fetch_goes_on_where_it_was_stopped() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    let fetch = ["fetch", &*address, "-o", "fetched"];
+    done(dir, &fetch);
+    let whole = files(&dir.join("fetched"));
+    let (text, _) = done(dir, &fetch);
+    assert!(text.contains("0 archives of 0 B fetched") && text.contains(" were there"), "{text}");
+    // What is not what it has to be, is fetched again: cut short, changed, or of another run.
+    let damaged = dir.join("fetched/base_lib_generic.tar.zst");
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&damaged, &bytes).unwrap();
+    fs::write(dir.join("fetched/base_run_generic.tar.zst"), "").unwrap();
+    fs::write(dir.join("fetched/.rockpack-fetch-abc"), "half").unwrap();
+    fs::remove_file(dir.join("fetched/prim_dev_generic.tar.zst.sha256sum")).unwrap();
+    let (text, _) = done(dir, &fetch);
+    assert!(text.contains("2 archives of"), "{text}");
+    assert_eq!(files(&dir.join("fetched")), whole);
+    // Without a checksum nobody knows whether it is whole.
+    fs::remove_file(sidecar(&dir.join("store/17-linux/base_lib_generic.tar.zst"))).unwrap();
+    fs::write(&damaged, &bytes).unwrap();
+    let (text, warning) = done(dir, &fetch);
+    assert!(text.contains("1 archive of"), "{text}");
+    assert!(warning.contains("`base_lib_generic.tar.zst` has no .sha256sum"), "{warning}");
+    assert!(!sidecar(&damaged).exists(), "an old checksum would be of another archive");
+    assert_eq!(sha256(&damaged).unwrap(), whole["base_lib_generic.tar.zst"]);
+}
+
+#[test]
+fn a_directory_with_other_artifacts_is_refused() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    fs::create_dir_all(dir.join("fetched/other_lib_generic")).unwrap();
+    let text = refused(dir, 2, &["fetch", &address, "-o", "fetched"]);
+    assert!(text.contains("fetched has `other_lib_generic`"), "{text}");
+    assert_eq!(fs::read_dir(dir.join("fetched")).unwrap().count(), 1);
+}

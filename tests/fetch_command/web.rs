@@ -1,0 +1,214 @@
+//! A web server on loopback that fails: what may pass is tried again, and what stays names the key.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rockpack::store::{Access, Options};
+
+use super::*;
+
+/// What the server does with a request for [`KEY`] instead of answering.
+#[derive(Debug, Clone, Copy)]
+enum Trouble {
+    /// Says that it cannot now.
+    Unavailable,
+    /// Sends half of the body, and closes.
+    Reset,
+    /// Sends half of the body, and nothing more for longer than anybody waits.
+    Stall,
+}
+
+/// Files of a directory over HTTP/1.1, with entity tags and ranges.
+struct Server {
+    root: PathBuf,
+    trouble: Trouble,
+    /// How many requests have trouble.
+    left: Mutex<u32>,
+}
+
+impl Server {
+    /// Serves until the test ends; gives the address.
+    fn start(root: PathBuf, trouble: Trouble, times: u32) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let server = Arc::new(Self { root, trouble, left: Mutex::new(times) });
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let server = server.clone();
+                // A client that goes away is no failure of the server.
+                std::thread::spawn(move || drop(server.talk(&stream)));
+            }
+        });
+        address
+    }
+
+    fn talk(&self, stream: &TcpStream) -> io::Result<()> {
+        let mut lines = BufReader::new(stream.try_clone()?);
+        loop {
+            let mut request = String::new();
+            lines.read_line(&mut request)?;
+            let words: Vec<&str> = request.split_whitespace().collect();
+            let [method, path, _] = words[..] else { return Ok(()) };
+            let mut headers = BTreeMap::new();
+            loop {
+                let mut line = String::new();
+                lines.read_line(&mut line)?;
+                let Some((name, value)) = line.trim().split_once(": ") else { break };
+                headers.insert(name.to_lowercase(), value.to_owned());
+            }
+            if !self.answer(stream, method, path.trim_start_matches('/'), &headers)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Answers a request; says whether the connection stays.
+    fn answer(
+        &self,
+        mut stream: &TcpStream,
+        method: &str,
+        key: &str,
+        headers: &BTreeMap<String, String>,
+    ) -> io::Result<bool> {
+        let Ok(bytes) = fs::read(self.root.join(key)) else {
+            write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        };
+        let range = headers.get("range").and_then(|text| text.strip_prefix("bytes="));
+        let from = range.and_then(|text| text.split('-').next()?.parse().ok()).unwrap_or(0_usize);
+        let status = if range.is_some() { "206 Partial Content" } else { "200 OK" };
+        let (last, all) = (bytes.len().saturating_sub(1), bytes.len());
+        let body = &bytes[from.min(all)..];
+        let trouble = (method == "GET" && key == KEY).then(|| {
+            let mut left = self.left.lock().unwrap();
+            let now = *left > 0;
+            *left = left.saturating_sub(1);
+            now
+        });
+        let trouble = (trouble == Some(true)).then_some(self.trouble);
+        if matches!(trouble, Some(Trouble::Unavailable)) {
+            write!(stream, "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        }
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Length: {}\r\nETag: \"{key}{all}\"\r\n",
+            body.len()
+        )?;
+        write!(stream, "Last-Modified: Mon, 02 Nov 2026 00:00:00 GMT\r\n")?;
+        if range.is_some() {
+            write!(stream, "Content-Range: bytes {from}-{last}/{all}\r\n")?;
+        }
+        write!(stream, "\r\n")?;
+        if method == "HEAD" {
+            return Ok(true);
+        }
+        let Some(trouble) = trouble else {
+            stream.write_all(body)?;
+            return Ok(true);
+        };
+        stream.write_all(&body[..body.len() / 2])?;
+        if matches!(trouble, Trouble::Stall) {
+            std::thread::sleep(Duration::from_secs(20));
+        }
+        Ok(false)
+    }
+}
+
+/// The archives below an address, as far as this test wants them. There is no list.
+fn found(address: &str) -> Vec<RemoteArchive> {
+    let options = Options {
+        access: Access::Anonymous,
+        retries: 3,
+        pause: Duration::from_millis(5),
+        stall: Duration::from_millis(300),
+    };
+    let bucket: Arc<dyn Bucket> = store::open(address, &options).unwrap().into();
+    let head = |key: &str| bucket.head(&key.parse().unwrap()).unwrap();
+    let object = head(KEY).unwrap();
+    vec![RemoteArchive::new(bucket.clone(), object, head(&format!("{KEY}.sha256sum")))]
+}
+
+#[test]
+fn what_may_pass_is_tried_again_and_what_stays_names_the_key() {
+    let scratch = scratch();
+    let run = scratch.path().join("store/17-linux");
+    let whole = sha256(run.join(KEY)).unwrap();
+    for trouble in [Trouble::Unavailable, Trouble::Reset, Trouble::Stall] {
+        let to = scratch.path().join(format!("{trouble:?}"));
+        fs::create_dir(&to).unwrap();
+        let archives = found(&Server::start(run.clone(), trouble, 2));
+        let fetched = fetch::download(&archives, &to, &Demands::default()).unwrap();
+        assert_eq!(fetched[0].taken.archive.sha256.as_str(), whole, "{trouble:?}");
+        assert_eq!(sha256(to.join(KEY)).unwrap(), whole, "{trouble:?}");
+        fs::remove_dir_all(&to).unwrap();
+        fs::create_dir(&to).unwrap();
+        let archives = found(&Server::start(run.clone(), trouble, u32::MAX));
+        let text = only(&fetch::download(&archives, &to, &Demands::default()).unwrap_err());
+        assert!(text.contains(KEY), "{trouble:?}: {text}");
+        assert!(files(&to).is_empty(), "{trouble:?}: {:?}", files(&to));
+    }
+}
+
+#[test]
+fn a_run_without_a_list_is_asked_key_by_key() {
+    let scratch = scratch();
+    let dir = scratch.path();
+    let address = Server::start(dir.join("store"), Trouble::Unavailable, 0);
+    let run = format!("{address}/17-linux/");
+    let http = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.args(args).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");
+        command.env("ROCKPACK_NO_CACHE", "1").env("NO_COLOR", "1").output().unwrap()
+    };
+    let families = ["--linux-amdgpu-families", "gfx942,gfx1100", "--mode", "kpack"];
+    let output =
+        http(&[&["fetch", &*run, "-o", "fetched", "--require-checksums"], &families[..]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    done(dir, &[&["fetch", &*super::address(dir), "-o", "local"], &families[..]].concat());
+    assert_eq!(files(&dir.join("fetched")), files(&dir.join("local")));
+    let output = http(&["fetch", &run, "-o", "none"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("it has no list of what is there"), "{}", said(&output));
+}
+
+#[test]
+fn a_signal_leaves_nothing_of_what_came() {
+    let scratch = scratch();
+    let dir = scratch.path();
+    let address = Server::start(dir.join("store/17-linux"), Trouble::Stall, u32::MAX);
+    let families = ["--linux-amdgpu-families", "gfx942", "--mode", "kpack"];
+    let (tmp, fetched) = (dir.join("tmp"), dir.join("fetched"));
+    fs::create_dir(&tmp).unwrap();
+    for (args, place, prefix) in [
+        (
+            vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
+            &tmp,
+            "rockpack-artifacts-",
+        ),
+        (vec!["fetch", &*address, "-o", "fetched"], &fetched, ".rockpack-fetch-"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.args(args).args(families).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");
+        command.env("ROCKPACK_NO_CACHE", "1").env("TMPDIR", &tmp);
+        let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+        let left = || {
+            let names = fs::read_dir(place).into_iter().flatten().flatten().map(|e| e.file_name());
+            names.filter(|name| name.to_str().unwrap().starts_with(prefix)).count()
+        };
+        let start = std::time::Instant::now();
+        while left() == 0 && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(left() > 0, "{prefix}");
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(left(), 0, "{prefix}");
+    }
+    assert!(!dir.join("out").exists() && !fetched.join(KEY).exists());
+}
