@@ -72,16 +72,25 @@ pub(super) fn resolve(
     resolved
 }
 
+/// So many projects are named that are left out; the manifest has all.
+const NAMED: usize = 3;
+
 /// A note of what needs `--sources`; where it was asked for by name, an error.
 fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
     let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return;
     }
-    let names = names.join(", ");
     if request.only.is_empty() {
-        resolved.notes.push(format!("left out, since no --sources are given: {names}"));
+        let (shown, more) = names.split_at(names.len().min(NAMED));
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        let names = shown.join(", ");
+        resolved.notes.push(format!("left out, since no --sources are given: {names}{more}"));
     } else {
+        let names = names.join(", ");
         let problem = Problem::usage(
             Code::MissingSource,
             format!("--only: {names} cannot be made without sources"),
