@@ -132,12 +132,23 @@ def _list_delayed(file, name):
         called = data.find(name.encode() + b"\0", offset, offset + min(size, raw))
         where = data.find(struct.pack("<II", 1, address + called - offset))
         if called >= 0 and where >= 0:
-            found = next(one for one in sections if 0 <= where - word(data[one + 20 : one + 24]) < word(data[one + 16 : one + 20]))
-            place = word(data[found + 12 : found + 16]) + where - word(data[found + 20 : found + 24])
-            struct.pack_into("<II", data, header + 24 + 112 + 13 * 8, place, 64)
+            _put_table(data, header, sections, bytes(data[where : where + 32]))
             file.write_bytes(data)
             return
     raise RuntimeError(f"{file} has no table of delay imports")
+
+
+def _put_table(data, header, sections, entry):
+    """Put a table of this entry, and the empty one that ends it, behind a section's content."""
+    for at in sections:
+        size, address, raw, offset = struct.unpack_from("<IIII", data, at + 8)
+        if raw >= size + 80:
+            place = -(-size // 16) * 16
+            data[offset + place : offset + place + 64] = entry + bytes(32)
+            struct.pack_into("<I", data, at + 8, place + 64)
+            struct.pack_into("<II", data, header + 24 + 112 + 13 * 8, address + place, 64)
+            return
+    raise RuntimeError("no section has room for a table")
 
 
 def _expect(report, name, found, expected):
