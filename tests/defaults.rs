@@ -122,7 +122,7 @@ fn an_empty_value_counts_as_not_given() {
     }
     assert_eq!(empty.output().unwrap().stdout, default.as_bytes());
     let said = fails(dir.path(), &["plan", "--artifact-dir", ""], 2);
-    assert!(said.contains("--artifact-dir <DIR>"), "{said}");
+    assert!(said.contains("--artifact-dir <DIR_OR_URL>"), "{said}");
 }
 
 #[test]
