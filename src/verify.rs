@@ -21,6 +21,7 @@ use crate::source::{Code, Severity};
 use crate::version::Version;
 
 mod algorithm;
+mod archived;
 mod code;
 mod dlls;
 mod elf;
@@ -31,6 +32,7 @@ mod member;
 mod metadata;
 mod names;
 mod planned;
+mod reading;
 mod record;
 mod report;
 mod rpath;
@@ -155,6 +157,8 @@ pub struct Package {
     symbols: Vec<Taken>,
     /// What its PE files import.
     imports: Vec<Imports>,
+    /// The installed paths of files in its devel archive.
+    archived: Vec<String>,
     requires: Vec<Requirement>,
     /// The extras that it offers, as they are compared.
     extras: BTreeSet<String>,
@@ -183,6 +187,7 @@ impl Package {
             searches: Vec::new(),
             symbols: Vec::new(),
             imports: Vec::new(),
+            archived: Vec::new(),
             requires: Vec::new(),
             extras: BTreeSet::new(),
         }

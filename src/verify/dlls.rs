@@ -20,7 +20,8 @@ pub(super) struct Names(BTreeSet<String>);
 impl Names {
     pub fn new(packages: &[Package]) -> Self {
         let importing = packages.iter().any(|package| !package.imports.is_empty());
-        let all = packages.iter().filter(|_| importing).flat_map(|p| p.installed.keys());
+        let packages = packages.iter().filter(|_| importing);
+        let all = packages.flat_map(|p| p.installed.keys().chain(&p.archived));
         let names = all.filter_map(|path| path.rsplit('/').next());
         Self(names.map(str::to_ascii_lowercase).collect())
     }

@@ -72,6 +72,17 @@ pub(super) enum Kind {
     Broken(Format, String),
 }
 
+impl Kind {
+    /// The DLLs that it imports when it is loaded or later, or that it leads a linker to.
+    pub fn imports(&self) -> Vec<String> {
+        match self {
+            Self::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),
+            Self::ImportLibrary(library) => library.dlls.clone(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Looks at an archive.
 pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind {
     match import_library(file) {

@@ -107,11 +107,10 @@ impl Wheel {
             .zip(members)
             .filter_map(|(entry, member)| symbols(entry, member))
             .collect();
-        package.imports = entries
-            .iter()
-            .zip(members)
-            .filter_map(|(entry, member)| imports(entry, member))
-            .collect();
+        let both = entries.iter().zip(members);
+        package.imports = both.flat_map(|(entry, member)| imports(entry, member)).collect();
+        let archived = members.iter().flat_map(|member| &member.archived);
+        package.archived = archived.map(|file| file.path.clone()).collect();
         package.code = self.code(members);
         package.installed = layout::installed(entries);
         found.extend(layout::check(entries, members, self.file.dist_info()));
@@ -131,7 +130,9 @@ impl Wheel {
             if !member.code.is_empty() || targets.names_one(&entry.name) {
                 told.push(Told { member: entry.name.clone(), code: member.code.clone() });
             }
-            told.extend(member.archived.iter().cloned());
+            let archived = member.archived.iter();
+            let told_of = archived.filter(|f| !f.code.is_empty() || targets.names_one(&f.path));
+            told.extend(told_of.map(|f| Told { member: f.path.clone(), code: f.code.clone() }));
         }
         told
     }
@@ -218,11 +219,12 @@ fn symbols(entry: &Entry, member: &Member) -> Option<Taken> {
     Some(Taken { member: entry.name.clone(), symbols })
 }
 
-fn imports(entry: &Entry, member: &Member) -> Option<Imports> {
-    let libraries = match &member.kind {
-        Kind::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),
-        Kind::ImportLibrary(library) => library.dlls.clone(),
-        _ => return None,
-    };
-    Some(Imports { member: entry.name.clone(), libraries })
+/// What the member imports, and what the files in it do if it is a devel archive.
+fn imports<'m>(entry: &'m Entry, member: &'m Member) -> impl Iterator<Item = Imports> + 'm {
+    let own = Imports { member: entry.name.clone(), libraries: member.kind.imports() };
+    let archived = member
+        .archived
+        .iter()
+        .map(|file| Imports { member: file.path.clone(), libraries: file.imports.clone() });
+    std::iter::once(own).chain(archived).filter(|imports| !imports.libraries.is_empty())
 }

@@ -404,6 +404,15 @@ fn programs() -> Vec<Case> {
             let library = import_stub(Machine::X86_64, "gone.dll", "gone");
             w.add(Member::new("demo/lib/gone.lib", library));
         }),
+        windows(&[ImportLeadsNowhere], "one in a devel archive, beside one that is right", |w| {
+            let library = |dll: &str| import_stub(Machine::X86_64, dll, "function");
+            let archive = super::device_code::tar(&[
+                ("_demo_devel/lib/gone.lib", &library("gone.dll")),
+                ("_demo_devel/lib/there.lib", &library("There.dll")),
+                ("_demo_devel/bin/there.dll", &dll(Machine::X86_64, &[])),
+            ]);
+            w.add(Member::new("demo/_devel.tar", archive));
+        }),
         windows(&[BrokenPe], "an import library that is cut short", |w| {
             let mut library = import_stub(Machine::X86_64, "a.dll", "a");
             library.extend(b"a.dll/          0");

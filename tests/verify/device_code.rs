@@ -208,7 +208,7 @@ fn a_line_that_allows_nothing_is_told() {
 }
 
 /// A tar archive with these files.
-fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (path, bytes) in members {
         let mut header = tar::Header::new_gnu();

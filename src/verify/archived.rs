@@ -1,0 +1,86 @@
+//! The members of a devel archive, read as the archive goes by.
+
+use std::io::{self, Read};
+
+use super::code::Targets;
+use super::elf::{archive, binary};
+use super::reading::{Tee, fault};
+use crate::device_code::{self, Code};
+use crate::package::{self, Content, devel_archive};
+
+/// A file in a devel archive.
+#[derive(Debug)]
+pub struct Archived {
+    /// Where it is installed.
+    pub(super) path: String,
+    /// What it has code for.
+    pub(super) code: Code,
+    /// The DLLs that it imports, or that it leads a linker to.
+    pub(super) imports: Vec<String>,
+}
+
+/// Reads a devel archive to its end: what is wrong with its bytes, that it is no archive, and its members.
+///
+/// # Errors
+/// When the wheel cannot be read.
+pub(super) fn read(
+    name: &str,
+    bytes: impl Read,
+    targets: &Targets,
+) -> io::Result<(Option<String>, Code, Vec<Archived>)> {
+    let mut bytes = Noted { inner: bytes, error: None };
+    let mut all = Vec::new();
+    let read = devel_archive::each(name, &mut bytes, |member, content| -> io::Result<()> {
+        if member.kind.is_file() {
+            all.push(file(&member.path, member.size, content, targets)?);
+        }
+        Ok(())
+    });
+    // Behind the end of a tar archive there may be more.
+    let rest = match bytes.error.take() {
+        Some(error) => Err(error),
+        None => io::copy(&mut bytes.inner, &mut io::sink()).map(drop),
+    };
+    let mut code = Code::default();
+    let fault = fault(rest)?;
+    if read.is_err() && fault.is_none() {
+        code.unread = Some("the devel archive");
+    }
+    Ok((fault, code, all))
+}
+
+fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::Result<Archived> {
+    let content = Content::new(bytes)?;
+    let kind = content.kind();
+    let path = path.to_owned();
+    if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
+        let kept = content.keep(size)?;
+        let code = device_code::of_binary(&kept)?;
+        let is_pe = kind == package::Kind::Pe;
+        let imports = if is_pe { binary(&path, &kept).imports() } else { Vec::new() };
+        return Ok(Archived { path, code, imports });
+    }
+    let mut sink = targets.reading.sink(targets.names_one(&path));
+    let mut tee = Tee::new(kind, size, Some(&mut sink));
+    content.copy_to(&mut tee)?;
+    let imports = tee.kept.map(|bytes| archive(&bytes).imports()).unwrap_or_default();
+    Ok(Archived { path, code: sink.finish(), imports })
+}
+
+/// Keeps the error of what it reads, whatever others make of it.
+struct Noted<R> {
+    inner: R,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Read for Noted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(out).map_err(|error| {
+            let shown = io::Error::new(error.kind(), error.to_string());
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.error = Some(error);
+            }
+            shown
+        })
+    }
+}

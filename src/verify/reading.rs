@@ -1,0 +1,48 @@
+//! Bytes that are read once, for several who look at them.
+
+use std::io::{self, Write};
+
+use crate::package;
+use crate::package::zip_file::is_broken;
+
+/// Import libraries are smaller: they have names alone.
+const LARGEST_ARCHIVE: u64 = 64 << 20;
+
+/// Gives bytes on, and keeps those of an archive that may be an import library.
+pub(super) struct Tee<'s> {
+    sink: Option<&'s mut dyn Write>,
+    pub(super) kept: Option<Vec<u8>>,
+}
+
+impl<'s> Tee<'s> {
+    /// For a file of this kind and size.
+    pub(super) fn new(kind: package::Kind, size: u64, sink: Option<&'s mut dyn Write>) -> Self {
+        let keeps = kind == package::Kind::Archive && size <= LARGEST_ARCHIVE;
+        Self { sink, kept: keeps.then(Vec::new) }
+    }
+}
+
+impl Write for Tee<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(sink) = &mut self.sink {
+            sink.write_all(bytes)?;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Why bytes are not what the archive says; an error where the disk is at fault.
+pub(super) fn fault(read: io::Result<()>) -> io::Result<Option<String>> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(error) if is_broken(&error) => Ok(Some(error.to_string())),
+        Err(error) => Err(error),
+    }
+}
