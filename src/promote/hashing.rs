@@ -15,7 +15,7 @@ use crate::archive::stage::StagedFile;
 use crate::regular;
 
 /// After so many bytes the disk is asked to take what there is of a file.
-const OFTEN: usize = 64 << 20;
+const OFTEN: usize = 16 << 20;
 /// How much is read and written at once: it stays near the processor until it is hashed and written.
 const BUFFER: usize = 256 << 10;
 
@@ -97,6 +97,7 @@ impl HashingFile {
     /// When the old package cannot be read, or the last bytes cannot be written.
     pub fn hashes(mut self) -> io::Result<(String, Option<String>)> {
         self.write_waiting()?;
+        self.to_disk()?;
         let old = self.old.finish(&self.hasher, self.written)?;
         Ok((old, (!self.went_back).then(|| text(self.hasher))))
     }
@@ -123,11 +124,14 @@ impl HashingFile {
             self.written += bytes.len() as u64;
         }
         self.since += bytes.len();
-        if self.since >= OFTEN {
-            self.since = 0;
-            // Nobody waits for it: the other end goes when all is written.
-            let _ = self.disk.send(self.file.twin()?);
-        }
+        if self.since >= OFTEN { self.to_disk() } else { Ok(()) }
+    }
+
+    /// Lets the disk take what there is, while others go on.
+    fn to_disk(&mut self) -> io::Result<()> {
+        self.since = 0;
+        // Nobody waits for it: the other end goes when all is written.
+        let _ = self.disk.send(self.file.twin()?);
         Ok(())
     }
 }
