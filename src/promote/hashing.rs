@@ -97,7 +97,7 @@ impl HashingFile {
     /// When the old package cannot be read, or the last bytes cannot be written.
     pub fn hashes(mut self) -> io::Result<(String, Option<String>)> {
         self.write_waiting()?;
-        self.to_disk()?;
+        self.flush_to_disk()?;
         let old = self.old.finish(&self.hasher, self.written)?;
         Ok((old, (!self.went_back).then(|| text(self.hasher))))
     }
@@ -124,11 +124,11 @@ impl HashingFile {
             self.written += bytes.len() as u64;
         }
         self.since += bytes.len();
-        if self.since >= OFTEN { self.to_disk() } else { Ok(()) }
+        if self.since >= OFTEN { self.flush_to_disk() } else { Ok(()) }
     }
 
     /// Lets the disk take what there is, while others go on.
-    fn to_disk(&mut self) -> io::Result<()> {
+    fn flush_to_disk(&mut self) -> io::Result<()> {
         self.since = 0;
         // Nobody waits for it: the other end goes when all is written.
         let _ = self.disk.send(self.file.twin()?);
