@@ -6,39 +6,35 @@ use super::requires::{self, Extras};
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{Manifest, PackageKind, ReadmeFormat, Template};
+use crate::names::System;
 use crate::plan::{Description, Distribution};
 use crate::text::markdown::{code, installs, prose, required_name};
 
-/// What index servers show of a distribution whose members and entry points are known.
-pub(super) fn of(
-    manifest: &Manifest,
-    targets: &Targets,
-    all: &[ResolvedDist<'_>],
-    dist: &ResolvedDist<'_>,
-    distribution: &Distribution,
-) -> Description {
-    let (format, text) = if let Some(readme) = &dist.package.readme {
-        (readme.format, Template::new(&*readme.text).fill(&dist.variant))
-    } else {
-        let page = Page { manifest, targets, all, dist, distribution };
-        (ReadmeFormat::Markdown, page.text())
-    };
-    Description {
-        content_type: format.content_type().to_owned(),
-        text: format!("{}\n", text.trim_end()),
-    }
-}
-
 /// A page about a distribution, in Markdown.
-struct Page<'p, 'a> {
-    manifest: &'p Manifest,
-    targets: &'p Targets,
-    all: &'p [ResolvedDist<'a>],
-    dist: &'p ResolvedDist<'a>,
-    distribution: &'p Distribution,
+pub(super) struct Page<'p, 'a> {
+    pub manifest: &'p Manifest,
+    /// The same for the other system, if packages are published for both.
+    pub other: Option<(System, &'p Manifest)>,
+    pub targets: &'p Targets,
+    pub all: &'p [ResolvedDist<'a>],
+    pub dist: &'p ResolvedDist<'a>,
+    /// Its members and entry points are known.
+    pub distribution: &'p Distribution,
 }
 
 impl Page<'_, '_> {
+    /// What index servers show of the distribution.
+    pub fn description(&self) -> Description {
+        let (format, text) = match &self.dist.package.readme {
+            Some(readme) => (readme.format, Template::new(&*readme.text).fill(&self.dist.variant)),
+            None => (ReadmeFormat::Markdown, self.text()),
+        };
+        Description {
+            content_type: format.content_type().to_owned(),
+            text: format!("{}\n", text.trim_end()),
+        }
+    }
+
     fn text(&self) -> String {
         let name = self.dist.name.as_str();
         let summary = &self.distribution.metadata.summary;
@@ -101,8 +97,8 @@ impl Page<'_, '_> {
 
     /// What the extras of a selector install.
     fn extras(&self) -> String {
-        let extras = requires::extras(self.manifest, self.targets, self.dist);
-        let Extras { fixed, machine } = extras.unwrap_or_default();
+        let selected = requires::selected(self.manifest, self.other, self.targets, self.dist);
+        let Extras { fixed, machine } = selected.map(|(_, extras)| extras).unwrap_or_default();
         if fixed.is_empty() && machine.is_empty() {
             return String::new();
         }

@@ -96,25 +96,29 @@ pub(super) fn extras(
 
 /// What a selector requires and offers, for both systems if it is published for both: what one of
 /// them alone has gets a marker (PEP 508), so that an installer on the other says what it ignores.
+/// The answer is the same, whichever of the two is built.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Result<(Vec<String>, Extras), NameError> {
-    let own = (requires(manifest, targets, dist)?, extras(manifest, targets, dist)?);
+    let of = |manifest, dist: &ResolvedDist<'_>| {
+        Ok((requires(manifest, targets, dist)?, extras(manifest, targets, dist)?))
+    };
+    let own = of(manifest, dist)?;
     let Some((system, manifest)) = other else { return Ok(own) };
     let Some(package) = manifest.packages.get(&dist.package.name.value) else { return Ok(own) };
-    let there = ResolvedDist { package, ..dist.clone() };
-    let (needs, mut offers) =
-        (requires(manifest, targets, &there)?, extras(manifest, targets, &there)?);
-    let (mut required, mut offered) = own;
-    required = merged(required, targets.system, &needs, system);
+    let others = of(manifest, &ResolvedDist { package, ..dist.clone() })?;
+    let mut both = [(targets.system, own), (system, others)];
+    both.sort_by_key(|(system, _)| *system);
+    let [(first, (required, mut offered)), (second, (needs, mut offers))] = both;
+    let required = merged(required, first, &needs, second);
     let names: BTreeSet<String> =
         offered.fixed.keys().chain(offers.fixed.keys()).cloned().collect();
     for name in names {
         let of = |extras: &mut Extras| extras.fixed.remove(&name).unwrap_or_default();
-        let both = merged(of(&mut offered), targets.system, &of(&mut offers), system);
+        let both = merged(of(&mut offered), first, &of(&mut offers), second);
         offered.fixed.insert(name, both);
     }
     for (name, requirement) in offers.machine {

@@ -45,13 +45,15 @@ pub(super) fn attempt(
         let target = Target { mode: targets.mode, system };
         (system, manifest.for_target(target))
     });
+    let other = other.as_ref().map(|(system, manifest)| (*system, manifest));
     let manifest = &manifest.for_target(targets.target());
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
-    let all = match resolved_dists(manifest, &targets, targets::suffix(request)) {
-        Ok(all) => all,
-        Err(more) => {
+    let of = |manifest| resolved_dists(manifest, &targets, targets::suffix(request));
+    let (all, elsewhere) = match (of(manifest), other.map_or(Ok(Vec::new()), |(_, m)| of(m))) {
+        (Ok(all), Ok(elsewhere)) => (all, elsewhere),
+        (Err(more), _) | (_, Err(more)) => {
             problems.extend(more);
             return Err(problems);
         }
@@ -68,6 +70,7 @@ pub(super) fn attempt(
         request,
         targets: &targets,
         all: &all,
+        elsewhere: &elsewhere,
         generic,
         license_texts,
         machine,
@@ -90,12 +93,14 @@ fn machine(catalog: &Catalog) -> StubMachine {
 struct Resolver<'a> {
     manifest: &'a Manifest,
     /// The same for the other system, if packages are published for both.
-    other: Option<(System, Manifest)>,
+    other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,
     request: &'a Request,
     targets: &'a Targets,
     all: &'a [ResolvedDist<'a>],
+    /// The distributions of the other system.
+    elsewhere: &'a [ResolvedDist<'a>],
     /// What runs on any target, which is there wherever anything is.
     generic: Layer<'a>,
     license_texts: Vec<Item<'a>>,
@@ -121,20 +126,22 @@ impl Resolver<'_> {
         let mut made = Vec::new();
         for dist in self.all {
             let distribution = match dist.package.kind {
-                PackageKind::Selector => self.selector(dist, &filled, &mut found),
+                PackageKind::Selector => self.selector(dist, &mut found),
                 PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
                 PackageKind::Devel => self.devel(dist, &shipped, &mut found),
             };
             match distribution {
                 Ok(mut distribution) => {
                     self.license(dist, &mut distribution, &mut found.problems);
-                    distribution.metadata.description = Some(readme::of(
-                        self.manifest,
-                        self.targets,
-                        self.all,
+                    let page = readme::Page {
+                        manifest: self.manifest,
+                        other: self.other,
+                        targets: self.targets,
+                        all: self.all,
                         dist,
-                        &distribution,
-                    ));
+                        distribution: &distribution,
+                    };
+                    distribution.metadata.description = Some(page.description());
                     made.push((dist.clone(), distribution));
                 }
                 Err(e) => found.problems.push(

@@ -1,6 +1,6 @@
 //! What the installed runtime has to know, as data in the packages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -10,30 +10,29 @@ use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::Entry;
-use crate::manifest::{Manifest, Package, PackageKind, Script, ScriptTarget};
+use crate::manifest::{Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
 use crate::target::Variant;
 use crate::version::Version;
 
-/// What is known of the set before the selector is described.
-pub(super) struct Known<'k> {
+/// What is known of the set before the selector is described: of both systems, if packages are
+/// published for both, so that the build of either makes the same selector.
+pub(super) struct Known<'k, 'a> {
+    pub manifest: &'k Manifest,
+    /// The manifest for the other system.
+    pub other: Option<&'k Manifest>,
+    pub targets: &'k Targets,
+    /// The distributions of this system, behind them those of the other.
+    pub all: &'k [&'k ResolvedDist<'a>],
     /// `Requires-Dist` of the selector.
     pub requires: &'k [String],
     pub extras: &'k Extras,
-    /// Console programs by script: the package that has each, and where.
-    pub registered: &'k BTreeMap<String, (String, RelPath)>,
-    /// Forwarding libraries by package.
-    pub aliases: &'k BTreeMap<String, Vec<RelPath>>,
 }
 
-/// What a selector knows of the whole set.
-pub(super) fn selector(
-    manifest: &Manifest,
-    targets: &Targets,
-    dist: &ResolvedDist<'_>,
-    all: &[ResolvedDist<'_>],
-    known: &Known<'_>,
-) -> Value {
+/// What a selector knows of the whole set. What depends on the files that a build has is in the
+/// wheels that have them.
+pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
+    let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
     json!({
         "version": targets.version,
@@ -45,10 +44,8 @@ pub(super) fn selector(
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
-        "packages": packages(manifest, dist, all),
-        "libraries": libraries(manifest),
-        "scripts": known.registered.iter().map(|(name, (package, program))| (name.clone(), json!({"package": package, "program": program}))).collect::<Map<_, _>>(),
-        "aliases": known.aliases,
+        "packages": packages(dist, known),
+        "libraries": libraries(known),
     })
 }
 
@@ -76,10 +73,15 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
 }
 
 /// Every package but the selector, as it is called for this selector's target.
-fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
+fn packages(selector: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
-    for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
+    let systems = [Some(known.manifest), known.other].into_iter().flatten();
+    let each = systems.flat_map(|manifest| manifest.packages.values());
+    for package in each.filter(|p| p.kind != PackageKind::Selector) {
         let Some(declared) = package.distribution() else { continue };
+        if packages.contains_key(package.name.as_str()) {
+            continue;
+        }
         let for_selector = |i: &&ResolvedDist<'_>| {
             i.package.name.value == *package.name
                 && (selector.relies_on(i) || selector.variant.as_str().is_none())
@@ -88,7 +90,7 @@ fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDis
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
             // No machine tells which of them it needs: each is a package of its own.
-            for built in all.iter().filter(for_selector) {
+            for built in known.all.iter().copied().filter(for_selector) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
                 let facts = package_facts(built, &name, &module, extra(&built.variant).as_deref());
@@ -96,7 +98,7 @@ fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDis
             }
             continue;
         }
-        let Some(built) = all.iter().find(for_selector) else { continue };
+        let Some(built) = known.all.iter().copied().find(for_selector) else { continue };
         let per_target = built.variant.as_str().is_some() && selector.variant.as_str().is_none();
         let (name, module) = if per_target {
             (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
@@ -116,31 +118,56 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
 }
 
 /// Libraries by short name; a package that is split by an axis has several of one name.
-fn libraries(manifest: &Manifest) -> Value {
-    let is_one = |p: &&Package| p.distribution().is_none_or(|d| !d.per.is_by_axis());
-    let packages = manifest.packages.values().filter(is_one);
-    let each = packages.flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
-    let facts = each.map(|(package, library)| {
-        let optional = library.optional.is_some();
-        (library.name.value.clone(), json!({"package": *package.name, "linux": library.so, "windows": library.dll, "optional": optional}))
+///
+/// Where lines count on one system only, each system has the pattern of its own line.
+fn libraries(known: &Known<'_, '_>) -> Value {
+    let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
+        let own = Some(known.manifest).filter(|_| system == known.targets.system);
+        let manifest = own.or(known.other).unwrap_or(known.manifest);
+        let packages = manifest.packages.values();
+        let packages = packages.filter(|p| p.distribution().is_none_or(|d| !d.per.is_by_axis()));
+        let each = packages.flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
+        each.map(|(package, library)| (library.name.as_str(), (package, library))).collect()
+    };
+    let (linux, windows) = (on(System::Linux), on(System::Windows));
+    let names: BTreeSet<&str> = linux.keys().chain(windows.keys()).copied().collect();
+    let facts = names.into_iter().filter_map(|name| {
+        let (linux, windows) = (linux.get(name), windows.get(name));
+        let (package, _) = linux.or(windows)?;
+        let rows = [linux, windows].into_iter().flatten();
+        let row = json!({
+            "package": *package.name,
+            "linux": linux.and_then(|(_, library)| library.so.as_ref()),
+            "windows": windows.and_then(|(_, library)| library.dll.as_ref()),
+            "optional": rows.clone().any(|(_, library)| library.optional.is_some()),
+        });
+        Some((name.to_owned(), row))
     });
     facts.collect::<Map<_, _>>().into()
 }
 
+/// What is known of a wheel when its files are.
+#[derive(Default)]
+pub(super) struct Own<'o> {
+    /// The console scripts that there is a program for: the runtime takes whatever else stood here
+    /// for a program that has gone.
+    pub scripts: &'o [(&'o str, &'o ScriptTarget)],
+    /// Forwarding libraries.
+    pub aliases: &'o [&'o RelPath],
+    /// The name of the devel tree's archive.
+    pub archive: Option<&'o str>,
+}
+
 /// What a wheel knows of itself: its scripts, its search paths, its archive.
-///
-/// `registered` are the names of the console scripts that there is a program for: the runtime
-/// takes whatever else stood here for a program that has gone.
 pub(super) fn wheel(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
     all: &[ResolvedDist<'_>],
-    registered: &[(&str, &ScriptTarget)],
-    archive: Option<&str>,
+    own: &Own<'_>,
 ) -> Value {
     let package = dist.package;
     let is_registered =
-        |script: &Script| registered.iter().any(|(name, _)| *name == script.name.as_str());
+        |script: &Script| own.scripts.iter().any(|(name, _)| *name == script.name.as_str());
     let scripts =
         package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
             match &script.target.value {
@@ -162,7 +189,10 @@ pub(super) fn wheel(
         "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
         "environment": environment(dist, all),
     });
-    if let (Some(archive), Some(map)) = (archive, facts.as_object_mut()) {
+    if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
+        map.insert("aliases".to_owned(), json!(own.aliases));
+    }
+    if let (Some(archive), Some(map)) = (own.archive, facts.as_object_mut()) {
         map.insert("archive".to_owned(), json!(archive));
         map.insert(
             "keep_links".to_owned(),

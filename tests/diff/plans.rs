@@ -222,7 +222,6 @@ x (sdist)
   + extras: math: x-libs==1.0
   ~ packages: libs extra: libs → math
   + packages: core extra: core
-  ~ scripts: t: package core, program bin/t → tool: package core, program bin/tool
 "
     );
 }

@@ -279,36 +279,51 @@ fn a_dll_for_another_processor_does_not_serve_an_import() {
 
 /// A selector that is published for both systems says which extra is whose.
 #[test]
-fn extras_of_one_system_have_a_marker() {
+fn both_systems_make_one_selector() {
+    let core = |lines: &str| {
+        core(&format!(
+            "{lines}\nfind-library \"hip\" so=\"lib/libhip.so*\" on=\"linux\"\n\
+             find-library \"hip\" dll=\"bin/hip*.dll\" on=\"windows\""
+        ))
+    };
     let meta = package(
         "meta",
         "selector",
         "\"x\" module=\"x\" per=\"none\"",
         "requires \"core\"\nextra \"tools\" package=\"tools\"\nextra \"libs\" package=\"libs\"",
     );
-    let tools = runtime("tools", "artifact \"base\" \"lib\"\ninclude \"bin/tool*\"")
-        .replace("kind=\"runtime\"", "kind=\"runtime\" on=\"linux\"");
+    let tools =
+        runtime("tools", "artifact \"base\" \"lib\"\ninclude \"bin/tool*\"\nscript \"tool\"")
+            .replace("kind=\"runtime\"", "kind=\"runtime\" on=\"linux\"");
     let device =
         super::support::device("overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\"");
     let packages =
         [core("exclude \"bin/tool*\" optional=\"some have none\""), tools, libs(""), device, meta];
     let linux = "base_lib_generic bin/tool exe
+                 base_lib_generic lib/libhip.so.7 so libhip.so.7
                  base_lib_generic lib/a text
                  blas_lib_generic lib/b text
                  kernels_lib_gfx942 lib/c text
                  kernels_lib_gfx1100 lib/c text";
-    let windows = linux.replace("bin/tool exe", "bin/a.dll dll a.dll");
-    for entries in [linux, &windows] {
+    let windows = linux
+        .replace("bin/tool exe", "bin/a.dll dll a.dll")
+        .replace("lib/libhip.so.7 so libhip.so.7", "bin/hip7.dll dll hip7.dll");
+    let [on_linux, on_windows] = [linux, &windows].map(|entries| {
         let case = case(&packages, entries).linux(&["gfx942"]).windows(&["gfx1100"]);
-        let build = if entries == linux { "gfx942" } else { "gfx1100" };
-        let plan = case.plan_and_warnings().0;
-        let told = super::support::rendered(&plan, "x", "src/x/_dist_info.py");
-        assert!(
-            told.contains("\"x-tools==1.0; sys_platform == \\\"linux\\\"\""),
-            "{build}: {told}"
-        );
-        assert!(told.contains("\"x-libs==1.0\""), "{build}: {told}");
-    }
+        case.plan_and_warnings().0
+    });
+    let told = super::support::rendered(&on_windows, "x", "src/x/_dist_info.py");
+    assert!(told.contains("\"x-tools==1.0; sys_platform == \\\"linux\\\"\""), "{told}");
+    assert!(told.contains("\"x-libs==1.0\""), "{told}");
+    assert!(told.contains("\"module\": \"x_tools\""), "{told}");
+    let row = "\"linux\": \"lib/libhip.so*\",\n            \"optional\": False,\n            \"package\": \"core\",\n            \"windows\": \"bin/hip*.dll\"";
+    assert!(told.contains(row), "each system's line says its pattern: {told}");
+    // The files of a project have one name for both systems: whichever build is published first,
+    // the other has the same bytes.
+    assert_eq!(
+        serde_json::to_value(distribution(&on_linux, "x")).unwrap(),
+        serde_json::to_value(distribution(&on_windows, "x")).unwrap()
+    );
 }
 
 #[test]

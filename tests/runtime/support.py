@@ -119,13 +119,6 @@ DIST: dict[str, Any] = {
             "optional": False,
         },
     },
-    "scripts": {
-        "hipcc": {"package": "core", "program": "bin/hipcc"},
-        "rocminfo": {"package": "core", "program": "bin/rocminfo"},
-        "offload-arch": {"package": "core", "program": "lib/llvm/bin/offload-arch"},
-        "rocprof-sys-run": {"package": "profiler", "program": "bin/rocprof-sys-run"},
-    },
-    "aliases": {"core": ["lib/libhiprtc.so"], "libraries": [], "profiler": []},
 }
 
 
@@ -241,6 +234,7 @@ def core(**changes: Any) -> Wheel:
             "rocminfo": {"program": "bin/rocminfo", "expand_devel": False},
             "offload-arch": {"program": "lib/llvm/bin/offload-arch", "expand_devel": True},
         },
+        more={"aliases": ["lib/libhiprtc.so"]},
     )
     return change(wheel, changes)
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Found, Resolver};
-use crate::manifest::{PackageKind, ScriptTarget};
+use crate::manifest::PackageKind;
 use crate::names::{NameError, RelPath};
 use crate::plan::{Archive, Distribution, Form, Member, Note};
 use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
@@ -15,9 +15,6 @@ use crate::resolve::{
     unused_rules,
 };
 use crate::source::Problems;
-
-/// Console programs by script name: the package that has each, and where.
-type Registered = BTreeMap<String, (String, RelPath)>;
 
 impl<'a> Resolver<'a> {
     pub(super) fn runtime(
@@ -52,7 +49,9 @@ impl<'a> Resolver<'a> {
         let scripts = describe::scripts(dist.package, self.targets.system, |p| {
             is_shipped(filled, shipped, p)
         });
-        let facts = runtime_data::wheel(self.targets, dist, self.all, &scripts, None);
+        let aliases: Vec<&RelPath> = forwards(filled).collect();
+        let known = runtime_data::Own { scripts: &scripts, aliases: &aliases, archive: None };
+        let facts = runtime_data::wheel(self.targets, dist, self.all, &known);
         placed.extend(describe::import_package(
             dist,
             self.templates,
@@ -104,7 +103,8 @@ impl<'a> Resolver<'a> {
         found.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
-        let facts = runtime_data::wheel(self.targets, dist, self.all, &[], Some(name));
+        let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
+        let facts = runtime_data::wheel(self.targets, dist, self.all, &known);
         let mut archived = devel.members;
         archived.extend(platform_marker(dist));
         distribution.members = sorted(describe::import_package(
@@ -123,42 +123,25 @@ impl<'a> Resolver<'a> {
     pub(super) fn selector(
         &self,
         dist: &ResolvedDist<'a>,
-        filled: &[Filled<'a>],
         found: &mut Found,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
-        let other = self.other.as_ref().map(|(system, manifest)| (*system, manifest));
-        let (requires, extras) = requires::selected(self.manifest, other, self.targets, dist)?;
-        let (registered, aliases) = (self.registered(dist, filled), forwards(dist, filled));
+        let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;
+        let all: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
         let known = runtime_data::Known {
+            manifest: self.manifest,
+            other: self.other.map(|(_, manifest)| manifest),
+            targets: self.targets,
+            all: &all,
             requires: &requires,
             extras: &extras,
-            registered: &registered,
-            aliases: &aliases,
         };
-        let facts = runtime_data::selector(self.manifest, self.targets, dist, self.all, &known);
+        let facts = runtime_data::selector(dist, &known);
         distribution.members =
             sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
         let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
         distribution.entry_points = describe::entry_points(dist, &scripts);
         Ok(distribution)
-    }
-
-    fn registered(&self, selector: &ResolvedDist<'_>, filled: &[Filled<'a>]) -> Registered {
-        let (mut registered, shipped) = (Registered::new(), Owners::new(filled));
-        for f in filled.iter().filter(|f| selector.relies_on(&f.dist)) {
-            for (name, target) in describe::scripts(f.dist.package, self.targets.system, |p| {
-                is_shipped(f, &shipped, p)
-            }) {
-                if let ScriptTarget::Program(program) = target {
-                    registered.insert(
-                        name.to_owned(),
-                        (f.dist.package.name.to_string(), program.clone()),
-                    );
-                }
-            }
-        }
-        registered
     }
 
     /// A distribution with everything but its files and its licence.
@@ -207,17 +190,9 @@ fn sorted(mut members: Vec<Member>) -> Vec<Member> {
     members
 }
 
-/// Forwarding libraries by package.
-fn forwards(selector: &ResolvedDist<'_>, filled: &[Filled<'_>]) -> BTreeMap<String, Vec<RelPath>> {
-    let mut forwards = BTreeMap::new();
-    for f in filled.iter().filter(|f| selector.relies_on(&f.dist)) {
-        let forward = |(path, (placed, _)): (&RelPath, &(place::Placed<'_>, _))| {
-            matches!(placed, place::Placed::Forward(_)).then(|| path.clone())
-        };
-        let paths: Vec<RelPath> = f.runtime.placed.iter().filter_map(forward).collect();
-        if !paths.is_empty() {
-            forwards.insert(f.dist.package.name.to_string(), paths);
-        }
-    }
-    forwards
+/// The forwarding libraries of a package.
+fn forwards<'f>(filled: &'f Filled<'_>) -> impl Iterator<Item = &'f RelPath> {
+    filled.runtime.placed.iter().filter_map(|(path, (placed, _))| {
+        matches!(placed, place::Placed::Forward(_)).then_some(path)
+    })
 }

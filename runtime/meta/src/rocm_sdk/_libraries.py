@@ -38,16 +38,23 @@ def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
     packages: dict[str, Installed] = {}
     absent: list[Package] = []
     for logical in dict.fromkeys(row["package"] for _, row in rows):
-        target = determine() if has_target(logical) else None
-        installed = find_package(logical, target)
+        installed = _installed(logical)
         if installed is None:
-            absent.append(describe(logical, target))
+            absent.append(describe(logical, _target(logical)))
         else:
             packages[logical] = installed
     if absent:
         raise missing(absent)
     found = [(name, _file(name, row, packages[row["package"]])) for name, row in rows]
     return [(name, path) for name, path in found if path is not None]
+
+
+def _installed(logical: str) -> Installed | None:
+    return find_package(logical, _target(logical))
+
+
+def _target(logical: str) -> str | None:
+    return determine() if has_target(logical) else None
 
 
 def preload(*shortnames: str, rtld_global: bool = True) -> None:
@@ -59,22 +66,22 @@ def preload(*shortnames: str, rtld_global: bool = True) -> None:
         log(f"loading {path}")
         _warn_of_another(path)
         _loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
-        if (alias := _alias(shortname, path)) is not None:
+        if (alias := _alias(_row(shortname), path)) is not None:
             log(f"loading {alias}")
             _aliases.append(ctypes.CDLL(str(alias), mode=mode))
 
 
-def _alias(shortname: str, path: Path) -> Path | None:
+def _alias(row: dict[str, Any], path: Path) -> Path | None:
     """Return the forwarding library of a library, under the name without a version.
 
     Programs that open that name later get what is loaded: its SONAME is that name.
     """
-    row = _row(shortname)
     directory = str(_pattern(row)).rpartition("/")[0]
     if (match := _ELF_NAME.fullmatch(path.name)) is None or not match["version"]:
         return None
     alias = path.with_name(path.name.removesuffix(match["version"]))
-    known = f"{directory}/{alias.name}" in DIST["aliases"].get(row["package"], [])
+    installed = _installed(row["package"])
+    known = installed is not None and f"{directory}/{alias.name}" in installed.aliases
     return alias if known and alias.is_file() else None
 
 
@@ -99,12 +106,11 @@ def _pattern(row: dict[str, Any]) -> str | None:
 
 def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | None:
     directory, _, name = str(_pattern(row)).rpartition("/")
-    aliases = set(DIST["aliases"].get(row["package"], []))
     try:
         names = os.listdir(installed.root / directory)
     except FileNotFoundError:
         names = []
-    names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in aliases]
+    names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in installed.aliases]
     ranked = sorted((rank, n) for n in names if (rank := _rank(shortname, n)) is not None)
     if ranked:
         return installed.root / directory / ranked[-1][1]

@@ -63,6 +63,17 @@ class Installed:
         return dict(module.DIST)
 
     @property
+    def scripts(self) -> dict[str, Any]:
+        """Its console scripts: where the program behind each is, below `root`."""
+        scripts: dict[str, Any] = self.info.get("scripts", {})
+        return scripts
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """Its forwarding libraries, relative to `root`."""
+        return frozenset(self.info.get("aliases", ()))
+
+    @property
     def version(self) -> str:
         """The version of the package, which can differ from this one's."""
         return str(self.info["version"])

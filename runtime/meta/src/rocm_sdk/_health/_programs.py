@@ -21,11 +21,11 @@ def check_one(name: str, installed: Installed) -> Finding | None:
 
 def scripts_of(installed: Installed) -> list[str]:
     """Return the console scripts of a package."""
-    return list(installed.info.get("scripts", {}))
+    return list(installed.scripts)
 
 
 def _missing(installed: Installed, names: list[str]) -> Finding | None:
-    rows = installed.info.get("scripts", {})
+    rows = installed.scripts
     programs = {name: installed.root / rows[name]["program"] for name in names}
     gone = [
         f"{name} ({program})"

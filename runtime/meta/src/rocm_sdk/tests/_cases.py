@@ -36,7 +36,7 @@ def collect() -> list[Case]:
         *_layout_cases(installed),
         *_library_cases(installed),
         *_preload_cases(),
-        *_script_cases(),
+        *_script_cases(installed),
         *_devel_cases(installed),
     ]
 
@@ -128,17 +128,13 @@ def _preload(shortname: str) -> Outcome:
 # ---------------------------------------------------------------------------- scripts
 
 
-def _script_cases() -> Iterator[Case]:
-    for name, row in DIST["scripts"].items():
-        yield Case(f"script:{name}", partial(_script, name, row["package"]))
+def _script_cases(installed: list[Installed]) -> Iterator[Case]:
+    for found in installed:
+        for name in found.scripts:
+            yield Case(f"script:{name}", partial(_script, name, found))
 
 
-def _script(name: str, logical: str) -> Outcome:
-    found = find(logical)
-    if found is None:
-        return skip(f"{describe(logical).distribution} is not installed")
-    if name not in found.info["scripts"]:
-        return skip(f"not one of {found.package.distribution} for this operating system")
+def _script(name: str, found: Installed) -> Outcome:
     path = _script_path(name, found)
     if path is None:
         return fail("its file is not installed")
@@ -189,9 +185,8 @@ def _expand() -> Outcome:
 def _mirrors(found: Installed) -> Outcome:
     """Compare each library of a package with the one of the same name in the devel tree."""
     root = _devel.ensure(quiet=True)
-    aliases = set(DIST["aliases"].get(found.package.logical, []))
     # An alias forwards to the library in the package, and is that library in the tree.
-    names = [name for name in shared_libraries(found.root) if name not in aliases]
+    names = [name for name in shared_libraries(found.root) if name not in found.aliases]
     absent = [name for name in names if not (root / name).is_file()]
     if absent:
         return fail(f"{len(absent)} libraries are not in the tree: {named(absent)}")
