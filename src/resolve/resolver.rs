@@ -124,6 +124,7 @@ impl Resolver<'_> {
                 PackageKind::Selector => self.selector(dist, &filled, &mut found),
                 PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
                 PackageKind::Devel => self.devel(dist, &shipped, &mut found),
+                PackageKind::Choice => self.choice(dist, &mut found),
             };
             match distribution {
                 Ok(mut distribution) => {

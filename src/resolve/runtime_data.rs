@@ -40,8 +40,7 @@ pub(super) fn selector(
         "mode": targets.mode,
         "distribution": dist.name,
         "requires": known.requires,
-        "extras": known.extras.fixed,
-        "machine_extras": known.extras.machine,
+        "extras": known.extras.by_name,
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
@@ -75,10 +74,11 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         .into()
 }
 
-/// Every package but the selector, as it is called for this selector's target.
+/// Every package with files, as it is called for this selector's target.
 fn packages(manifest: &Manifest, selector: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let mut packages = Map::new();
-    for package in manifest.packages.values().filter(|p| p.kind != PackageKind::Selector) {
+    let has_files = |p: &&Package| !matches!(p.kind, PackageKind::Selector | PackageKind::Choice);
+    for package in manifest.packages.values().filter(has_files) {
         let Some(declared) = package.distribution() else { continue };
         let for_selector = |i: &&ResolvedDist<'_>| {
             i.package.name.value == *package.name
@@ -170,6 +170,16 @@ pub(super) fn wheel(
         );
     }
     facts
+}
+
+/// What a choice knows of itself.
+pub(super) fn choice(targets: &Targets, dist: &ResolvedDist<'_>) -> Value {
+    json!({
+        "version": targets.version,
+        "distribution": dist.name,
+        "package": *dist.package.name,
+        "module": dist.module,
+    })
 }
 
 /// Search paths as pairs of platform directory and directory in it.
