@@ -13,6 +13,7 @@ pub mod sdist;
 pub mod stage;
 pub mod tarball;
 pub mod timestamp;
+pub mod variants;
 pub mod wheel;
 pub mod zip;
 

@@ -33,6 +33,7 @@ mod sample;
 mod sbom;
 mod sdist;
 mod timings;
+mod variants;
 mod wheel;
 mod wheel_assembler;
 mod wheel_queue;
@@ -259,7 +260,9 @@ impl Build<'_> {
         let (made, offers) = self.wheels(wheels)?;
         built.extend(made);
         built.sort_by_key(|(index, _)| *index);
-        Ok((built.into_iter().map(|(_, built)| built).collect(), offers))
+        let mut built: Vec<Built> = built.into_iter().map(|(_, built)| built).collect();
+        built.extend(variants::write(self.plan, self.stage)?);
+        Ok((built, offers))
     }
 
     /// An sdist is small: it is made in one go.

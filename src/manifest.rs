@@ -35,6 +35,7 @@ mod readme;
 pub mod setting;
 mod store;
 mod template;
+mod variant;
 mod warnings;
 
 pub use allow_isa::AllowIsaRule;
@@ -61,6 +62,7 @@ pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};
 pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
+pub use variant::VariantRule;
 
 /// What can stand in the two files, packages first: the words that the decoder itself goes by.
 pub const VOCABULARY: [KdlFile; 2] = decode::VOCABULARY;
@@ -145,6 +147,8 @@ pub enum PackageKind {
     Runtime,
     /// A wheel with an archive of everything, expanded on first use (`kind="devel"`).
     Devel,
+    /// A wheel without files of artifacts, which requires what a machine needs (`kind="choice"`).
+    Choice,
 }
 
 impl PackageKind {
@@ -183,6 +187,8 @@ pub struct Package {
     pub requires_dist: Vec<RequireDistRule>,
     /// Extras (selectors only).
     pub extras: Vec<Extra>,
+    /// Wheels for single targets beside the plain one (choices only).
+    pub variant: Option<VariantRule>,
     /// Packages all of whose artifacts this one takes too, with every component (devel only).
     pub artifacts_of: Vec<Spanned<PackageName>>,
     /// Artifacts it takes.
@@ -284,8 +290,6 @@ pub struct Extra {
 pub enum Pick {
     /// The one there is (the default).
     Only,
-    /// The one for the machine's GPU, decided at installation.
-    Machine,
     /// One extra for each.
     Each,
     /// All of them.
@@ -374,11 +378,13 @@ pub enum AliasForm {
     Copy,
 }
 
-/// `requires "core" on="…"`.
+/// `requires "core" offer="all" on="…"`.
 #[derive(Debug, Clone)]
 pub struct RequireRule {
     /// The package that is required.
     pub package: Spanned<PackageName>,
+    /// Whether all its distributions are, and not the one that belongs to the requiring one.
+    pub all: bool,
     /// Where it counts.
     pub when: Condition,
 }

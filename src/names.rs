@@ -145,6 +145,14 @@ name_type!(
     }
 );
 
+name_type!(
+    /// The label of a wheel variant, the last part of its file name (PEP 825).
+    VariantLabel, "a label of a wheel variant", r"^[0-9a-z_.]+$", |text| {
+        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
+        (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits, `_` and `.`")
+    }
+);
+
 /// A distribution's or an extra's name as indexes compare it (PEP 503), if it is one.
 pub fn normalized(text: &str) -> Option<String> {
     text.parse::<DistName>().ok().map(|name| name.normalized())

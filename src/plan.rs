@@ -21,8 +21,9 @@ mod source_build;
 mod title;
 
 pub use crate::archive::metadata::{Description, Metadata};
+pub use crate::archive::variants::{NULL, Provider, Variants};
 pub use crate::names::Form;
-pub use distribution::{Absent, Distribution};
+pub use distribution::{Absent, Distribution, WheelVariant};
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
 pub use only::{OnlyName, OnlyNameError};

@@ -38,6 +38,7 @@ mod rewritten;
 mod set;
 mod targets;
 mod values;
+mod variants;
 mod wheel;
 mod write;
 
@@ -87,6 +88,7 @@ pub struct Package {
 #[derive(Debug)]
 enum Action {
     Copy,
+    Text(String),
     Wheel { wheel: Box<Wheel>, rewrite: WheelRewrite },
     Sdist { name: DistName, members: Vec<SdistMember> },
 }
@@ -134,13 +136,16 @@ pub fn plan(
         inputs.into_iter().partition(|input| is_kept(&input));
     // All are known before the first is rewritten: they pin each other.
     let new_versions = new_versions(manifest, &kept, &mut set)?;
+    let about_variants = variants::files(&kept, &gone, &set)?;
     let dist = dist(&kept);
     let (sums, statements) = (sums(dist.as_deref())?, statements(dist.as_deref()));
     let packages = kept.into_iter().zip(new_versions).map(|(input, new)| {
         let rule = rule(manifest, &input.name);
         rewritten::package(input, new, &Context { set: &set, targets: &targets, rule })
     });
-    let packages = packages.collect::<Result<Vec<_>, _>>()?;
+    let mut packages = packages.collect::<Result<Vec<_>, _>>()?;
+    packages.extend(about_variants);
+    packages.sort_by(|a, b| a.input.cmp(&b.input));
     one_name_each(&packages)?;
     let left_out = gone.iter().map(Input::below_dist).collect();
     Ok(Promotion {
@@ -170,7 +175,7 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
 
 /// The target that a whole package is for, if it is for one.
 fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
-    targets.of_package(&input.name, input.family())
+    targets.of_package(&input.name, input.family()).or_else(|| variants::target(input, targets))
 }
 
 /// All targets that packages are for, and that selectors among them offer.

@@ -46,6 +46,7 @@ mod sources;
 mod targets;
 mod unowned;
 mod unused_rules;
+mod wheel_variant;
 mod windows;
 
 pub use closure::{Closure, Found, InArtifact, Need, Resolved};

@@ -14,7 +14,7 @@ use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
-use crate::names::{PathError, PlatformTags, RelPath};
+use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
 use crate::package::directory::Entry;
 use crate::package::{OpenError, Wheel, WheelName, copied};
 use crate::regular;
@@ -128,7 +128,7 @@ pub fn retag_unless(
             });
         }
     }
-    let place = into.join(new_name(wheel, platform.as_str()));
+    let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
     let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
@@ -136,11 +136,16 @@ pub fn retag_unless(
     Rewrite { wheel, place: &place, old, name }.run(into)
 }
 
-/// The file name with another platform tag, its last part. The rest stays as its maker spelt it.
-fn new_name(wheel: &Path, platform: &str) -> String {
+/// The file name with another platform tag, which a variant's label can follow. The rest stays as its maker spelt
+/// it.
+fn new_name(wheel: &Path, platform: &str, label: Option<&VariantLabel>) -> String {
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.rsplit_once('-').map_or(name.as_ref(), |(stem, _)| stem);
-    format!("{stem}-{platform}.whl")
+    let before = |text: &str| text.rsplit_once('-').map_or(text, |(before, _)| before).to_owned();
+    let stem = before(&name);
+    match label {
+        None => format!("{stem}-{platform}.whl"),
+        Some(label) => format!("{}-{platform}-{label}.whl", before(&stem)),
+    }
 }
 
 /// One wheel on its way to another name.

@@ -40,6 +40,7 @@ mod sdist;
 mod sums;
 mod symbols;
 mod together;
+mod variants;
 mod wheel;
 
 pub use code::{Targets, misplaced};
@@ -49,6 +50,7 @@ pub use report::{Shown, problems};
 pub use sdist::sdist;
 pub use sums::{Beside, beside};
 pub use together::together;
+pub use variants::variants_beside;
 pub use wheel::Wheel;
 
 use code::Told;
@@ -160,6 +162,8 @@ pub struct Package {
     /// The installed paths of files in its devel archive.
     archived: Vec<String>,
     requires: Vec<Requirement>,
+    /// Which of several wheels of its name it is.
+    variant: Option<variants::Told>,
     /// The extras that it offers, as they are compared.
     extras: BTreeSet<String>,
 }
@@ -189,6 +193,7 @@ impl Package {
             imports: Vec::new(),
             archived: Vec::new(),
             requires: Vec::new(),
+            variant: None,
             extras: BTreeSet::new(),
         }
     }

@@ -67,7 +67,7 @@ fn root() -> &'static Path {
 fn planned(catalog: &Catalog) -> (Plan, String) {
     let source = |name: &str| Source::new(name, fs_err::read_to_string(root().join(name)).unwrap());
     let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
-    let templates = ["meta", "runtime"].map(|name| (name.to_owned(), Vec::new()));
+    let templates = ["meta", "runtime", "choice"].map(|name| (name.to_owned(), Vec::new()));
     let (plan, warnings) =
         resolve::plan(&manifest, catalog, &Templates::from(templates), &Request::default())
             .unwrap();

@@ -68,7 +68,7 @@ fn a_manifest_that_is_fine_is_one_line() {
     let (status, out, err) = check(here, &[]);
     assert_eq!((status, err.as_str()), (0, ""), "the repository's own files are clean");
     assert!(
-        out.starts_with("packages.kdl and families.kdl: 6 packages, ")
+        out.starts_with("packages.kdl and families.kdl: 7 packages, ")
             && out.ends_with(" rules, 29 ISAs, fine\n"),
         "{out}"
     );
@@ -135,7 +135,7 @@ fn json_is_one_object_a_line_and_nothing_else() {
             "severity": "error",
             "code": "unknown-package",
             "message": "there is no package `cor`",
-            "help": "packages here are `meta`, `core`, `libraries`, `device`, `profiler` and `devel`",
+            "help": "packages here are `meta`, `core`, `libraries`, `device`, `gpu`, `profiler` and `devel`",
             "labels": [{
                 "file": "packaging/packages.kdl", "name": "packages.kdl",
                 "line": line(), "column": 11, "end_line": line(), "end_column": 16, "text": "did you mean `core`?",

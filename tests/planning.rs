@@ -8,6 +8,8 @@
 mod aliases;
 #[path = "planning/archives.rs"]
 mod archives;
+#[path = "planning/choices.rs"]
+mod choices;
 #[path = "planning/closure.rs"]
 mod closure;
 #[path = "planning/devel.rs"]

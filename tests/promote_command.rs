@@ -208,7 +208,7 @@ fn what_an_earlier_run_left_goes() {
     }
     let files = contents(&dir.path().join("out"));
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");
-    assert_eq!(files.len(), 8);
+    assert_eq!(files.len(), 9);
     let verified = rockpack(dir.path(), &["verify", "out/dist"]);
     assert!(verified.status.success(), "{}", said(&verified));
 }

@@ -1,4 +1,4 @@
-//! Core metadata: what METADATA in a wheel and PKG-INFO in an sdist say (version 2.4, PEP 639 and 643).
+//! Core metadata: what METADATA in a wheel and PKG-INFO in an sdist say (version 2.4, PEP 639).
 
 use std::fmt::Write as _;
 
@@ -36,9 +36,9 @@ pub struct Metadata {
     pub requires_python: String,
     /// `Requires-Dist`, verbatim.
     pub requires_dist: Vec<String>,
-    /// Requirements and extras are computed at installation (`Dynamic`, PEP 643).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub computed: bool,
+    /// `Provides-Extra`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provides_extra: Vec<String>,
 }
 
 /// The long description of a package.
@@ -93,10 +93,6 @@ impl Metadata {
         fields.one("Metadata-Version", "2.4")?;
         fields.one("Name", name.as_str())?;
         fields.one("Version", version.as_str())?;
-        if self.computed {
-            // As installers compare it: uv takes any other spelling for a field that it may read statically.
-            fields.all("Dynamic", ["Requires-Dist", "Provides-Extra"])?;
-        }
         fields.said("Summary", &self.summary)?;
         if let Some(Description { content_type, .. }) = &self.description {
             fields.one("Description-Content-Type", &format!("{content_type}; charset=UTF-8"))?;
@@ -113,6 +109,7 @@ impl Metadata {
             fields.url(label, url)?;
         }
         fields.said("Requires-Python", &self.requires_python)?;
+        fields.all("Provides-Extra", self.provides_extra.iter().map(String::as_str))?;
         fields.all("Requires-Dist", self.requires_dist.iter().map(String::as_str))?;
         Ok(fields.with_body(self.description.as_ref().map(|description| &*description.text)))
     }
@@ -199,14 +196,12 @@ mod tests {
             keywords: vec!["one".into(), "two".into()],
             requires_python: ">=3.10".into(),
             requires_dist: vec!["other==1.0".into(), "third==1.0; extra == \"extra\"".into()],
-            computed: true,
+            provides_extra: vec!["extra".into()],
         };
         let expected = "\
 Metadata-Version: 2.4
 Name: My-Dist
 Version: 1.0
-Dynamic: Requires-Dist
-Dynamic: Provides-Extra
 Summary: Does things — well
 Description-Content-Type: text/markdown; charset=UTF-8
 Author: Somebody, Inc.
@@ -217,6 +212,7 @@ Keywords: one,two
 Project-URL: Homepage, https://example.org
 Project-URL: Source, https://example.org/source
 Requires-Python: >=3.10
+Provides-Extra: extra
 Requires-Dist: other==1.0
 Requires-Dist: third==1.0; extra == \"extra\"
 

@@ -8,7 +8,7 @@ use super::Timestamp;
 use super::checksum::{Digest, Sha256};
 use super::deflate::{Level, Method, Packed};
 use super::zip::{ZipEntry, ZipError, ZipWriter};
-use crate::names::{DistName, PathError, RelPath};
+use crate::names::{DistName, PathError, RelPath, VariantLabel};
 use crate::version::Version;
 
 pub mod record;
@@ -22,6 +22,17 @@ use record::Record;
 /// so that the name splits at `-` as it has to.
 pub fn wheel_file_name(dist: &DistName, version: &Version, platform: &str) -> String {
     format!("{}-{version}-py3-none-{platform}.whl", dist.file_stem())
+}
+
+/// The same of one of several wheels of a name and version, each with its label (PEP 825:
+/// `my_dist-1.0-py3-none-linux_x86_64-gpu1.whl`).
+pub fn variant_file_name(
+    dist: &DistName,
+    version: &Version,
+    platform: &str,
+    label: &VariantLabel,
+) -> String {
+    wheel_file_name(dist, version, &format!("{platform}-{label}"))
 }
 
 /// The name of a wheel's metadata directory (`my_dist-1.0.dist-info`).

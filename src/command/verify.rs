@@ -72,6 +72,7 @@ fn checked(
     packages.truncate(given.judged);
     findings.extend(owner::misplaced(manifest, &targets, &packages));
     findings.extend(together.filter(|finding| given.concerns(finding)));
+    findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
     if let Some((label, plan)) = plan {
         let readable =

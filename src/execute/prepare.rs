@@ -106,15 +106,23 @@ pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
 /// Where a distribution is written, below the destination.
 fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     let name = match distribution.form {
-        Form::Wheel => {
-            wheel::wheel_file_name(&distribution.name, &plan.version, &plan.platform_tag)
-        }
+        Form::Wheel => wheel_name(plan, distribution),
         Form::Sdist => sdist::sdist_file_name(&distribution.name, &plan.version),
     };
     name.parse().map_or_else(
         |_| distribution.directory.clone(),
         |name: RelPath| distribution.directory.join(&name),
     )
+}
+
+fn wheel_name(plan: &Plan, distribution: &Distribution) -> String {
+    let Distribution { name, wheel_variant, .. } = distribution;
+    match wheel_variant {
+        None => wheel::wheel_file_name(name, &plan.version, &plan.platform_tag),
+        Some(variant) => {
+            wheel::variant_file_name(name, &plan.version, &plan.platform_tag, &variant.label)
+        }
+    }
 }
 
 fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {

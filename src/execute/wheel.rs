@@ -19,6 +19,7 @@ use crate::archive::deflate::Level;
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
 use crate::archive::stage::StagedFile;
 use crate::archive::tarball::{self, Preset};
+use crate::archive::variants;
 use crate::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
 use crate::names::{Compression, PathError, RelPath};
 use crate::plan::{Distribution, Plan};
@@ -179,6 +180,9 @@ fn dist_info(
         vec![text("METADATA", metadata)?, text("WHEEL", wheel_file(&plan.platform_tag))?];
     if !distribution.entry_points.is_empty() {
         members.push(text("entry_points.txt", console_scripts(distribution)?)?);
+    }
+    if let Some(variant) = &distribution.wheel_variant {
+        members.push(text(variants::MEMBER, variant.json.clone())?);
     }
     let below: RelPath = "licenses".parse()?;
     members.extend(

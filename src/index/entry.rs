@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::link::link;
 use super::package::{Listed, Package};
-use crate::archive::Timestamp;
+use crate::archive::{Timestamp, variants};
 use crate::names::RelPath;
 use crate::package::distribution_of;
 use crate::version::Version;
@@ -142,6 +142,9 @@ impl Entry {
 
 /// The project, as indexes compare it, and the version that the file name of a package says.
 pub fn project_of(file_name: &str) -> Option<(String, Version)> {
+    if let Some((dist, version)) = variants::of_file_name(file_name) {
+        return Some((dist.normalized(), version));
+    }
     let version = match file_name.strip_suffix(".tar.gz") {
         Some(stem) => stem.rsplit_once('-')?.1,
         None => file_name.strip_suffix(".whl")?.split('-').nth(1)?,

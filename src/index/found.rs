@@ -6,12 +6,13 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use super::{IndexError, STATE};
+use crate::archive::variants;
 use crate::names::{Form, RelPath};
 
 /// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Wheels and sdists.
+    /// Wheels and sdists, and files about wheel variants.
     pub(super) packages: Vec<RelPath>,
     /// What may be pages of an index.
     pub(super) pages: Vec<RelPath>,
@@ -53,7 +54,9 @@ impl Found {
         let name = entry.file_name().to_string_lossy();
         let list = match name.as_ref() {
             "index.html" | "index.json" => &mut self.pages,
-            name if Form::of_file(name).is_some() => &mut self.packages,
+            name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
+                &mut self.packages
+            }
             _ => return None,
         };
         entry.path().is_file().then_some(list)

@@ -8,7 +8,7 @@ use super::found::Found;
 use super::package::Package;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
-use crate::names::{Form, RelPath, Requirement, normalized};
+use crate::names::{Form, RelPath, Requirement};
 use crate::package::{Metadata, PackageError, Sdist};
 use crate::version::Version;
 
@@ -76,8 +76,7 @@ impl Local {
         Ok(local)
     }
 
-    /// Reads what it requires and offers. A selector that rockpack made finds that out where it is installed; it
-    /// carries all that it may find.
+    /// Reads what it requires and offers.
     fn tell(&mut self) -> Result<(), PackageError> {
         if let Some(bytes) = &self.metadata {
             self.tell_of(&Metadata::parse(&String::from_utf8_lossy(bytes)));
@@ -85,12 +84,6 @@ impl Local {
             let sdist = Sdist::open(&self.path, |_, _| Ok(()))?;
             if let Some(text) = sdist.pkg_info() {
                 self.tell_of(&Metadata::parse(text));
-            }
-            let facts = sdist.own_facts().unwrap_or_default();
-            self.requires.extend(requirements(&facts["requires"]));
-            for (extra, list) in facts["extras"].as_object().into_iter().flatten() {
-                self.extras.extend(normalized(extra));
-                self.requires.extend(requirements(list));
             }
         }
         Ok(())
@@ -118,9 +111,4 @@ impl Local {
         let yanked = self.yanked.as_deref();
         Entry::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
     }
-}
-
-fn requirements(list: &serde_json::Value) -> impl Iterator<Item = Requirement> {
-    let texts = list.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
-    texts.filter_map(|text| text.parse().ok())
 }

@@ -8,6 +8,7 @@ use fs_err as fs;
 use super::package::Package;
 use crate::archive::Timestamp;
 use crate::archive::checksum::Sha256;
+use crate::archive::variants::{self, Variants};
 use crate::names::{DistName, Form};
 use crate::package::sdist::is_of;
 use crate::package::{Metadata, PackageError, Sdist, Wheel};
@@ -17,6 +18,9 @@ use crate::version::Version;
 /// Reads a package, and the METADATA of a wheel as it stands there.
 pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), PackageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some((dist, version)) = variants::of_file_name(&name) {
+        return about_variants(path, &dist, version).map(|package| (package, None));
+    }
     match Form::of_file(&name) {
         Some(Form::Wheel) => wheel(path).map(|(package, metadata)| (package, Some(metadata))),
         Some(Form::Sdist) | None => sdist(path, &name).map(|package| (package, None)),
@@ -51,6 +55,22 @@ fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
     let package =
         listed(path, &metadata, times.max(), |name, version| wheel.name().is_of(name, version))?;
     Ok((Package { metadata: Some(Sha256::of(&bytes).to_string()), ..package }, bytes))
+}
+
+/// A file about wheel variants is listed as a package: installers read it before they choose one. One that they
+/// cannot read would make them refuse all.
+fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Package, PackageError> {
+    let bytes = regular::read(path, LONGEST_TEXT)?;
+    Variants::read(&String::from_utf8_lossy(&bytes)).map_err(PackageError::Variants)?;
+    Ok(Package {
+        size: bytes.len() as u64,
+        sha256: Sha256::of(&bytes).to_string(),
+        metadata: None,
+        project: dist.normalized(),
+        version,
+        requires_python: None,
+        time: Timestamp::EARLIEST.seconds(),
+    })
 }
 
 fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {

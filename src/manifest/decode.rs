@@ -37,6 +37,7 @@ mod rules;
 mod scope;
 mod store;
 mod text;
+mod variant;
 mod vocabulary;
 
 use once::Once;
@@ -384,7 +385,7 @@ mod tests {
         let manifest = repository();
         let names: Vec<&str> =
             manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
-        assert_eq!(names, ["meta", "core", "libraries", "device", "profiler", "devel"]);
+        assert_eq!(names, ["meta", "core", "libraries", "device", "gpu", "profiler", "devel"]);
         assert_eq!(manifest.families.isas.len(), 29);
         assert_eq!(manifest.drops.len(), 3);
         assert_eq!(manifest.project.license_texts.len(), 3);

@@ -50,7 +50,7 @@ fn never_installed(package: &Package, selector: &Package) -> Problem {
         let (own, other) = (selector.distribution_for(target), package.distribution_for(target));
         own.zip(other).is_some_and(|(a, b)| b.per != Per::None && a.per != b.per)
     };
-    let pick = if Target::ALL.into_iter().any(apart) { " offer=\"machine\"" } else { "" };
+    let pick = if Target::ALL.into_iter().any(apart) { " offer=\"all\"" } else { "" };
     Problem::warning(
         Code::NotOffered,
         format!("no extra offers package `{name}`, and no package requires it"),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Found, OpenError, PackageError, ReadError};
 use crate::names::{DistName, RelPath};
-use crate::plan::{Form, Metadata, Step};
+use crate::plan::{Form, Metadata, Step, WheelVariant};
 use crate::version::Version;
 
 mod member;
@@ -26,6 +26,8 @@ pub struct Built {
     pub name: DistName,
     /// Its version.
     pub version: Version,
+    /// Which of several wheels of its name it is, with the text of `variant.json`.
+    pub wheel_variant: Option<WheelVariant>,
     /// A wheel's platform tag; several with `.` between.
     pub platform_tag: Option<String>,
     /// The import package, where the package says so.
@@ -38,8 +40,6 @@ pub struct Built {
     pub archive: Option<RelPath>,
     /// What its metadata says.
     pub metadata: Metadata,
-    /// `Provides-Extra`.
-    pub extras: Vec<String>,
     /// Console scripts and what they start.
     pub entry_points: BTreeMap<String, String>,
     /// Its files, and those of the archive in it.

@@ -84,6 +84,9 @@ pub enum PackageError {
     /// An sdist without metadata.
     #[error("the sdist has no PKG-INFO in its directory at the top")]
     NoPkgInfo,
+    /// A file about wheel variants that installers could not read.
+    #[error("it does not tell of wheel variants in a form that installers read")]
+    Variants(#[source] serde_json::Error),
     /// Metadata without a field that has to be there.
     #[error(transparent)]
     Field(#[from] FieldError),

@@ -92,7 +92,7 @@ impl Metadata {
                 .collect(),
             requires_python: first("Requires-Python"),
             requires_dist: self.all("Requires-Dist"),
-            computed: self.all("Dynamic").iter().any(|field| field == "Requires-Dist"),
+            provides_extra: self.all("Provides-Extra"),
         }
     }
 

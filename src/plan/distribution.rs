@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Archive, Member, Metadata, Step};
-use crate::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath};
+use crate::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath, VariantLabel};
 
 /// One file that a build writes: a wheel or an sdist.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,6 +19,12 @@ pub struct Distribution {
     pub variant: Option<String>,
     /// The distribution's name.
     pub name: DistName,
+    /// Which of several wheels of its name it is (PEP 825).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wheel_variant: Option<WheelVariant>,
+    /// The text of the file beside it that tells of all variants of its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<String>,
     /// A wheel or an sdist.
     pub form: Form,
     /// Where it is written: below the destination, without the file's name (`dist`, `dist/gfx94X-dcgpu`).
@@ -49,6 +55,16 @@ pub struct Distribution {
     /// About how many bytes the file will have, where somebody took a sample; no part of what is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
+}
+
+/// One of several wheels of a name and version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WheelVariant {
+    /// The last part of its file name.
+    pub label: VariantLabel,
+    /// The text of `variant.json` in its metadata directory.
+    pub json: String,
 }
 
 /// Something that was selected or named and is not shipped.

@@ -7,7 +7,8 @@ use crate::names::{DistName, RelPath};
 /// The directory and name of what a distribution becomes.
 pub fn title(distribution: &Distribution) -> String {
     let form = if distribution.form == Form::Sdist { " (sdist)" } else { "" };
-    named(&distribution.directory, &distribution.name) + form
+    let label = distribution.wheel_variant.as_ref().map(|variant| format!(" ({})", variant.label));
+    named(&distribution.directory, &distribution.name) + &label.unwrap_or_default() + form
 }
 
 /// A distribution's name, after its directory where several have one name.

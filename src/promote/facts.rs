@@ -45,12 +45,10 @@ pub(super) fn promoted(
         changes.push(Change::new(member, "version", version.clone(), set.to.as_str()));
         *version = set.to.to_string();
     }
-    for field in ["requires", "extras", "machine_extras"] {
+    for field in ["requires", "extras"] {
         let Some(value) = facts.get_mut(field) else { continue };
         each_text(value, field, &mut |field, text| {
-            let is_template = field.starts_with("machine_extras");
-            let new = if is_template { set.repinned_template(text) } else { set.repinned(text) };
-            if let Some(new) = new {
+            if let Some(new) = set.repinned(text) {
                 changes.push(Change::new(member, field, std::mem::replace(text, new.clone()), new));
             }
         });

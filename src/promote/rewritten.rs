@@ -89,10 +89,12 @@ fn sdist(
 ) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
     let (package, set) = (input.file_name(), context.set);
     let done = facts::promoted(&own.member, &own.text, &own.facts, set, context.targets);
-    let Some((facts, pruning)) = done else {
+    let Some((facts, lines)) = done else {
         let what = format!("`{}` is not as rockpack writes it", own.member);
         return Err(refused(&package, what, "build it again with this rockpack"));
     };
+    let (requirements, extras) = metadata::requirements(&input.metadata);
+    let pruning = context.targets.pruning(&requirements, &extras)?.and_lines(lines);
     let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
     let mut members = Vec::new();
     for SdistFile { path, executable, content } in files {

@@ -58,14 +58,6 @@ impl Set {
         })
     }
 
-    /// The same of a requirement whose name has a place for the machine's target.
-    pub fn repinned_template(&self, text: &str) -> Option<String> {
-        let (name, rest) = text.split_once("==")?;
-        let marker = rest.strip_prefix(self.from.as_str())?;
-        let whole = marker.is_empty() || marker.trim_start().starts_with(';');
-        whole.then(|| format!("{name}=={}{marker}", self.to))
-    }
-
     /// The version that this one of a package becomes.
     fn version(&self, name: &str, version: &Version) -> Option<&Version> {
         match self.others.get(name) {

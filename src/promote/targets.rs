@@ -197,6 +197,12 @@ impl Pruning {
         Self { lines, ..Self::default() }
     }
 
+    /// The same with the lines of a page that `other` is of.
+    #[must_use]
+    pub fn and_lines(self, other: Self) -> Self {
+        Self { lines: other.lines, ..self }
+    }
+
     /// Whether an extra goes.
     pub fn drops_extra(&self, extra: &str) -> bool {
         normalized(extra).is_some_and(|extra| self.extras.contains(&extra))

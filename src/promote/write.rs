@@ -85,6 +85,7 @@ fn package(
     let sink = HashingFile::new(stage.create(&package.output)?, &package.from, disk)?;
     let written = match &package.action {
         Action::Copy => copy(package, sink),
+        Action::Text(text) => changed(sink, text),
         Action::Sdist { name, members } => {
             write_sdist(sink, name, &promotion.to, Timestamp::EARLIEST, members)
                 .map_err(WriteError::from)
@@ -100,6 +101,12 @@ fn package(
 
 fn copy(package: &Package, mut sink: HashingFile) -> Result<HashingFile, WriteError> {
     sink.copy_old(0, &mut regular::open(&package.from)?)?;
+    Ok(sink)
+}
+
+/// Another text in place of the one that is there.
+fn changed(mut sink: HashingFile, text: &str) -> Result<HashingFile, WriteError> {
+    sink.write_all(text.as_bytes())?;
     Ok(sink)
 }
 

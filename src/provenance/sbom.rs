@@ -105,6 +105,8 @@ impl<'p> Bill<'p> {
         main.properties =
             vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
         main.properties.extend(variant.as_ref().map(|variant| property("target", variant)));
+        let label = self.distribution.wheel_variant.as_ref().map(|variant| variant.label.as_str());
+        main.properties.extend(label.map(|label| property("variant", label)));
         let BuildOrigin { commit, run, job, sources } = self.origin;
         let told = [("build-commit", commit), ("build-run", run), ("build-job", job)];
         let told = told.iter().filter_map(|(name, value)| Some(property(name, value.as_ref()?)));

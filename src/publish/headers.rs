@@ -11,8 +11,11 @@ const NEVER: &str = "no-cache, no-store, must-revalidate";
 
 /// Those of a package.
 pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {
-    let is_wheel = file_name.ends_with("whl");
-    let content_type = if is_wheel { "application/zip" } else { "application/gzip" };
+    let content_type = match file_name.rsplit('.').next() {
+        Some("whl") => "application/zip",
+        Some("json") => "application/json",
+        _ => "application/gzip",
+    };
     Headers { content_type, cache_control: FOR_EVER, sha256: Some(sha256) }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::links::below;
 use super::resolved_dist::ResolvedDist;
-use crate::manifest::{Glob, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
+use crate::manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 use crate::names::{RelPath, System};
 use crate::plan::{Absent, Member, Metadata, Step, Templates};
 use crate::python_literal;
@@ -36,8 +36,6 @@ pub(super) fn metadata(
 ) -> Metadata {
     let project = &manifest.project;
     let listing = project.listing.and(&dist.package.listing);
-    // An installer has to run the backend, whose answer depends on the machine (PEP 643).
-    let computed = dist.package.kind == PackageKind::Selector;
     Metadata {
         summary: dist.package.summary.fill(&dist.variant),
         description: None,
@@ -48,8 +46,8 @@ pub(super) fn metadata(
         classifiers: listing.classifiers,
         keywords: listing.keywords,
         requires_python: project.requires_python.clone(),
-        requires_dist: if computed { Vec::new() } else { requires_dist },
-        computed,
+        requires_dist,
+        provides_extra: Vec::new(),
     }
 }
 

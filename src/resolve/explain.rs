@@ -376,7 +376,9 @@ impl<'a> Explainer<'a> {
             owned.extend(matched.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
             let distribution =
                 landing::distribution(of.plan.as_ref(), &self.catalog, dist, matched, path);
-            if dist.package.kind != PackageKind::Selector || distribution.says_something() {
+            let has_files =
+                !matches!(dist.package.kind, PackageKind::Selector | PackageKind::Choice);
+            if has_files || distribution.says_something() {
                 distributions.push(distribution);
             }
         }

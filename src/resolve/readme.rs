@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::requires::{self, Extras};
+use super::requires;
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{Manifest, PackageKind, ReadmeFormat, Template};
@@ -85,38 +85,25 @@ impl Page<'_, '_> {
         let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
         let alone =
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        let machine = |(_, requirement): &(&String, &String)| {
-            let name = Template::new(required_name(requirement));
-            name.fill(&self.dist.variant) == own
-        };
-        let extra = extras.fixed.iter().find(alone).map(|(extra, _)| extra);
-        let extra =
-            extra.or_else(|| extras.machine.iter().find(machine).map(|(extra, _)| extra))?;
+        let (extra, _) = extras.by_name.iter().find(alone)?;
         Some(format!("{}[{extra}]", selector.name))
     }
 
     /// What the extras of a selector install.
     fn extras(&self) -> String {
         let selected = requires::selected(self.manifest, self.other, self.targets, self.dist);
-        let Extras { fixed, machine } = selected.map(|(_, extras)| extras).unwrap_or_default();
-        if fixed.is_empty() && machine.is_empty() {
+        let extras = selected.map(|(_, extras)| extras.by_name).unwrap_or_default();
+        if extras.is_empty() {
             return String::new();
         }
-        let mut rows: Vec<(&str, String)> =
-            fixed.iter().map(|(extra, list)| (extra.as_str(), installs(list))).collect();
-        rows.extend(machine.iter().map(|(extra, requirement)| {
-            // Names of distributions have nothing that is markup between backticks, nor has a placeholder.
-            (extra.as_str(), format!("`{}`, for the machine", required_name(requirement)))
-        }));
-        rows.sort();
-        let rows: String = rows.iter().fold(String::new(), |mut text, (extra, what)| {
-            let _ = writeln!(text, "| {} | {what} |", code(extra));
+        let rows: String = extras.iter().fold(String::new(), |mut text, (extra, list)| {
+            let _ = writeln!(text, "| {} | {} |", code(extra), installs(list));
             text
         });
         format!(
             "\nExtras add more, as in `{}[{}]`:\n\n| extra | installs |\n|---|---|\n{rows}",
             self.dist.name,
-            fixed.keys().chain(machine.keys()).next().map_or("", |extra| extra)
+            extras.keys().next().map_or("", |extra| extra)
         )
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::{ResolvedDist, dist_name};
 use super::targets::{Published, Targets};
-use crate::manifest::{self, Manifest, Pick};
+use crate::manifest::{self, Manifest, Pick, RequireRule};
 use crate::names::{NameError, PackageName, System};
 use crate::target::{Per, Variant};
 
@@ -12,9 +12,7 @@ use crate::target::{Per, Variant};
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     /// Requirement strings by extra.
-    pub fixed: BTreeMap<String, Vec<String>>,
-    /// A requirement with a placeholder by extra: the machine's target fills it at installation.
-    pub machine: BTreeMap<String, String>,
+    pub by_name: BTreeMap<String, Vec<String>>,
 }
 
 /// `Requires-Dist` of a distribution, without extras.
@@ -23,16 +21,49 @@ pub(super) fn requires(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
 ) -> Result<Vec<String>, NameError> {
+    if let Some(requirement) = of_variant(manifest, targets, dist)? {
+        return Ok(vec![requirement]);
+    }
     let mut requirements = Vec::new();
     for rule in &dist.package.requires {
         if let Some(declared) = declared(manifest, &rule.package) {
-            requirements.push(requirement(declared, targets, &declared.per.beside(&dist.variant))?);
+            for variant in required(rule, declared, targets, dist) {
+                requirements.push(requirement(declared, targets, &variant)?);
+            }
         }
     }
     requirements.extend(levels(manifest, targets, dist)?);
     let others = dist.package.requires_dist.iter();
     requirements.extend(others.map(|rule| rule.requirement.as_str().to_owned()));
     Ok(requirements)
+}
+
+/// What a wheel variant requires: the distribution for its target, without a marker, which is in its label. One
+/// for no target requires what the plain wheel does.
+fn of_variant(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+) -> Result<Option<String>, NameError> {
+    let rule = dist.package.variant.as_ref();
+    let target = dist.labelled.as_ref().and_then(|labelled| labelled.target.as_ref());
+    let declared = rule.and_then(|rule| declared(manifest, &rule.package));
+    let pinned = |(declared, target)| pinned(declared, targets, target);
+    declared.zip(target).map(pinned).transpose()
+}
+
+/// The distributions that a line requires: one, or all that are published.
+fn required(
+    rule: &RequireRule,
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+) -> Vec<Variant> {
+    if rule.all {
+        variants(declared, targets, dist)
+    } else {
+        vec![declared.per.beside(&dist.variant)]
+    }
 }
 
 /// What has the code of the levels above the distribution's ISA, where there is any.
@@ -65,25 +96,20 @@ pub(super) fn extras(
         }
         let name = extra.name.as_str().to_owned();
         match extra.pick {
-            Pick::Machine => {
-                _ = extras
-                    .machine
-                    .insert(name, format!("{}=={}", declared.name.as_str(), targets.version));
-            }
             Pick::Only => {
                 let own = requirement(declared, targets, &declared.per.beside(&dist.variant))?;
-                extras.fixed.insert(name, vec![own]);
+                extras.by_name.insert(name, vec![own]);
             }
             Pick::All => {
                 let all = variants
                     .iter()
                     .map(|v| requirement(declared, targets, v))
                     .collect::<Result<_, _>>()?;
-                extras.fixed.insert(name, all);
+                extras.by_name.insert(name, all);
             }
             Pick::Each => {
                 for variant in &variants {
-                    extras.fixed.insert(
+                    extras.by_name.insert(
                         extra.name.fill(variant),
                         vec![requirement(declared, targets, variant)?],
                     );
@@ -92,6 +118,24 @@ pub(super) fn extras(
         }
     }
     Ok(extras)
+}
+
+/// `Requires-Dist` of a selector: what it requires, and by extra what that adds.
+pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
+    let by_extra = extras.by_name.iter().flat_map(|(extra, requirements)| {
+        requirements.iter().map(move |requirement| for_extra(requirement, extra))
+    });
+    requires.iter().cloned().chain(by_extra).collect()
+}
+
+/// The requirement so that it holds only with the extra (PEP 508).
+fn for_extra(requirement: &str, extra: &str) -> String {
+    match requirement.split_once(';') {
+        None => format!("{requirement}; extra == \"{extra}\""),
+        Some((what, marker)) => {
+            format!("{what}; ({}) and extra == \"{extra}\"", marker.trim())
+        }
+    }
 }
 
 /// What a selector requires and offers, for both systems if it is published for both: what one of
@@ -115,14 +159,11 @@ pub(super) fn selected(
     let [(first, (required, mut offered)), (second, (needs, mut offers))] = both;
     let required = merged(required, first, &needs, second);
     let names: BTreeSet<String> =
-        offered.fixed.keys().chain(offers.fixed.keys()).cloned().collect();
+        offered.by_name.keys().chain(offers.by_name.keys()).cloned().collect();
     for name in names {
-        let of = |extras: &mut Extras| extras.fixed.remove(&name).unwrap_or_default();
+        let of = |extras: &mut Extras| extras.by_name.remove(&name).unwrap_or_default();
         let both = merged(of(&mut offered), first, &of(&mut offers), second);
-        offered.fixed.insert(name, both);
-    }
-    for (name, requirement) in offers.machine {
-        offered.machine.entry(name).or_insert(requirement);
+        offered.by_name.insert(name, both);
     }
     Ok((required, offered))
 }
@@ -166,11 +207,19 @@ fn requirement(
     targets: &Targets,
     variant: &Variant,
 ) -> Result<String, NameError> {
-    let pinned = format!("{}=={}", dist_name(declared, variant)?, targets.version);
+    let pinned = pinned(declared, targets, variant)?;
     Ok(match only_on(targets, variant) {
         Some(system) => format!("{pinned}; sys_platform == \"{}\"", system.sys_platform()),
         None => pinned,
     })
+}
+
+fn pinned(
+    declared: &manifest::Distribution,
+    targets: &Targets,
+    variant: &Variant,
+) -> Result<String, NameError> {
+    Ok(format!("{}=={}", dist_name(declared, variant)?, targets.version))
 }
 
 fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {

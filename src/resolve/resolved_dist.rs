@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::targets::Targets;
 use crate::catalog::ArtifactId;
 use crate::manifest::{self, Families, Manifest, Package};
-use crate::names::{DistName, ModuleName, NameError, PackageName, RelPath};
+use crate::names::{DistName, ModuleName, NameError, PackageName, RelPath, VariantLabel};
+use crate::plan::NULL;
 use crate::source::{Code, Problem, Problems};
 use crate::target::{Per, Variant};
 
@@ -24,6 +25,16 @@ pub(super) struct ResolvedDist<'a> {
     pub platform_dir: ModuleName,
     /// Below the destination.
     pub directory: RelPath,
+    /// Which of several wheels of its name it is.
+    pub labelled: Option<Labelled>,
+}
+
+/// A variant of a choice's wheel.
+#[derive(Debug, Clone)]
+pub(super) struct Labelled {
+    pub label: VariantLabel,
+    /// The target whose package it requires; none for machines that no other label fits.
+    pub target: Option<Variant>,
 }
 
 impl ResolvedDist<'_> {
@@ -85,8 +96,17 @@ pub(super) fn resolved_dists<'a>(
             variant.as_str().is_none_or(|target| targets.has_level(package, target))
         };
         for variant in declared.per.variants(targets).into_iter().filter(there) {
-            match dist(manifest, targets, package, declared, variant, suffix) {
-                Ok(dist) => all.push(dist),
+            let made = dist(manifest, targets, package, declared, variant, suffix)
+                .and_then(|dist| Ok((variants(targets, package)?, dist)));
+            match made {
+                Ok((labels, dist)) => {
+                    all.push(dist.clone());
+                    all.extend(
+                        labels
+                            .into_iter()
+                            .map(|label| ResolvedDist { labelled: Some(label), ..dist.clone() }),
+                    );
+                }
                 Err(e) => {
                     problems.push(
                         Problem::error(Code::ImpossibleName, e.to_string())
@@ -97,6 +117,18 @@ pub(super) fn resolved_dists<'a>(
         }
     }
     if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// The variants of a choice: one for each ISA that is published for this system, and one for other machines.
+fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
+    let Some(rule) = &package.variant else { return Ok(Vec::new()) };
+    let isas = targets.published.get(&targets.system).into_iter().flatten();
+    let labelled = |isa: &String| {
+        let target = Variant::Of(Per::Isa, isa.clone());
+        Ok(Labelled { label: rule.label.fill(&target).parse()?, target: Some(target) })
+    };
+    let null = Labelled { label: NULL.parse()?, target: None };
+    isas.map(labelled).chain([Ok(null)]).collect()
 }
 
 /// Without a family, packages for each family are not made: most of the set would be missing.
@@ -144,6 +176,7 @@ fn dist<'a>(
         module: declared.module.fill_identifier(&variant).parse()?,
         platform_dir: owner.platform_dir(suffix)?,
         directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
+        labelled: None,
         families: &manifest.families,
         every_target: every_target(package, &variant, targets),
         package,

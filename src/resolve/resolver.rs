@@ -129,6 +129,7 @@ impl Resolver<'_> {
                 PackageKind::Selector => self.selector(dist, &mut found),
                 PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
                 PackageKind::Devel => self.devel(dist, &shipped, &mut found),
+                PackageKind::Choice => self.choice(dist, &mut found),
             };
             match distribution {
                 Ok(mut distribution) => {

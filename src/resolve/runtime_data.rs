@@ -39,8 +39,7 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
         "mode": targets.mode,
         "distribution": dist.name,
         "requires": known.requires,
-        "extras": known.extras.fixed,
-        "machine_extras": known.extras.machine,
+        "extras": known.extras.by_name,
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
@@ -72,12 +71,13 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         .into()
 }
 
-/// Every package but the selector, as it is called for this selector's target.
+/// Every package with files, as it is called for this selector's target.
 fn packages(selector: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
     let each = systems.flat_map(|manifest| manifest.packages.values());
-    for package in each.filter(|p| p.kind != PackageKind::Selector) {
+    let has_files = |p: &&Package| !matches!(p.kind, PackageKind::Selector | PackageKind::Choice);
+    for package in each.filter(has_files) {
         let Some(declared) = package.distribution() else { continue };
         if packages.contains_key(package.name.as_str()) {
             continue;
@@ -200,6 +200,16 @@ pub(super) fn wheel(
         );
     }
     facts
+}
+
+/// What a choice knows of itself.
+pub(super) fn choice(targets: &Targets, dist: &ResolvedDist<'_>) -> Value {
+    json!({
+        "version": targets.version,
+        "distribution": dist.name,
+        "package": *dist.package.name,
+        "module": dist.module,
+    })
 }
 
 /// Search paths as pairs of platform directory and directory in it.

@@ -112,7 +112,7 @@ fn rule_of<'a>(
     trace: &mut impl SelectionTrace<'a>,
 ) -> Option<&'a Place> {
     match package.kind {
-        PackageKind::Selector => None,
+        PackageKind::Selector | PackageKind::Choice => None,
         PackageKind::Runtime => named(package, id, trace),
         PackageKind::Devel => {
             let rule = inherited(manifest, package, id, trace);

@@ -155,6 +155,8 @@ codes! {
     NamesDisagree "names-disagree" "File, directories and metadata name different packages or versions."
     TagForm "tag-form" "A tag is malformed (PEP 425)."
     TagsDisagree "tags-disagree" "The file's name and WHEEL have different tags."
+    VariantForm "variant-form" "What is said of wheel variants has no form that installers read."
+    VariantsDisagree "variants-disagree" "A wheel's label, what it says of its variant, and the file beside it differ."
     WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell."
     EntryPoint "entry-point" "An entry point is malformed, or its target does not exist."
     ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system."
@@ -219,6 +221,8 @@ impl Code {
         Self::NamesDisagree,
         Self::TagForm,
         Self::TagsDisagree,
+        Self::VariantForm,
+        Self::VariantsDisagree,
         Self::WrongPlatform,
         Self::EntryPoint,
         Self::ImportLeadsNowhere,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rockpack::cache::Summary;
 use rockpack::execute::{Kind, Outcome, Timings};
+use rockpack::package::WheelName;
 use rockpack::plan::Plan;
 use rockpack::text::counted;
 use rockpack::text::human_size;
@@ -66,9 +67,11 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// What the names of all wheels end with: their tags.
+/// What the names of all wheels end with: their tags. Variants have their label behind them.
 fn common_tags<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut tags = names.filter_map(|name| {
+    let is_variant =
+        |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
+    let mut tags = names.filter(|name| !is_variant(name)).filter_map(|name| {
         let at = name.strip_suffix(".whl")?.rmatch_indices('-').nth(2)?.0;
         Some(&name[at..])
     });
@@ -187,8 +190,12 @@ mod tests {
 
     #[test]
     fn the_tags_that_all_wheels_share_are_said_once() {
-        let names =
-            ["x-1.tar.gz", "a_b-1-py3-none-linux_x86_64.whl", "c-1-py3-none-linux_x86_64.whl"];
+        let names = [
+            "x-1.tar.gz",
+            "a_b-1-py3-none-linux_x86_64.whl",
+            "c-1-py3-none-linux_x86_64.whl",
+            "c-1-py3-none-linux_x86_64-gpu1.whl",
+        ];
         assert_eq!(common_tags(names.into_iter()), "-py3-none-linux_x86_64.whl");
         let mixed = ["a-1-py3-none-any.whl", "c-1-py3-none-linux_x86_64.whl"];
         assert_eq!(common_tags(mixed.into_iter()), "");

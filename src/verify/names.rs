@@ -3,7 +3,7 @@
 use super::Finding;
 use super::elf::Kind;
 use super::member::Member;
-use crate::names::{DistName, normalized};
+use crate::names::{DistName, VariantLabel, normalized};
 use crate::package::directory::Entry;
 use crate::package::{Header, Metadata, WheelName};
 use crate::policy::windows_tag;
@@ -24,12 +24,17 @@ impl<'w> Names<'w> {
         Self { file_name, name: file_name.parse().ok(), dist_info }
     }
 
+    /// The label of the variant that it is.
+    pub fn label(&self) -> Option<&VariantLabel> {
+        self.name.as_ref()?.variant.as_ref()
+    }
+
     /// What is wrong with the names by themselves.
     pub fn findings(&self) -> Vec<Finding> {
         let Some(name) = &self.name else {
             return vec![Finding::error(
                 Code::PackageName,
-                "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl",
+                "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl",
             )];
         };
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! One sdist: a gzipped tar with one directory at its top (PEP 625, PEP 643).
+//! One sdist: a gzipped tar with one directory at its top (PEP 625).
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::metadata::Rules;
 use super::{Finding, Package};
-use crate::names::{DistName, normalized};
-use crate::package::{self, Metadata, Requirement, Sdist};
+use crate::names::DistName;
+use crate::package::{self, Metadata, Sdist};
 use crate::plan::Form;
 use crate::source::Code;
 
@@ -53,7 +53,6 @@ fn check(sdist: &Sdist, file_name: &str, package: &mut Package) -> Vec<Finding> 
         }
         None => found.push(missing("it has no PKG-INFO in its top directory")),
     }
-    computed(sdist, package);
     found
 }
 
@@ -69,20 +68,6 @@ fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
     let detail = tops.into_iter().map(named).collect::<Vec<_>>().join(", ");
     let what = "it is not one directory with the name of the file";
     Some(Finding::error(Code::NamesDisagree, what).because(detail))
-}
-
-/// What a selector made by rockpack offers where it is installed: its metadata leaves that open.
-fn computed(sdist: &Sdist, package: &mut Package) {
-    let Some(facts) = sdist.own_facts() else { return };
-    let all = |value: &serde_json::Value| -> Vec<Requirement> {
-        let texts = value.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
-        texts.filter_map(|text| text.parse().ok()).collect()
-    };
-    package.requires.extend(all(&facts["requires"]));
-    for (extra, requirements) in facts["extras"].as_object().into_iter().flatten() {
-        package.extras.extend(normalized(extra));
-        package.requires.extend(all(requirements));
-    }
 }
 
 /// Compares the file's name with the metadata.

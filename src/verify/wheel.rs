@@ -12,7 +12,8 @@ use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
 use super::record::Record;
-use super::{Finding, Package, entry_points, layout, member};
+use super::{Finding, Package, entry_points, layout, member, variants};
+use crate::archive::variants::MEMBER;
 use crate::package::ZipFile;
 use crate::package::directory::Entry;
 use crate::package::entry_points::EntryPoints;
@@ -152,6 +153,10 @@ impl Wheel {
         let file_name = self.file.file_name();
         let names = Names::new(&file_name, dist_info);
         found.extend(names.findings());
+        let variant = self.text(MEMBER, &mut found);
+        let (variant, wrong) = variants::told(names.label(), variant.as_deref());
+        package.variant = variant;
+        found.extend(wrong);
         if let Some(text) = self.needed("METADATA", &mut found) {
             let metadata = Metadata::parse(&text);
             let rules = Rules(&metadata);

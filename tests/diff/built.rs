@@ -75,7 +75,7 @@ fn a_build_of_another_version_differs_by_that_alone() {
             && text.contains("_rocm_profiler → _rocm_profiler_b, and 3 more"),
         "{text}"
     );
-    assert!(text.contains("= 7 packages") && !text.contains('~'), "{text}");
+    assert!(text.contains("= 8 packages") && !text.contains('~'), "{text}");
 }
 
 #[test]

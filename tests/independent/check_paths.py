@@ -9,6 +9,7 @@ one. The exit status is 1 when there is a difference.
 
 import argparse
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def distribution_of(path):
     return path.name.partition("-")[0].lower().replace("-", "_")
 
 
+CHOICE = "rocm-sdk-device"
+
+
 def wheel_key(subfolder, distribution):
     return (subfolder, distribution.lower().replace("-", "_"))
 
@@ -53,6 +57,17 @@ def wheels_below(dist):
     return found
 
 
+def only_metadata(path):
+    """What the wheel that only requires others has beside its import package and its metadata."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    module = CHOICE.replace("-", "_")
+    def is_own(name):
+        top = name.partition("/")[0]
+        return top == module or top.endswith(".dist-info")
+    return [(name, "belongs to another package") for name in names if not is_own(name)]
+
+
 def checks(plan, facts, closure):
     """Each expected wheel: its key, the check to make of its path, and one after all wheels."""
     for package in plan.runtime:
@@ -60,6 +75,8 @@ def checks(plan, facts, closure):
                lambda path, package=package: RuntimeCheck(
                    plan, facts, package, path, closure).run(),
                lambda package=package: closure.differences(plan, package))
+    if any(package.distribution.startswith("rocm-sdk-device-") for package in plan.runtime):
+        yield wheel_key("", CHOICE), only_metadata, lambda: ()
     top = plan.dir_of("rocm-sdk-devel")
     for folder, members in plan.devel.items():
         yield (wheel_key(folder, "rocm-sdk-devel"),

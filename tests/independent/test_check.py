@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import rules
 from check_closure import Closure, excused
-from check_paths import check_all
+from check_paths import CHOICE, check_all
 from elf_image import shared_object
 from facts import Facts
 from packages import Plan
@@ -135,6 +135,7 @@ class WholeCheck(unittest.TestCase):
         write_artifacts(self.artifacts)
         self.plan = Plan(read_artifacts(self.artifacts), FACTS)
         self.wheels = {p.distribution: runtime_members(p) for p in self.plan.runtime}
+        self.wheels[CHOICE] = {"rocm_sdk_device/__init__.py": (b"", 0o644)}
         self.members = dict(self.plan.devel[""])
 
     def check(self, archive=None):
@@ -158,7 +159,7 @@ class WholeCheck(unittest.TestCase):
     def test_right_wheels_agree(self):
         found = self.check()
         self.assertEqual(self.total, 0, found)
-        self.assertEqual(found.count(": agrees"), 5)
+        self.assertEqual(found.count(": agrees"), 6)
 
     def test_the_packages_hold_what_the_rules_say(self):
         items = {p.distribution: sorted(p.items) for p in self.plan.runtime}
@@ -178,6 +179,10 @@ class WholeCheck(unittest.TestCase):
         wheel["_rocm_sdk_core/include/hip/hip.h"] = data
         wheel["_rocm_sdk_core/bin/other"] = data
         self.finds("_rocm_sdk_core/bin/other: unexpected")
+
+    def test_a_file_in_the_wheel_that_only_requires(self):
+        self.wheels[CHOICE]["_rocm_sdk_libraries/lib/k.co"] = (b"kernel", 0o644)
+        self.finds("_rocm_sdk_libraries/lib/k.co: belongs to another package")
 
     def test_init_in_a_device_wheel(self):
         self.wheels["rocm-sdk-device-gfx942"]["_rocm_sdk_libraries/__init__.py"] = (b"", 0o644)

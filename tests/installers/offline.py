@@ -40,12 +40,12 @@ def alone(bench, python, tool):
 
 def _alone(bench, name, environment, words, settings):
     command, needed = environment.command("install", *bench.sources[0].options, *words,
-                                          f"rocm[libraries,devel,profiler,device]=={OLD}")
+                                          f"rocm[libraries,devel,profiler,device,device-gfx942]=={OLD}")
     done, tried = _counted(environment, command, {**needed, **settings})
     bench.report.check(name, done.problem)
     bench.report.check(f"{name}: nothing is tried either", tried)
     found = records.distributions(environment.site)
-    bench.report.check(f"{name}: six packages", len(found) != 6 and f"installed is {found}")
+    bench.report.check(f"{name}: seven packages", len(found) != 7 and f"installed is {found}")
     foreign = [path.name for path in environment.site.iterdir() if path.name.lower().startswith(BUILD_TOOLS)]
     bench.report.check(f"{name}: no build tool comes with it", foreign)
 

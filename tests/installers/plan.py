@@ -18,7 +18,7 @@ from pythons import sample
 
 PLACES = (conditions.odd_path, conditions.lib64, conditions.read_only, conditions.elsewhere,
           concurrency.different, concurrency.same, lifecycle.reinstalled, lifecycle.crossed)
-CHOICES = (selector.choices, selector.offload_arch, selector.extras, caches.two_machines, offline.alone)
+CHOICES = (selector.choices, selector.extras, caches.two_machines, offline.alone)
 REPORTING_PIP = (22, 3)
 
 

@@ -30,6 +30,7 @@ fn planned(system: System, kpack: bool) -> String {
     let templates = Templates::from([
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
         ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
+        ("choice".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
     ]);
     let platform_tag = (system == System::Linux).then(|| "manylinux_2_28_x86_64".parse().unwrap());
     let request = Request { platform_tag, ..Request::default() };

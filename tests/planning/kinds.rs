@@ -16,8 +16,7 @@ fn packages() -> [String; 3] {
             "meta",
             "selector",
             "\"x\" module=\"x_meta\" per=\"none\"",
-            "extra \"device\" package=\"device\" offer=\"machine\"
-            extra \"device-{isa}\" package=\"device\" offer=\"each\"
+            "extra \"device-{isa}\" package=\"device\" offer=\"each\"
             extra \"device-all\" package=\"device\" offer=\"all\"",
         ),
         runtime("libs", "artifact \"blas\" \"lib\""),

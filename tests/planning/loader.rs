@@ -118,6 +118,8 @@ fn distribution(catalog: &Catalog) -> Distribution {
         package: "all".parse().unwrap(),
         variant: None,
         name: "all".parse().unwrap(),
+        wheel_variant: None,
+        variants: None,
         form: Form::Wheel,
         directory: "dist".parse().unwrap(),
         module: "all".parse().unwrap(),

@@ -259,7 +259,7 @@ fn a_package_has_a_readme_or_a_page_of_what_is_known() {
                 "\"x\" module=\"x\" per=\"none\"",
                 "requires \"core\"
                 extra \"gpu-{isa}\" package=\"device\" offer=\"each\"
-                extra \"gpu\" package=\"device\" offer=\"machine\"
+                extra \"gpu\" package=\"device\" offer=\"all\"
                 extra \"devel\" package=\"devel\"
                 script \"x-sdk\" function=\"_main:run\"",
             ),
@@ -362,20 +362,21 @@ fn without_a_binary_the_tag_has_to_be_given() {
 }
 
 #[test]
-fn the_selector_is_an_sdist_whose_requirements_are_computed_at_installation() {
+fn the_selector_is_an_sdist_whose_metadata_says_all_that_it_requires() {
     let packages = [
         package(
             "meta",
             "selector",
             "\"x\" module=\"x_meta\" per=\"none\"",
-            "requires \"core\"\nscript \"x\" function=\"__main__:main\"",
+            "requires \"core\"\nextra \"more\" package=\"core\"\nscript \"x\" function=\"__main__:main\"",
         ),
         runtime("core", "artifact \"base\" \"lib\""),
     ];
     let plan = Case::new(&packages, ENTRIES).plan();
     let meta = distribution(&plan, "x");
     assert_eq!(meta.form, rockpack::plan::Form::Sdist);
-    assert!(meta.metadata.computed && meta.metadata.requires_dist.is_empty());
+    assert_eq!(meta.metadata.requires_dist, ["x-core==1.0", "x-core==1.0; extra == \"more\""]);
+    assert_eq!(meta.metadata.provides_extra, ["more"]);
     assert_eq!(meta.entry_points["x"], "x_meta.__main__:main");
     assert!(meta.members.iter().all(|m| matches!(m.step, Step::Render { .. })));
     assert_eq!(meta.metadata.author, "A. Author");

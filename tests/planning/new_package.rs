@@ -122,7 +122,7 @@ fn a_package_that_nothing_offers_is_a_warning() {
         told,
         [
             "no extra offers package `math`, and no package requires it",
-            "add to `meta`: extra \"math\" package=\"math\" offer=\"machine\""
+            "add to `meta`: extra \"math\" package=\"math\" offer=\"all\""
         ]
     );
 }

@@ -11,7 +11,6 @@ fn packages() -> [String; 4] {
             "selector",
             "\"x\" module=\"x_meta\" per=\"none\"",
             "requires \"core\"
-            extra \"device\" package=\"device\" offer=\"machine\"
             extra \"core\" package=\"core\"
             extra \"device-{isa}\" package=\"device\" offer=\"each\" at-least=2
             extra \"device-all\" package=\"device\" offer=\"all\" at-least=2",
@@ -133,7 +132,6 @@ fn extras_carry_markers_when_both_lists_are_given() {
     assert_eq!(extras["device-gfx1101"][0], "x-device-gfx1101==1.0; sys_platform == \"win32\"");
     assert_eq!(extras["device-all"].as_array().unwrap().len(), 3);
     assert_eq!(extras["core"][0], "x-core==1.0", "what is for every target is for both systems");
-    assert_eq!(dist["machine_extras"]["device"], "x-device-{isa}==1.0");
     assert_eq!(dist["targets"]["win32"], serde_json::json!(["gfx1100", "gfx1101"]));
     assert_eq!(dist["requires"], serde_json::json!(["x-core==1.0"]));
 }
@@ -159,7 +157,6 @@ fn windows_may_publish_what_is_not_built_here() {
 fn extras_for_each_isa_need_two_of_them() {
     let dist = dist(&case().linux(&["gfx942"]));
     assert_eq!(dist["extras"].as_object().unwrap().keys().collect::<Vec<_>>(), ["core"]);
-    assert_eq!(dist["machine_extras"].as_object().unwrap().len(), 1);
 }
 
 #[test]

@@ -44,10 +44,10 @@ DIST: dict[str, Any] = {
         "libraries": [f"rocm-sdk-libraries=={VERSION}"],
         "devel": [f"rocm-sdk-devel=={VERSION}"],
         "profiler": [f"rocm-profiler=={VERSION}"],
+        "device": [f"rocm-sdk-device=={VERSION}"],
         "device-gfx942": [f'rocm-sdk-device-gfx942=={VERSION}; sys_platform == "linux"'],
         "device-gfx1100": [f'rocm-sdk-device-gfx1100=={VERSION}; sys_platform == "linux"'],
     },
-    "machine_extras": {"device": f"rocm-sdk-device-{{isa}}=={VERSION}"},
     "targets": {"linux": ["gfx942", "gfx1100"], "win32": []},
     "default_target": "gfx942",
     "families": {
@@ -76,7 +76,7 @@ DIST: dict[str, Any] = {
             "module": "rocm_sdk_device_{isa}",
             "platform_dir": "_rocm_sdk_libraries",
             "kind": "runtime",
-            "extra": "device",
+            "extra": "device-{isa}",
         },
         "profiler": {
             "distribution": "rocm-profiler",
@@ -274,6 +274,11 @@ def device(isa: str, **changes: Any) -> Wheel:
     return change(wheel, changes)
 
 
+def choice() -> Wheel:
+    """Return the small package that the extra `device` stands for; it requires nothing."""
+    return Wheel("gpu", "rocm-sdk-device", "rocm_sdk_device", "_rocm_sdk_device")
+
+
 def profiler(**changes: Any) -> Wheel:
     wheel = Wheel(
         package="profiler",
@@ -381,12 +386,23 @@ def pkg_info(info: dict[str, Any]) -> str:
         "License-Expression: MIT\n"
         "License-File: LICENSE\n"
         "Author: Somebody\n with a second line\n"
-        "Dynamic: Requires-Dist\n"
-        "Dynamic: Provides-Extra\n"
         "Requires-Python: >=3.10\n"
+        f"{requirements(info)}"
         "\n"
         "Long text: with a colon.\n"
     )
+
+
+def requirements(info: dict[str, Any]) -> str:
+    """Return the fields of what the distribution requires, with and without extras."""
+    lines = [f"Requires-Dist: {one}" for one in info["requires"]]
+    for extra, each in sorted(info["extras"].items()):
+        lines.append(f"Provides-Extra: {extra}")
+        for one in each:
+            what, _, marker = one.partition(";")
+            also = f"({marker.strip()}) and " if marker else ""
+            lines.append(f'Requires-Dist: {what}; {also}extra == "{extra}"')
+    return "".join(f"{line}\n" for line in lines)
 
 
 def sdist_tree(directory: Path, info: dict[str, Any] | None = None) -> Path:

@@ -100,6 +100,7 @@ class Installation:
             support.devel(),
             support.device("gfx942"),
             support.device("gfx1100"),
+            support.choice(),
         ):
             wheel.write(self.wheels)
         support.sdist(self.wheels)
@@ -179,15 +180,15 @@ class Installation:
                 self.test.assertEqual(left, set(), "left behind")
                 self.everything()
 
-    def test_machine_and_environment_choose_the_device(self) -> None:
-        self.tool.install("rocm[device]", ROCM_SDK_TARGET_FAMILY="gfx1100")
-        self.test.assertIn("rocm_sdk_device_gfx1100", self.distributions())
-        self.test.assertNotIn("rocm_sdk_device_gfx942", self.distributions())
-
-    def test_without_a_gpu_the_installer_warns_and_installs_no_device(self) -> None:
-        said = self.tool.install("rocm[device]")
-        self.test.assertRegex(said.replace("`", "'"), r"(?i)warning: .*rocm.*extra.*'device'")
-        self.test.assertEqual(self.distributions(), {"rocm", "rocm_sdk_core"})
+    def test_no_machine_and_no_cache_changes_what_the_extra_is(self) -> None:
+        """The selector is built once for all that share a cache, so it must not look at a GPU."""
+        for place, isa in (("first", 90402), ("second", 110000)):
+            nodes = support.kfd_nodes(self.wheels / place, isa)
+            self.tool.install("rocm[device]", ROCM_SDK_KFD_NODES=nodes, ROCM_SDK_TARGET_FAMILY="")
+            self.test.assertEqual(
+                self.distributions(), {"rocm", "rocm_sdk_core", "rocm_sdk_device"}
+            )
+            self.tool.uninstall(*sorted(self.distributions()))
 
     def test_an_upgrade_replaces_the_tree(self) -> None:
         self.tool.install("rocm[libraries,devel,device-gfx942]")

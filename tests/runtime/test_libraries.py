@@ -273,6 +273,42 @@ class Process(unittest.TestCase):
         ignored = self.initialize("env_override=False", ROCM_SDK_PRELOAD_LIBRARIES="hiprtc")
         self.assertEqual(ignored, "[] [] []")
 
+    def test_a_gpu_without_its_package_is_told_of_once_and_in_one_line(self) -> None:
+        layout = support.Layout(self, support.core(), support.libraries())
+        code = (
+            "import warnings, rocm_sdk\n"
+            "with warnings.catch_warnings(record=True) as seen:\n"
+            "    warnings.simplefilter('always')\n"
+            "    rocm_sdk.initialize_process()\n"
+            "    rocm_sdk.initialize_process()\n"
+            "print(*(f'{w.filename}: {w.message}' for w in seen), sep='\\n')\n"
+        )
+        nodes = support.kfd_nodes(layout.site, 0, 110000, 90402, 90006)
+        told = 'to install: pip install "rocm[device-gfx1100]"'
+        missing = "rocm-sdk-device-gfx1100 is not installed"
+        both = "rocm-sdk-device-gfx1100, rocm-sdk-device-gfx942 are not installed"
+        self.assertEqual(
+            layout.code(code, ROCM_SDK_KFD_NODES=nodes),
+            f"<string>: this machine has a gfx1100, gfx942, but {both}; to install: "
+            'pip install "rocm[device-gfx1100,device-gfx942]"',
+        )
+        self.assertEqual(
+            layout.code(code, ROCM_SDK_KFD_NODES=nodes, ROCM_SDK_TARGET_FAMILY="gfx1100"),
+            f"<string>: this machine has a gfx1100, but {missing}; {told}",
+        )
+        for nothing in (
+            {"ROCM_SDK_TARGET_FAMILY": "no such GPU"},
+            {"ROCM_SDK_KFD_NODES": support.kfd_nodes(layout.site / "other", 90006)},
+            {},
+        ):
+            self.assertEqual(layout.code(code, **nothing), "")
+        whole = support.Layout(
+            self, support.core(), support.libraries(), support.device("gfx1100"), support.device("gfx942")
+        )
+        self.assertEqual(whole.code(code, ROCM_SDK_KFD_NODES=nodes), "")
+        without = support.Layout(self, support.core())
+        self.assertEqual(without.code(code, ROCM_SDK_KFD_NODES=nodes), "")
+
     def test_a_wrong_value_in_the_environment_is_named(self) -> None:
         code = "import rocm_sdk; rocm_sdk.initialize_process()"
         error = self.layout.error(code, ROCM_SDK_PRELOAD_LIBRARIES="hipblas")

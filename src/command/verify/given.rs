@@ -9,7 +9,7 @@ use rockpack::names::{Form, RelPath};
 use rockpack::package::{self, Found};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
-use rockpack::verify::{self, Finding};
+use rockpack::verify::{self, Finding, Package};
 
 use crate::failure::Failure;
 
@@ -80,6 +80,17 @@ impl Given {
         let taken = self.packages.iter().any(|(_, name)| *name == short);
         let name = if taken { found.path.display().to_string() } else { short };
         self.packages.push((found, name));
+    }
+
+    /// What files about wheel variants and the variants beside them say differently.
+    pub fn variants(&self, packages: &[Package]) -> io::Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        for directory in &self.directories {
+            let lies = |found: &Found| found.path.parent() == Some(directory);
+            let here = self.packages.iter().zip(packages).filter(|((found, _), _)| lies(found));
+            findings.extend(verify::variants_beside(directory, here.map(|(_, package)| package))?);
+        }
+        Ok(findings)
     }
 
     /// What is wrong with the lists of checksums beside the packages.

@@ -3,7 +3,8 @@
 use super::Faults;
 use super::distribution::check_extra;
 use super::outline::Outline;
-use crate::manifest::LicenseOf;
+use super::variant;
+use crate::manifest::{LicenseOf, VariantRule};
 use crate::names::{ArtifactName, PackageName};
 use crate::source::{Code, Problem, Spanned, nearest};
 
@@ -30,6 +31,10 @@ pub(super) fn packages(
                 .inspect(|target| check_extra(faults, extra, &target.distributions));
             find(&extra.package.value)
                 .inspect(|target| check_offered(faults, outline, extra, target));
+        }
+        if let Some(rule) = &outline.variant {
+            find(&rule.package.value)
+                .inspect(|target| check_variant(faults, outline, rule, target));
         }
         for required in &outline.requires {
             find(&required.value)
@@ -58,6 +63,12 @@ fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<P
         .map(|(_, name)| name)
 }
 
+fn check_variant(faults: &Faults, outline: &Outline, rule: &VariantRule, target: &Outline) {
+    if !check_modes(faults, outline, "has variants of", &rule.package.place, target) {
+        variant::check_package(faults, rule, &target.distributions);
+    }
+}
+
 fn check_required(
     faults: &Faults,
     outline: &Outline,
@@ -72,7 +83,9 @@ fn check_required(
         faults.report(
             problem.label(&required.place, "name another package here, or take the line away"),
         );
-    } else if !check_modes(faults, outline, "requires", &required.place, target) {
+    } else if !check_modes(faults, outline, "requires", &required.place, target)
+        && !outline.requires_all.contains(&required.value)
+    {
         check_targets(faults, outline, "requires", &required.place, target);
     }
 }

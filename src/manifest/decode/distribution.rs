@@ -18,6 +18,7 @@ pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Op
     for template in [&name, &module].into_iter().flatten() {
         split.as_ref().inspect(|split| check_placeholders(context, template, split, scope.kind));
     }
+    split.as_ref().inspect(|split| check_choice(context, split, scope.kind));
     if let Some(name) = &name {
         check_name::<DistName>(context, name, "a distribution name");
     }
@@ -29,6 +30,16 @@ pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Op
         module.as_ref().map(|m| context.give("module", m.as_str(), when, &m.place));
     }
     Some(Distribution { name: name?, module: module?.value, per: split?.value, when })
+}
+
+/// A choice stands for packages of several targets, so there is one of it.
+fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<PackageKind>) {
+    if kind == Some(PackageKind::Choice) && split.value != Per::None {
+        let message = format!("a choice is one for all, and not for each {}", split.value);
+        let problem = Problem::error(Code::OtherTarget, message)
+            .label(&split.place, "its targets would have a choice each");
+        context.faults.report(problem.help("write per=\"none\""));
+    }
 }
 
 /// Distributions of one split must not share a name, and a name must not promise a target that it has not.
@@ -196,9 +207,6 @@ pub(super) fn check_summary(
 
 /// Reports an extra for each distribution of a package whose distributions its placeholder does not tell apart.
 pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: &[Distribution]) {
-    if extra.pick == Pick::Machine {
-        return check_machine(faults, extra, distributions);
-    }
     if extra.pick != Pick::Each {
         return;
     }
@@ -219,18 +227,5 @@ pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: 
                 .label(&distribution.name.place, format!("per=\"{split}\" here"));
             faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
         }
-    }
-}
-
-/// Reports an extra that is to find what no machine tells.
-fn check_machine(faults: &super::Faults, extra: &Extra, distributions: &[Distribution]) {
-    let asked = |d: &&Distribution| extra.when.meets(d.when).is_some();
-    if let Some(distribution) = distributions.iter().filter(asked).find(|d| d.per.is_by_axis()) {
-        let message = format!("extra `{}` is to find a GPU", extra.name.value);
-        let label = format!("per=\"{}\" is not by GPU", distribution.per.word());
-        let problem = Problem::error(Code::OtherTarget, message)
-            .label(&extra.package.place, "no machine tells which of them it needs")
-            .label(&distribution.name.place, label);
-        faults.report(problem.help("say it with offer=\"each\" or offer=\"all\""));
     }
 }

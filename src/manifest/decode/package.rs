@@ -3,9 +3,9 @@
 use super::distribution::{check_modes, check_summary, distribution, extra};
 use super::outline::Outline;
 use super::scope::Scope;
-use super::text::Choice;
+use super::text::{Choice, Every};
 use super::vocabulary;
-use super::{Block, Context, Node, license, listing, readme, rules};
+use super::{Block, Context, Node, license, listing, readme, rules, variant};
 use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
@@ -55,6 +55,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let requires = lines.every("requires", |n| scope.required(n));
     let requires_dist = lines.every("requires-dist", |n| Some(scope.requires_dist(n))).concat();
     let extras = lines.every("extra", |n| extra(n, &scope));
+    let variant = lines.at_most_once("variant", |n| variant::variant(n, &scope));
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
     let told_artifacts = lines.count("artifact");
     let artifacts = lines.every("artifact", |n| rules::artifact(n, &scope));
@@ -85,7 +86,13 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
             distributions: distributions.clone(),
             overlay: overlay.clone(),
             requires: requires.iter().map(|rule| rule.package.clone()).collect(),
+            requires_all: requires
+                .iter()
+                .filter(|rule| rule.all)
+                .map(|rule| rule.package.value.clone())
+                .collect(),
             extras: extras.clone(),
+            variant: variant.clone(),
             searched: searched(&rpaths, &environment),
             template: template.clone(),
             artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
@@ -114,6 +121,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         requires,
         requires_dist,
         extras,
+        variant,
         artifacts_of: artifacts_of.unwrap_or_default(),
         artifacts,
         every_target_of,
@@ -168,9 +176,10 @@ impl Scope<'_, '_> {
 
     fn required(&self, node: &mut Node<'_>) -> Option<RequireRule> {
         let name = node.argument("a package");
+        let all = node.property::<Every>("offer").is_some();
         let when = node.condition();
         self.resolve_once(name.as_slice(), "requires", None, when);
-        Some(RequireRule { package: name?, when })
+        Some(RequireRule { package: name?, all, when })
     }
 
     fn requires_dist(&self, node: &mut Node<'_>) -> Vec<RequireDistRule> {

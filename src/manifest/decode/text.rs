@@ -80,9 +80,16 @@ macro_rules! choice {
     };
 }
 
-choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel);
+choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel, "choice" => Choice);
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
-choice!(Pick, "an offer", "machine" => Machine, "each" => Each, "all" => All);
+choice!(Pick, "an offer", "each" => Each, "all" => All);
+/// `offer` where it can only say that every distribution is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Every {
+    All,
+}
+
+choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 

@@ -77,7 +77,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     NodeSpec::new(
         "package",
         Arity::Any,
-        r#"package "NAME" kind="selector|runtime|devel" mode="…" on="…" { … }"#,
+        r#"package "NAME" kind="selector|runtime|devel|choice" mode="…" on="…" { … }"#,
         "Declares one package; packages are built in the order of the file.",
     )
     .with(&[
@@ -85,7 +85,8 @@ pub(super) const FILE: &[NodeSpec] = &[
         required(
             "kind",
             "selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel with an \
-             archive of everything, expanded on the user's machine.",
+             archive of everything, expanded on the user's machine; choice: a small wheel without files of artifacts, which requires what a machine \
+             needs.",
         ),
         MODE,
         ON,

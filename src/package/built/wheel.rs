@@ -4,16 +4,17 @@ use std::path::Path;
 
 use super::member::{self, Texts};
 use super::{Built, BuiltContent, BuiltFile};
+use crate::archive::variants;
 use crate::names::RelPath;
 use crate::package::devel_archive::{self, is_devel_archive};
 use crate::package::directory::Entry;
 use crate::package::entry_points::EntryPoints;
 use crate::package::{Header, Metadata, OpenError, PackageError, Wheel};
-use crate::plan::Form;
+use crate::plan::{Form, WheelVariant};
 use crate::python_literal;
 
 /// What the files of a wheel's metadata directory are, beside licence texts.
-const METADATA: [&str; 4] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt"];
+const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
     let wheel = Wheel::open(path)?;
@@ -27,13 +28,13 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         form: Form::Wheel,
         name: metadata.name()?,
         version: metadata.version()?,
+        wheel_variant: wheel_variant(&wheel)?,
         platform_tag: Some(platform_tag(&wheel)?),
         module: fact("module"),
         platform_dir: fact("platform_dir"),
         compressed: false,
         archive: archive.map(|entry| entry.name.parse()).transpose()?,
         metadata: metadata.described(),
-        extras: metadata.all("Provides-Extra"),
         entry_points: EntryPoints::parse(&entry_points.unwrap_or_default()).by_name(),
         files: Vec::new(),
     };
@@ -94,6 +95,13 @@ fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
     };
     let Some(entry) = wheel.entries().iter().find(own) else { return Ok(None) };
     Ok(wheel.text(&entry.name)?.and_then(|text| python_literal::data(&text)))
+}
+
+/// The variant that its name tells, and what it says of itself.
+fn wheel_variant(wheel: &Wheel) -> Result<Option<WheelVariant>, OpenError> {
+    let Some(label) = wheel.name().variant.clone() else { return Ok(None) };
+    let json = wheel.text(&format!("{}/{}", wheel.dist_info(), variants::MEMBER))?;
+    Ok(Some(WheelVariant { label, json: json.unwrap_or_default() }))
 }
 
 fn platform_tag(wheel: &Wheel) -> Result<String, OpenError> {

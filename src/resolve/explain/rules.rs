@@ -35,7 +35,7 @@ pub(super) fn matched<'a>(
         PackageKind::Runtime | PackageKind::Devel => {
             select::selection(manifest, here, dist, &mut trace, &mut problems)
         }
-        PackageKind::Selector => select::Selection::default(),
+        PackageKind::Selector | PackageKind::Choice => select::Selection::default(),
     };
     trace.rules.extend(naming(dist, path));
     Selecting {

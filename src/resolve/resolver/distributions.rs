@@ -12,7 +12,7 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
     describe, devel, empty, forbidden, licenses, notes, place, requires, rpath, runtime_data,
-    unused_rules,
+    unused_rules, wheel_variant,
 };
 use crate::source::Problems;
 
@@ -120,6 +120,23 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
+    /// A wheel of requirements: its import package says what it is, and nothing else is in it.
+    pub(super) fn choice(
+        &self,
+        dist: &ResolvedDist<'a>,
+        found: &mut Found,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
+        distribution.platform_dir = None;
+        distribution.wheel_variant = wheel_variant::of(dist);
+        distribution.variants = wheel_variant::all(self.targets, dist)?;
+        let facts = runtime_data::choice(self.targets, dist);
+        let members =
+            describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
+        distribution.members = sorted(members);
+        Ok(distribution)
+    }
+
     pub(super) fn selector(
         &self,
         dist: &ResolvedDist<'a>,
@@ -128,6 +145,8 @@ impl<'a> Resolver<'a> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
         let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;
         let all: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
+        distribution.metadata.requires_dist = requires::lines(&requires, &extras);
+        distribution.metadata.provides_extra = extras.by_name.keys().cloned().collect();
         let known = runtime_data::Known {
             manifest: self.manifest,
             other: self.other.map(|(_, manifest)| manifest),
@@ -151,6 +170,8 @@ impl<'a> Resolver<'a> {
             package: dist.package.name.value.clone(),
             variant: dist.variant.as_str().map(str::to_owned),
             name: dist.name.clone(),
+            wheel_variant: None,
+            variants: None,
             form,
             directory: dist.directory.clone(),
             module: dist.module.clone(),

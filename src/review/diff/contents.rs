@@ -8,7 +8,7 @@ use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath
 use crate::package::built::{BuiltContent, BuiltFile};
 use crate::package::{Built, Bytes};
 use crate::plan::{
-    Absent, Distribution, Form, Member, Metadata, Note, Plan, Step, Unowned, Warning,
+    Absent, Distribution, Form, Member, Metadata, Note, Plan, Step, Unowned, Warning, WheelVariant,
 };
 use crate::version::Version;
 
@@ -42,6 +42,8 @@ pub struct Package<'a> {
     pub variant: Option<&'a str>,
     /// The distribution's name.
     pub name: &'a DistName,
+    /// Which of several wheels of its name it is.
+    pub wheel_variant: Option<&'a WheelVariant>,
     /// A wheel or an sdist.
     pub form: Form,
     /// Where it lies (`dist`, `dist/FAMILY`).
@@ -60,8 +62,6 @@ pub struct Package<'a> {
     pub archive: Option<&'a RelPath>,
     /// What its metadata says.
     pub metadata: &'a Metadata,
-    /// `Provides-Extra`.
-    pub extras: &'a [String],
     /// Console scripts and what they start.
     pub entry_points: &'a BTreeMap<String, String>,
     /// Everything that is installed with it.
@@ -156,6 +156,7 @@ impl<'a> Package<'a> {
             package: Some(&distribution.package),
             variant: distribution.variant.as_deref(),
             name: &distribution.name,
+            wheel_variant: distribution.wheel_variant.as_ref(),
             form: distribution.form,
             directory: &distribution.directory,
             version: &plan.version,
@@ -165,7 +166,6 @@ impl<'a> Package<'a> {
             compressed: wheel && distribution.compression != Compression::Store,
             archive: distribution.archive.as_ref().map(|a| &a.path),
             metadata: &distribution.metadata,
-            extras: &[],
             entry_points: &distribution.entry_points,
             files: files_of(distribution),
             absent: Some(&distribution.absent),
@@ -177,6 +177,7 @@ impl<'a> Package<'a> {
             package: None,
             variant: None,
             name: &built.name,
+            wheel_variant: built.wheel_variant.as_ref(),
             form: built.form,
             directory: &built.directory,
             version: &built.version,
@@ -186,7 +187,6 @@ impl<'a> Package<'a> {
             compressed: built.compressed,
             archive: built.archive.as_ref(),
             metadata: &built.metadata,
-            extras: &built.extras,
             entry_points: &built.entry_points,
             files: built.files.iter().map(|file| File::of_built(file, built)).collect(),
             absent: None,
@@ -229,7 +229,12 @@ impl<'a> Package<'a> {
             .map(|f| format!("{f}/"))
             .unwrap_or_default();
         let form = if self.form == Form::Sdist { " (sdist)" } else { "" };
-        format!("{family}{}{form}", self.name)
+        format!("{family}{}{}{form}", self.name, self.label_shown())
+    }
+
+    /// The label behind its name, where it has one.
+    fn label_shown(&self) -> String {
+        self.wheel_variant.map(|variant| format!(" ({})", variant.label)).unwrap_or_default()
     }
 }
 

@@ -72,14 +72,15 @@ fn description(
 /// Every field that two packages are compared by, always the same in the same order.
 fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
     let metadata = package.metadata;
+    let wheel = package.form == Form::Wheel;
     let one = |text: &'p str| vec![Cow::Borrowed(text)];
-    let flag = |set: bool, text: &'static str| if set { one(text) } else { Vec::new() };
     let all = |list: &'p [String]| list.iter().map(|t| Cow::Borrowed(t.as_str())).collect();
     let scripts =
         package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
     vec![
         ("comes as", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
         ("directory", one(package.directory.as_str())),
+        ("variant", package.wheel_variant.map(|v| one(v.json.trim_end())).unwrap_or_default()),
         ("summary", one(&metadata.summary)),
         ("license", one(&metadata.license)),
         ("author", one(&metadata.author)),
@@ -88,9 +89,8 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
         ("classifiers", all(&metadata.classifiers)),
         ("keywords", all(&metadata.keywords)),
         ("requires python", one(&metadata.requires_python)),
-        ("requires", all(&metadata.requires_dist)),
-        ("extras", all(package.extras)),
-        ("requirements", flag(metadata.computed, "computed when it is installed")),
+        ("requires", requires(package)),
+        ("extras", if wheel { all(&metadata.provides_extra) } else { Vec::new() }),
         ("entry points", scripts.collect()),
         (
             "members",
@@ -102,6 +102,13 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
         ),
         ("archive", package.archive.map(|path| one(path.file_name())).unwrap_or_default()),
     ]
+}
+
+/// What it requires; of a selector without what extras add, which the facts in it say too.
+fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
+    let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
+    let all = package.metadata.requires_dist.iter().filter(shown);
+    all.map(|text| Cow::Borrowed(text.as_str())).collect()
 }
 
 fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {

@@ -13,15 +13,14 @@ pub(super) struct Pairs {
     pub new_of: Vec<Option<usize>>,
 }
 
-/// Pairs by name and directory, then by name where it is there once, then by the package and
+/// Pairs by name, label and directory, then by name and label where it is there once, then by the package and
 /// variant of the manifest, then by what is in them.
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
     let mut pairs =
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
-    pairs.by(old, new, |p| {
-        Some((p.name.normalized(), p.directory.as_str().to_owned(), String::new()))
-    });
-    pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), String::new())));
+    let label = |p: &Package<'_>| p.wheel_variant.map_or_else(String::new, |v| v.label.to_string());
+    pairs.by(old, new, |p| Some((p.name.normalized(), p.directory.as_str().to_owned(), label(p))));
+    pairs.by(old, new, |p| Some((p.name.normalized(), String::new(), label(p))));
     pairs.by(old, new, |p| {
         let variant = p.variant.unwrap_or_default().to_owned();
         Some((p.package?.as_str().to_owned(), variant, p.directory.as_str().to_owned()))

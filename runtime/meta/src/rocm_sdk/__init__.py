@@ -69,6 +69,7 @@ def initialize_process(
 ) -> None:
     """Prepare this process for a package that was built against ROCm.
 
+    Warns once of a GPU whose package is not installed, with the command that installs it.
     Checks the version first, then preloads `preload_shortnames` and, with
     `env_override`, the libraries that ROCM_SDK_PRELOAD_LIBRARIES names (`,` or `;`
     between them).

@@ -87,15 +87,23 @@ class Installed:
 def has_target(logical: str) -> bool:
     """Tell whether there is one such package per GPU target."""
     names: dict[str, str] = DIST["packages"][logical]
-    return any(mark in names["module"] for mark in _PLACEHOLDERS)
+    return _marked(names["module"])
+
+
+def _marked(name: str) -> bool:
+    return any(mark in name for mark in _PLACEHOLDERS)
 
 
 def describe(logical: str, target: str | None = None) -> Package:
     """Return the names of a package; `target` fills the place of the ISA or family."""
     row: dict[str, Any] = DIST["packages"][logical]
     extra: str | None = row["extra"]
-    if target is not None and f"{extra}-{target}" in DIST["extras"]:
-        extra = f"{extra}-{target}"
+    if extra is not None and target is not None:
+        # Of an extra for each target the mark is in the name; else there can be one beside it.
+        named = _fill(extra, target) if _marked(extra) else f"{extra}-{target}"
+        extra = named if named in DIST["extras"] else extra
+    if extra is not None and _marked(extra):
+        extra = None
     return Package(
         logical=logical,
         distribution=_fill(row["distribution"], target),

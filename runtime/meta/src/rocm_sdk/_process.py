@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable
 
 from . import __version__
+from ._advice import missing_device
 from ._libraries import preload
 
 _ENVIRONMENT = "ROCM_SDK_PRELOAD_LIBRARIES"
@@ -24,9 +25,27 @@ def initialize(
     """See `rocm_sdk.initialize_process`."""
     if check_version is not None:
         _check(check_version, fail=fail_on_version_mismatch)
+    _tell_missing_device()
     preload(*(preload_shortnames or ()), rtld_global=rtld_global)
     if env_override:
         _preload_from_environment(rtld_global=rtld_global)
+
+
+_told: list[str] = []
+
+
+def _tell_missing_device() -> None:
+    """Warn once in a process of a GPU without its package: its kernels would not be found.
+
+    Only what the kernel lists counts, a few small files: no process is started for this.
+    """
+    if _told:
+        return
+    line = missing_device()
+    if line is not None:
+        _told.append(line)
+        # The frames between: this function, initialize, rocm_sdk.initialize_process.
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
 
 
 def _check(expected: str | re.Pattern[str], *, fail: bool) -> None:

@@ -43,7 +43,7 @@ impl Known<'_> {
     /// Whether no licence can be composed for a package without one: it ships nothing, or an
     /// artifact that has to be there without terms.
     fn has_no_terms(&self, outline: &Outline) -> bool {
-        outline.kind == Some(PackageKind::Selector) || self.without_terms(outline).next().is_some()
+        ships_nothing(outline) || self.without_terms(outline).next().is_some()
     }
 
     fn without_terms<'o>(&'o self, outline: &'o Outline) -> impl Iterator<Item = &'o ArtifactName> {
@@ -84,7 +84,7 @@ impl Known<'_> {
     fn label(&self, outline: &Outline, missing: &[&'static str]) -> String {
         let names: Vec<&str> = self.without_terms(outline).map(ArtifactName::as_str).collect();
         match missing {
-            ["license"] if outline.kind == Some(PackageKind::Selector) => {
+            ["license"] if ships_nothing(outline) => {
                 "it ships no artifact whose terms it could have".to_owned()
             }
             ["license"] => format!("no terms are given for {}", listed(names)),
@@ -140,6 +140,7 @@ impl Known<'_> {
         let template = |o: &Outline| o.template.as_ref().map(|t| t.value.to_string());
         let fallback = match kind(outline) {
             PackageKind::Selector => "meta",
+            PackageKind::Choice => "choice",
             PackageKind::Runtime | PackageKind::Devel => "runtime",
         };
         let usual = self.usual(kind(outline), |o| template(o).filter(is_there));
@@ -156,6 +157,11 @@ fn unoffered<'o>(outline: &Outline, outlines: &'o [Outline]) -> Option<&'o Outli
     };
     let selector = outlines.iter().find(|o| o.kind == Some(PackageKind::Selector))?;
     (kind(outline) != PackageKind::Selector && !outlines.iter().any(relies)).then_some(selector)
+}
+
+/// Whether a package of its kind ships no files of artifacts.
+fn ships_nothing(outline: &Outline) -> bool {
+    matches!(outline.kind, Some(PackageKind::Selector | PackageKind::Choice))
 }
 
 /// The kind it has, else the one that most have.

@@ -124,7 +124,6 @@ pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, t
         )
         .label(&extra.package.place, "which of them is meant?")
         .label(&several.name.place, "makes several");
-        faults
-            .report(problem.help("say it with offer=\"machine\", offer=\"each\" or offer=\"all\""));
+        faults.report(problem.help("say it with offer=\"each\" or offer=\"all\""));
     }
 }

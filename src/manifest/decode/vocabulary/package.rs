@@ -3,10 +3,10 @@
 use super::{
     CLASSIFIER, DIRECTORIES, GROUP, KEYWORD, MODE, ON, URL, WHY, argument, optional, part, required,
 };
-use crate::manifest::PackageKind::{self, Devel, Runtime, Selector};
+use crate::manifest::PackageKind::{self, Choice, Devel, Runtime, Selector};
 use crate::manifest::node_spec::{ArgKind, ArgSpec, Arity, NodeSpec};
 
-const ALL: &[PackageKind] = &[Selector, Runtime, Devel];
+const ALL: &[PackageKind] = &[Selector, Runtime, Devel, Choice];
 
 const GLOBS: ArgSpec = part(
     ArgKind::OneOrMore,
@@ -66,11 +66,11 @@ pub const PACKAGE: &[NodeSpec] = &[
          ships files of (`license-of`), and of the Python sources that come with every package.",
     )
         .of(ALL)
-        .with(&[argument("SPDX EXPRESSION", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector needs it.")])
+        .with(&[argument("SPDX EXPRESSION", "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector and a choice need it.")])
         .example(r#"license "MIT""#),
     NodeSpec::new("template", Arity::Once, r#"template "DIRECTORY""#, "Chooses the Python sources of the import package.")
         .of(ALL)
-        .with(&[argument("DIRECTORY", "A directory of `runtime/`: `meta` for selectors, `runtime` for the others.")])
+        .with(&[argument("DIRECTORY", "A directory of `runtime/`: `meta` for selectors, `choice` for choices, `runtime` for the others.")])
         .example(r#"template "runtime""#),
     NodeSpec::new(
         "overlay",
@@ -81,9 +81,14 @@ pub const PACKAGE: &[NodeSpec] = &[
     .of(&[Runtime])
     .with(&[argument("PACKAGE", "A runtime package that is no overlay itself.")])
     .example(r#"overlay "core""#),
-    NodeSpec::new("requires", Arity::Any, r#"requires "PACKAGE" mode="…" on="…""#, "Requires another package, at the same version.")
+    NodeSpec::new("requires", Arity::Any, r#"requires "PACKAGE" offer="all" mode="…" on="…""#, "Requires another package, at the same version.")
         .of(ALL)
-        .with(&[argument("PACKAGE", "The package."), MODE, ON])
+        .with(&[
+            argument("PACKAGE", "The package."),
+            optional("offer", "all: every distribution of a package that has several. Without it, the one for the same target."),
+            MODE,
+            ON,
+        ])
         .example(r#"requires "core""#),
     NodeSpec::new(
         "requires-dist",
@@ -101,7 +106,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "extra",
         Arity::Any,
-        r#"extra "NAME" package="PACKAGE" offer="machine|each|all" at-least=2 mode="…" on="…""#,
+        r#"extra "NAME" package="PACKAGE" offer="each|all" at-least=2 mode="…" on="…""#,
         "Offers a package as an extra of the selector.",
     )
     .of(&[Selector])
@@ -110,14 +115,33 @@ pub const PACKAGE: &[NodeSpec] = &[
         required("package", "The package that it installs."),
         optional(
             "offer",
-            "Of a package with several distributions: machine installs the one for the machine's GPU, each makes an extra for every one, \
-             all installs all. Without it, the one there is.",
+            "Of a package with several distributions: each makes an extra for every one, all installs all. Without it, the one there is. \
+             For the one that a machine needs, offer a package of kind choice.",
         ),
         part(ArgKind::Count, "at-least", "Offer it only when there are at least that many distributions."),
         MODE,
         ON,
     ])
     .example(r#"extra "device-{isa}" package="device" offer="each" at-least=2"#),
+    NodeSpec::new(
+        "variant",
+        Arity::AtMostOnce,
+        r#"variant "{isa}" package="PACKAGE" namespace="…" feature="…" provider="REQUIREMENT" plugin="MODULE:OBJECT""#,
+        "Experimental: makes wheel variants (PEP 825) of the choice, one for each ISA that requires the package's distribution for it, one \
+         with the label `null`, and the file that tells installers of them. The plain wheel stays.",
+    )
+    .of(&[Choice])
+    .with(&[
+        argument("LABEL", "The last part of each file name, with `{isa}`."),
+        required("package", "The package, with one distribution for each ISA."),
+        required("namespace", "The namespace of the property that a machine is asked for."),
+        required("feature", "The property's name; its values are ISAs."),
+        required("provider", "What installs the program that tells a machine's values (PEP 508). Installers run it only where users let them."),
+        required("plugin", "The object in it that does."),
+    ])
+    .example(
+        r#"variant "{isa}" package="device" namespace="example" feature="arch" provider="example-gpu>=1" plugin="example_gpu:Plugin""#,
+    ),
     NodeSpec::new(
         "artifacts-of",
         Arity::AtMostOnce,
@@ -264,7 +288,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
         "Makes a console script, a command in the environment's `bin`.",
     )
-    .of(ALL)
+    .of(&[Selector, Runtime, Devel])
     .with(&[
         part(ArgKind::OneOrMore, "NAME", "Commands, each once in the whole file for a mode and a system."),
         optional(
