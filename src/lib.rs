@@ -79,3 +79,7 @@ pub mod verify;
 pub mod version;
 
 pub use binary::elf;
+
+// Unit tests share cases with the tests in `tests/`, which know this crate by its name.
+#[cfg(test)]
+extern crate self as rockpack;

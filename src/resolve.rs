@@ -73,3 +73,6 @@ pub fn plan(
         Err(problems) => Err(problems.in_order()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -368,3 +368,6 @@ fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,3 +229,30 @@ fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn a_script_is_there_where_its_program_is_in_the_order_of_names() {
+        let lines = "artifact \"a\" \"lib\"\nscript \"c\" \"a\" optional=\"-\"\nscript \"b\" program=\"d\" optional=\"-\"";
+        let given = Given::new(&[runtime("core", lines)], "a_lib_generic f text f");
+        let dists = given.dists();
+        let cases: [(System, &[&str], &[&str]); 6] = [
+            (System::Linux, &["bin/a", "bin/c", "d"], &["a", "b", "c"]),
+            (System::Linux, &["bin/c", "bin/a.exe"], &["c"]),
+            (System::Windows, &["bin/a.exe", "d.exe"], &["a", "b"]),
+            (System::Windows, &["bin/c", "d"], &["b", "c"]),
+            (System::Windows, &["bin/c.bat"], &[]),
+            (System::Linux, &[], &[]),
+        ];
+        for (system, there, expected) in cases {
+            let ships = |path: &RelPath| there.contains(&path.as_str());
+            let scripts = scripts(dists[0].package, system, ships);
+            let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, expected, "{system:?} {there:?}");
+        }
+    }
+}

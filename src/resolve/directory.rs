@@ -54,3 +54,30 @@ pub(super) fn told(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn the_first_directory_counts_and_rather_one_with_something_below() {
+        let (d1, d2) = ("a_lib_generic d1 dir\n", "a_lib_generic d2 dir\n");
+        let (f1, f2) = ("a_lib_generic d1/e/f text f\n", "a_lib_generic d2/f text f\n");
+        let cases = [
+            ("d?", vec![d1, d2], Some(("d1", true))),
+            ("d?", vec![d1, d2, f2], Some(("d2", false))),
+            ("d?", vec![f1, f2], Some(("d1", false))),
+            ("d1/e", vec![f1], Some(("d1/e", false))),
+            ("d1/e/f", vec![f1], None),
+            ("d3", vec![d1, d2, f1], None),
+        ];
+        for (glob, entries, expected) in cases {
+            let catalog = catalog(&entries.concat());
+            let entries = catalog.artifacts.iter().flat_map(|a| &a.entries);
+            let found = matched(&glob.parse().unwrap(), entries);
+            let found = found.as_ref().map(|m| (m.path.as_str(), m.empty));
+            assert_eq!(found, expected, "{glob}");
+        }
+    }
+}

@@ -70,3 +70,34 @@ fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)
     }
     excluded
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+    use crate::source::Problems;
+
+    #[test]
+    fn what_cannot_be_shipped_is_named_rather_than_what_is_excluded() {
+        let check = "check its artifacts, includes and excludes, and that the artifacts for this target are there";
+        let lost = "what is selected cannot be shipped: `l` dangles: no artifact has `gone`";
+        let cases = [
+            ("exclude \"k\"", "a_lib_generic k text k", check),
+            ("", "a_lib_generic l link gone", lost),
+            ("exclude \"k\"", "a_lib_generic k text k\na_lib_generic l link gone", lost),
+            ("exclude \"z\"", "a_lib_generic z text z\na_lib_generic l link gone", lost),
+        ];
+        for (line, entries, expected) in cases {
+            let lines = format!("artifact \"a\" \"lib\"\n{line}");
+            let given = Given::new(&[runtime("core", &lines)], entries);
+            let mut problems = Problems::new();
+            let (dists, filled) = (given.dists(), given.filled(&mut problems));
+            let selection = given.selection(&dists[0], &mut problems);
+            let mut runtime =
+                Runtime { absent: filled[0].runtime.absent.clone(), ..Runtime::default() };
+            runtime.absent.sort_by(|a, b| a.path.cmp(&b.path));
+            let problem = problem(&given.catalog, &dists[0], &selection, Some(&runtime));
+            assert_eq!(problem.remedy(), Some(expected), "{entries}");
+        }
+    }
+}

@@ -73,3 +73,35 @@ pub(super) fn warning(problem: &Problem) -> Warning {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn a_line_that_expects_nothing_is_idle_where_its_package_is_made() {
+        let packages = [
+            runtime("core", "artifact \"a\" \"lib\""),
+            runtime("libs", "artifact \"a\" \"lib\""),
+            "ignore \"unresolved-library\" package=\"core\" in=\"lib/**\" reason=\"meant\"\n"
+                .to_owned(),
+        ];
+        let given = Given::new(&packages, "a_lib_generic f text f");
+        let [core, libs]: [PackageName; 2] = ["core", "libs"].map(|name| name.parse().unwrap());
+        let cases = [
+            (vec![], vec![&core, &libs], 1),
+            (vec![], vec![&libs], 0),
+            (vec![(&core, "lib/a")], vec![&core], 0),
+            (vec![(&core, "bin/a")], vec![&core], 1),
+            (vec![(&libs, "lib/a")], vec![&core], 1),
+        ];
+        for (found, made, idle) in cases {
+            let expected = Expectations::new(&given.manifest);
+            for (package, path) in &found {
+                expected.find(Code::UnresolvedLibrary, package, path);
+            }
+            assert_eq!(expected.unused(&made).iter().count(), idle, "{found:?} {made:?}");
+        }
+    }
+}

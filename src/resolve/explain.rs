@@ -456,3 +456,6 @@ fn scope<'a>(
     let all = resolved_dists(manifest, &targets, targets::suffix(request)).ok()?;
     (!problems.has_errors()).then_some((targets, all))
 }
+
+#[cfg(test)]
+mod tests;

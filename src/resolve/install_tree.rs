@@ -200,3 +200,6 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,3 +194,6 @@ fn forward(
     let step = Step::Alias { soname, needed, rpath, machine };
     Ok(Member { path: from, step, executable: false, size, rule: Arc::default() })
 }
+
+#[cfg(test)]
+mod tests;

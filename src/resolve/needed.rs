@@ -206,3 +206,30 @@ fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Case, catalog, runtime};
+
+    #[test]
+    fn the_mode_that_lacks_less_counts_and_both_where_nothing_is_lacking() {
+        let (a, both) =
+            ("a_lib_generic f text f", "a_lib_generic f text f\nb_lib_generic g text g");
+        let cases: [(&str, &str, &[Mode]); 5] = [
+            ("", both, &[Mode::Kpack, Mode::Legacy]),
+            ("", a, &[Mode::Kpack]),
+            (" mode=\"kpack\"", a, &[Mode::Legacy]),
+            (" mode=\"legacy\"", a, &[Mode::Kpack]),
+            (" optional=\"-\"", a, &[Mode::Kpack, Mode::Legacy]),
+        ];
+        for (mode, there, expected) in cases {
+            let lines = format!("artifact \"a\" \"lib\"\nartifact \"b\" \"lib\"{mode}");
+            let manifest = Case::new(&[runtime("core", &lines)], there).manifest();
+            let there: Vec<ArtifactId> =
+                catalog(there).artifacts.into_iter().map(|artifact| artifact.id).collect();
+            let found = needed(&manifest, &there, &Request::default());
+            assert_eq!(found.modes, expected, "{lines}");
+        }
+    }
+}

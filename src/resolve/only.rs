@@ -45,3 +45,24 @@ pub(super) fn check(
     }
     problems
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, package, runtime};
+
+    #[test]
+    fn a_name_is_known_where_this_mode_builds_it() {
+        let takes = "artifact \"a\" \"lib\"";
+        let old = "\"x-old\" module=\"x_old\" per=\"none\" mode=\"legacy\"";
+        let packages = [runtime("core", takes), package("old", "runtime", old, takes)];
+        let given = Given::new(&packages, "a_lib_generic f text f");
+        let cases =
+            [("core", true), ("x-core", true), ("old", false), ("x-old", false), ("cor", false)];
+        for (name, known) in cases {
+            let request = Request { only: vec![name.parse().unwrap()], ..Request::default() };
+            let problems = check(&given.manifest, Mode::Kpack, &given.dists(), &request);
+            assert_eq!(problems.is_empty(), known, "{name}");
+        }
+    }
+}

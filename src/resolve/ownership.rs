@@ -258,3 +258,6 @@ fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
         owner.zip(path).and_then(|(f, path)| f.runtime.placed.get(&path)).map(|(_, rule)| *rule);
     rule.unwrap_or(&claim.by.declared.name.place)
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,3 +129,29 @@ fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
          for the other, say why on one of the artifact lines: apart=\"…\"",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beside_a_library_is_in_the_directory_of_its_name() {
+        let library = "lib/libname.so.1";
+        let cases = [
+            (library, "lib/name/k.co", true),
+            (library, "lib/name/deep/k.co", true),
+            (library, "lib/name-more/k.co", false),
+            (library, "lib/name.d/k.co", false),
+            (library, "lib/name", false),
+            (library, "lib/libname/k.co", false),
+            (library, "share/name/k.co", false),
+            (library, "name/k.co", false),
+            ("libname.so", "name/k.co", true),
+            ("lib/name.so", "lib/name/k.co", false),
+        ];
+        for (library, file, expected) in cases {
+            let beside = is_beside(&library.parse().unwrap(), &file.parse().unwrap());
+            assert_eq!(beside, expected, "{library} {file}");
+        }
+    }
+}

@@ -314,3 +314,6 @@ fn soname_excluded(real: &RelPath, selected: &Selected<'_>, exclude: &Place) -> 
     .of_fact(named(&selected.item))
     .help("exclude the library under all its names, or under none")
 }
+
+#[cfg(test)]
+mod tests;

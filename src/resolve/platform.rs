@@ -184,3 +184,26 @@ fn alias(step: &Step) -> Option<ElfFacts> {
         isa_level: None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_too_new_when_none_of_them_is_old_enough() {
+        let cases = [
+            ("manylinux_2_27_x86_64", false),
+            ("manylinux_2_28_x86_64", false),
+            ("manylinux_2_28_aarch64", false),
+            ("manylinux_2_31_x86_64", true),
+            ("manylinux_2_31_aarch64", true),
+            ("manylinux_2_28_x86_64.manylinux_2_31_x86_64", false),
+            ("manylinux_2_31_x86_64.manylinux_2_34_x86_64", true),
+            ("linux_x86_64", false),
+        ];
+        for (tags, expected) in cases {
+            let level = "manylinux_2_28".parse().unwrap();
+            assert_eq!(is_newer(&tags.parse().unwrap(), level), expected, "{tags}");
+        }
+    }
+}

@@ -129,3 +129,41 @@ fn command(what: &str) -> String {
     let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
     format!("```sh\npip install {what}\n```\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Case, Given, device, package, runtime};
+
+    #[test]
+    fn a_package_is_installed_by_an_extra_that_installs_it_alone() {
+        let lines = "requires \"core\"\nextra \"device-all\" package=\"device\" offer=\"all\"\n\
+                     extra \"device-{isa}\" package=\"device\" offer=\"each\"";
+        let selector = package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", lines);
+        let takes = "artifact \"a\" \"lib\"";
+        let packages = [
+            selector,
+            runtime("core", takes),
+            runtime("other", "artifact \"b\" \"lib\""),
+            device(takes),
+        ];
+        let entries = "a_lib_generic f text f\nb_lib_generic g text g\na_lib_gfx942 h text h\na_lib_gfx1100 i text i";
+        let case = Case::new(&packages, entries);
+        let (given, plan) = (Given::of(&case), case.resolve().unwrap().0);
+        let all = given.dists();
+        let expected = [
+            ("x", "x"),
+            ("x-core", "x"),
+            ("x-other", "x-other"),
+            ("x-device-gfx942", "x[device-gfx942]"),
+            ("x-device-gfx1100", "x[device-gfx1100]"),
+        ];
+        for ((dist, distribution), (name, installs)) in
+            all.iter().zip(&plan.distributions).zip(expected)
+        {
+            let (manifest, targets) = (&given.manifest, &given.targets);
+            let page = Page { manifest, targets, all: &all, dist, distribution };
+            assert_eq!((dist.name.as_str(), page.install().as_str()), (name, installs));
+        }
+    }
+}

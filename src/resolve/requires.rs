@@ -232,3 +232,61 @@ fn only_on(targets: &Targets, variant: &Variant) -> Option<System> {
     let first = systems.next()?;
     systems.next().is_none().then_some(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Case, Given, package};
+
+    #[test]
+    fn what_one_system_alone_requires_gets_its_marker_once() {
+        let linux = ["a==1", "b==1", "c==1; python_version < \"4\""];
+        let windows = ["a==1", "d==1", "e==1; python_version < \"4\""];
+        let merged = merged(
+            linux.map(str::to_owned).into(),
+            System::Linux,
+            &windows.map(str::to_owned),
+            System::Windows,
+        );
+        assert_eq!(
+            merged,
+            [
+                "a==1",
+                "b==1; sys_platform == \"linux\"",
+                "c==1; python_version < \"4\"",
+                "d==1; sys_platform == \"win32\"",
+                "e==1; python_version < \"4\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_level_is_required_of_packages_that_have_something_for_it() {
+        let families = "isa \"gfx1250\" parent=\"gfx12\" product=\"A\"\nlevel \"gfx12\"\n";
+        let device = |name: &str, artifact: &str| {
+            let distribution =
+                format!("\"x-{name}-{{isa}}\" module=\"x_{name}_{{isa}}\" per=\"isa\"");
+            package(name, "runtime", &distribution, &format!("artifact \"{artifact}\" \"lib\""))
+        };
+        let packages = [device("one", "a"), device("two", "b")];
+        let entries = "a_lib_gfx1250 f text f\na_lib_gfx12 g text g\nb_lib_gfx1250 h text h";
+        let given = Given::of(&Case::new(&packages, entries).families(families));
+        let required: Vec<(String, Vec<String>)> = given
+            .dists()
+            .iter()
+            .map(|dist| {
+                (dist.name.to_string(), requires(&given.manifest, &given.targets, dist).unwrap())
+            })
+            .collect();
+        let expected = [
+            ("x-one-gfx1250", vec!["x-one-gfx12==1.0"]),
+            ("x-one-gfx12", vec![]),
+            ("x-two-gfx1250", vec![]),
+        ];
+        let found: Vec<(&str, Vec<&str>)> = required
+            .iter()
+            .map(|(name, list)| (name.as_str(), list.iter().map(String::as_str).collect()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -217,3 +217,28 @@ fn overlaid_name(
     let declared = manifest.packages.get(overlay).and_then(|p| p.distribution());
     declared.map(|d| dist_name(d, &d.per.beside(variant))).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::resolve::tests::{Case, Given, device, runtime};
+
+    #[test]
+    fn a_distribution_relies_on_those_for_all_for_its_target_and_for_levels_above_it() {
+        let families = "isa \"gfx1250\" parent=\"gfx12\" product=\"A\"\nisa \"gfx942\" product=\"B\"\nlevel \"gfx12\"\n";
+        let takes = "artifact \"a\" \"lib\"";
+        let entries = "a_lib_generic e text e\na_lib_gfx1250 f text f\na_lib_gfx942 g text g\na_lib_gfx12 h text h";
+        let case = Case::new(&[runtime("core", takes), device(takes)], entries).families(families);
+        let given = Given::of(&case);
+        let dists = given.dists();
+        let relies_on = |name: &str| -> Vec<&str> {
+            let dist = dists.iter().find(|dist| dist.name.as_str() == name).unwrap();
+            let others = dists.iter().filter(|other| dist.relies_on(other));
+            others.map(|other| other.name.as_str()).collect()
+        };
+        let (core, level) = ("x-core", "x-device-gfx12");
+        assert_eq!(relies_on(core), [core]);
+        assert_eq!(relies_on("x-device-gfx942"), [core, "x-device-gfx942"]);
+        assert_eq!(relies_on("x-device-gfx1250"), [core, "x-device-gfx1250", level]);
+        assert_eq!(relies_on(level), [core, level]);
+    }
+}

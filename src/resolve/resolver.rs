@@ -170,3 +170,28 @@ impl Found {
         self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn scripts_run_on_what_most_libraries_and_programs_are_for() {
+        let (x, a) = ("a_lib_generic x so -\n", "a_lib_generic a so - machine=aarch64\n");
+        let p = "a_lib_generic p exe machine=aarch64\n";
+        let objects =
+            "a_lib_generic o object machine=aarch64\na_lib_generic o2 object machine=aarch64\n";
+        let cases = [
+            (vec![], StubMachine::X86_64),
+            (vec![x], StubMachine::X86_64),
+            (vec![a], StubMachine::Aarch64),
+            (vec![x, a], StubMachine::X86_64),
+            (vec![x, a, p], StubMachine::Aarch64),
+            (vec![x, objects], StubMachine::X86_64),
+        ];
+        for (entries, expected) in cases {
+            assert_eq!(machine(&catalog(&entries.concat())), expected, "{entries:?}");
+        }
+    }
+}

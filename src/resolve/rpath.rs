@@ -121,6 +121,11 @@ mod tests {
             Some(whole),
             "the tag still has to turn"
         );
+        assert_eq!(
+            wanted(&facts(Some("/opt/old"), Some("/opt/new")), &path, &[]).as_deref(),
+            Some("/opt/new"),
+            "with both tags the loader reads DT_RUNPATH only"
+        );
     }
 
     #[test]

@@ -403,3 +403,6 @@ fn conflict(
     let problem = problem.of_fact(format!("{a} {b} {path}"));
     problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")
 }
+
+#[cfg(test)]
+mod tests;

@@ -392,3 +392,52 @@ fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     install.dedup();
     Some(DevelTree { directory: devel.directory.clone(), install, module: selector.module.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, package, runtime};
+
+    #[test]
+    fn what_is_for_no_particular_isa_is_installed_beside_the_devel_tree() {
+        let takes = "artifact \"a\" \"lib\"";
+        let selector =
+            package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", "requires \"core\"");
+        let per_isa = "\"x-devel-{isa}\" module=\"x_devel_{isa}\" per=\"isa\"";
+        let packages =
+            [selector, runtime("core", takes), package("devel", "devel", per_isa, takes)];
+        let given = Given::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
+        let tree = devel(&given.dists(), &given.targets.version).unwrap();
+        assert_eq!(tree.install, ["x==1.0", "x-core==1.0"]);
+    }
+
+    #[test]
+    fn a_project_is_left_out_where_it_has_no_sources_and_no_earlier_build_made_it() {
+        let given =
+            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let cases: [(&[&str], &[&str], bool); 5] = [
+            (&[], &["a"], false),
+            (&[], &["b"], true),
+            (&["b"], &["b"], false),
+            (&["a"], &["b"], true),
+            (&["a"], &["a"], false),
+        ];
+        for (only, there, expected) in cases {
+            let request = Request {
+                only: only.iter().map(|name| name.parse().unwrap()).collect(),
+                ..Request::default()
+            };
+            let projects = there.iter().map(|name| (name.parse().unwrap(), 0)).collect();
+            let sources = Sources { projects, ..Sources::default() };
+            let mut problems = Problems::new();
+            let Given { manifest, targets, .. } = &given;
+            let variables = variables::Variables::new(manifest, &request, targets, &mut problems);
+            let version = &targets.version;
+            let (sources, variables, request) = (&sources, &variables, &request);
+            let context = Context { manifest, sources, version, variables, request };
+            let prefix = Filling::PrefixOf("a".parse().unwrap());
+            assert_eq!(is_left_out(&context, &prefix), expected, "{only:?} {there:?}");
+            assert!(!is_left_out(&context, &Filling::Devel));
+        }
+    }
+}

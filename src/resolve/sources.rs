@@ -53,3 +53,35 @@ impl<'a> Sources<'a> {
         there.copied().find(|one| is(&one)).map(|(_, entry)| entry)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn bytes_come_from_an_artifact_a_base_and_a_path() {
+        let catalog = catalog(
+            "a_lib_generic f so a-one base=one
+             a_lib_generic f so a-two base=two
+             a_lib_generic t text t base=one
+             b_lib_generic f so b-one base=one",
+        );
+        let sources = Sources::new(&catalog);
+        let cases = [
+            ("a", "one", "f", Some("a-one")),
+            ("a", "two", "f", Some("a-two")),
+            ("b", "one", "f", Some("b-one")),
+            ("b", "two", "f", None),
+            ("a", "one", "t", None),
+        ];
+        for (name, base, path, soname) in cases {
+            let artifact = catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).unwrap();
+            let (artifact, base) = (artifact.id.clone(), base.parse().unwrap());
+            let origin = Origin { artifact, base, path: path.parse().unwrap() };
+            let found = sources.facts(&origin).and_then(|facts| facts.soname.as_deref());
+            assert_eq!(found, soname, "{origin}");
+        }
+        assert!(!sources.has_pe());
+    }
+}

@@ -156,3 +156,40 @@ fn in_no_package(unowned: &[&Unowned]) -> Problem {
         "take {them} in a package, or drop {them} with a reason: drop \"…\" reason=\"…\""
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn a_rule_drops_nothing_where_packages_take_what_it_matches_or_nothing_does() {
+        let entries = "a_lib_generic f text f\na_lib_gfx942 g text g";
+        let cases = [
+            (
+                "drop \"f\" reason=\"-\"",
+                true,
+                Some("packages take what it matches, such as `f` of a_lib_generic"),
+            ),
+            ("drop \"f\" reason=\"-\"", false, None),
+            ("drop \"g\" reason=\"-\"", true, None),
+            ("drop \"h\" reason=\"-\"", true, Some("no path of these artifacts matches")),
+            (
+                "drop \"f\" reason=\"-\" artifact=\"b\"",
+                true,
+                Some("no artifact of this name and component is there"),
+            ),
+        ];
+        for (line, takes, expected) in cases {
+            let packages = [runtime("core", "artifact \"a\" \"lib\""), format!("{line}\n")];
+            let given = Given::new(&packages, entries);
+            let taken = &given.catalog.artifacts[0].entries[0];
+            assert_eq!(taken.path.as_str(), "f");
+            let selected = HashSet::from_iter(takes.then_some(std::ptr::from_ref(taken)));
+            let rule = given.manifest.drops.iter().next().unwrap();
+            let problem = idle_drop(rule, &given.catalog, &selected);
+            let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());
+            assert_eq!(label, expected, "{line}");
+        }
+    }
+}

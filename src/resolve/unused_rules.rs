@@ -259,3 +259,37 @@ fn no_path(near: Option<&str>) -> String {
         |path| format!("no installed path matches; the nearest is `{path}`"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::select::SelectionTrace;
+    use crate::resolve::tests::{Given, devel, runtime};
+
+    #[test]
+    fn a_package_lacks_an_artifact_when_one_of_its_components_is_not_taken() {
+        let entries = "a_lib_generic f text f\na_run_generic g text g\nb_lib_generic h text h";
+        let two = "artifact \"a\" \"lib\" \"run\"";
+        let optional = format!("{two} optional=\"-\"");
+        let cases: [(String, &[&str], bool); 7] = [
+            (runtime("core", two), &["a_lib_generic", "a_run_generic"], false),
+            (runtime("core", two), &["a_lib_generic"], true),
+            (runtime("core", two), &[], true),
+            (runtime("core", &optional), &["a_lib_generic"], false),
+            (devel("artifact \"a\""), &["a_run_generic"], false),
+            (devel("artifact \"a\""), &["b_lib_generic"], true),
+            (devel("artifact \"a\" optional=\"-\""), &[], false),
+        ];
+        for (package, taken, expected) in cases {
+            let given = Given::new(std::slice::from_ref(&package), entries);
+            let mut matched = Matched::default();
+            for artifact in &given.catalog.artifacts {
+                if taken.contains(&&*artifact.id.to_string()) {
+                    matched.admit(&artifact.id);
+                }
+            }
+            let dists = given.dists();
+            assert_eq!(lacks_artifact(dists[0].package, &matched), expected, "{package} {taken:?}");
+        }
+    }
+}

@@ -90,7 +90,39 @@ fn why_not(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::why_not;
+    use super::{System, WindowsPaths, paths, too_long, why_not};
+    use crate::resolve::tests::{Given, runtime, wheel};
+
+    /// A path counts with the separator before it, in words of UTF-16.
+    #[test]
+    fn paths_may_be_as_long_as_windows_opens_them() {
+        let given =
+            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let limit = WindowsPaths { site_packages: 10, longest: 20 };
+        let cases = [
+            ("a/b/c/d/e", None),
+            ("a/b/c/d/ef", Some("a/b/c/d/ef")),
+            ("üüüüüüüüü", None),
+            ("üüüüüüüüüü", Some("üüüüüüüüüü")),
+            ("😀😀😀😀x", None),
+            ("😀😀😀😀xy", Some("😀😀😀😀xy")),
+            ("0123456789 01234567890 a", Some("01234567890")),
+        ];
+        for (installed, longest) in cases {
+            let wheel = wheel(&given.dists()[0], installed);
+            let problem = too_long(limit, &wheel, wheel.members.iter());
+            let message = problem.as_ref().map(|problem| problem.message());
+            let named = longest.map(|path| format!("x-core installs `{path}`, "));
+            assert_eq!(message.is_some(), longest.is_some(), "{installed}");
+            assert!(
+                message.unwrap_or_default().starts_with(&named.unwrap_or_default()),
+                "{message:?}"
+            );
+        }
+        let wheel = wheel(&given.dists()[0], "nul");
+        let wrong = |system| paths(&given.manifest, system, [&wheel].into_iter()).iter().count();
+        assert_eq!([wrong(System::Linux), wrong(System::Windows)], [0, 1]);
+    }
 
     #[test]
     fn names_that_windows_keeps() {

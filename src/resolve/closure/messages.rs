@@ -302,3 +302,36 @@ pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<P
     };
     Some(Problem::warning(Code::LibraryByLuck, message).help(help))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn artifacts_for_another_target_are_named_only_where_there_is_no_other() {
+        let catalog = catalog(
+            "a_lib_gfx942 f text f\nb_lib_gfx942 f text f\nc_lib_gfx1100 f text f\nd_lib_gfx1100 f text f\n\
+             e_lib_gfx942 f text f\nf_lib_gfx942 f text f",
+        );
+        let cases = [
+            ("a", "artifact `a_lib_gfx942` has it"),
+            ("ab", "artifacts `a_lib_gfx942` and `b_lib_gfx942` have it"),
+            ("ac", "artifact `a_lib_gfx942` has it"),
+            ("c", "artifact `c_lib_gfx1100` has it for another target"),
+            ("cd", "artifacts `c_lib_gfx1100` and `d_lib_gfx1100` have it for another target"),
+            ("abef", "artifacts `a_lib_gfx942`, `b_lib_gfx942`, `e_lib_gfx942` and 1 more have it"),
+        ];
+        for (names, expected) in cases {
+            let all = catalog.artifacts.iter().filter(|a| names.contains(a.id.name.as_str()));
+            let all: Vec<InArtifact<'_>> = all
+                .map(|a| InArtifact {
+                    artifact: &a.id,
+                    path: &a.entries[0].path,
+                    other_target: a.id.family.as_str() == "gfx1100",
+                })
+                .collect();
+            assert_eq!(having(&all), expected, "{names}");
+        }
+    }
+}

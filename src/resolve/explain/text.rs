@@ -465,3 +465,6 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
 
 /// How many matches of a glob are listed before the rest is counted.
 const MATCHES_SHOWN: usize = 40;
+
+#[cfg(test)]
+mod tests;

@@ -64,3 +64,28 @@ impl<'a> Variables<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn an_isa_of_several_families_is_listed_once() {
+        let mut given =
+            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let cases: [(&[&str], &str); 4] = [
+            (&["gfx942"], "gfx942"),
+            (&["gfx94X-all", "gfx94X-dcgpu"], "gfx942"),
+            (&["gfx94X-all", "gfx110X-all", "gfx942"], "gfx942;gfx1100;gfx1101"),
+            (&[], ""),
+        ];
+        for (built, expected) in cases {
+            given.targets.built = built.iter().map(|name| (*name).to_owned()).collect();
+            let (request, mut problems) = (Request::default(), Problems::new());
+            let variables =
+                Variables::new(&given.manifest, &request, &given.targets, &mut problems);
+            assert_eq!(variables.fill("-D{isas}"), format!("-D{expected}"));
+        }
+    }
+}

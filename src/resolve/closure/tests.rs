@@ -1,0 +1,243 @@
+//! Packages and libraries of artifacts in; where a file finds what it needs out.
+
+use super::*;
+use crate::resolve::resolver;
+use crate::resolve::tests::{Case, devel, device, line, package, runtime};
+
+/// What a file of the distribution of this name needs: `LIBRARY PATH` where it is found, else `LIBRARY` and why it is
+/// not; other files of the name behind `also`.
+fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
+    needs_of(&Case::new(packages, entries), name, None, path)
+}
+
+/// The same of one of several distributions of a name.
+fn needs_of(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<String> {
+    let manifest = case.manifest();
+    let (plan, _) =
+        resolver::attempt(&manifest, &case.catalog, &case.templates, &case.request).unwrap();
+    let closure = Closure::new(&manifest, &case.catalog, &plan.distributions);
+    let is_it = |d: &&Distribution| {
+        d.name.as_str() == name && variant.is_none_or(|v| d.variant.as_deref() == Some(v))
+    };
+    let distribution = plan.distributions.iter().find(is_it).unwrap();
+    closure.needs(distribution, &path.parse().unwrap()).map(|need| told(&need)).collect()
+}
+
+fn told(need: &Need<'_>) -> String {
+    let paths = |all: &[Found<'_>]| {
+        all.iter().map(|found| found.member.path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let at = match &need.resolved {
+        Resolved::Member(found) => paths(&[*found]),
+        Resolved::ThroughLoader { found, loader } => {
+            format!("{} by way of {}", paths(&[*found]), paths(&[*loader]))
+        }
+        Resolved::Luck(found) => format!("by luck {}", paths(&[*found])),
+        Resolved::System(rule) => format!("by {}", line(&rule.name.place)),
+        Resolved::Missing(rule) => format!("missing by {}", line(&rule.name.place)),
+        Resolved::Unresolved { shipped, artifacts, in_the_way } => {
+            let artifacts: Vec<String> =
+                artifacts.iter().map(|found| found.artifact.to_string()).collect();
+            let in_the_way: Vec<Found<'_>> = in_the_way.iter().copied().collect();
+            format!(
+                "nowhere: shipped [{}], in [{}], in the way [{}]",
+                paths(shipped),
+                artifacts.join(", "),
+                paths(&in_the_way)
+            )
+        }
+    };
+    let others = if need.others.is_empty() {
+        String::new()
+    } else {
+        format!("; also {}", paths(&need.others))
+    };
+    format!("{} {at}{others}", need.library)
+}
+
+/// What `p` of package core needs, which has artifact `a`, with lines for the whole manifest.
+fn of_p(whole: &str, entries: &str) -> Vec<String> {
+    let core = runtime("core", "artifact \"a\" \"lib\"");
+    needs(&[core, format!("{whole}\n")], entries, "x-core", "_x_core/p")
+}
+
+#[test]
+fn a_line_that_names_a_library_counts_before_globs() {
+    let (glob, name) = (r#"system-library "libx.so*""#, r#"system-library "libx.so.1""#);
+    let p = |library: &str| format!("a_lib_generic p exe needs={library}");
+    for lines in [format!("{glob}\n{name}"), format!("{name}\n{glob}")] {
+        assert_eq!(of_p(&lines, &p("libx.so.1")), [format!("libx.so.1 by {name}")]);
+        assert_eq!(of_p(&lines, &p("libx.so.2")), [format!("libx.so.2 by {glob}")]);
+    }
+}
+
+#[test]
+fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
+    let p = "a_lib_generic p exe needs=libx.so.1 runpath=$ORIGIN/d:$ORIGIN/e:$ORIGIN/f\n";
+    let library = |path: &str| format!("a_lib_generic {path}/libx.so.1 so libx.so.1 is={path}\n");
+    let text = |path: &str| format!("a_lib_generic {path}/libx.so.1 text {path}\n");
+    let program = |path: &str| format!("a_lib_generic {path}/libx.so.1 exe\n");
+    let foreign = |path: &str| format!("a_lib_generic {path}/libx.so.1 foreign libx.so.1\n");
+    let cases = [
+        (
+            [library("d"), library("e"), library("f")],
+            "_x_core/d/libx.so.1; also _x_core/e/libx.so.1, _x_core/f/libx.so.1",
+        ),
+        ([library("d"), text("e"), library("f")], "_x_core/d/libx.so.1; also _x_core/f/libx.so.1"),
+        ([foreign("d"), library("e"), text("f")], "_x_core/e/libx.so.1"),
+        (
+            [text("d"), library("e"), text("f")],
+            "nowhere: shipped [_x_core/e/libx.so.1], in [a_lib_generic], in the way [_x_core/d/libx.so.1]",
+        ),
+        (
+            [program("d"), library("e"), text("f")],
+            "nowhere: shipped [_x_core/e/libx.so.1], in [a_lib_generic], in the way [_x_core/d/libx.so.1]",
+        ),
+        (
+            [text("g"), library("h"), text("i")],
+            "nowhere: shipped [_x_core/h/libx.so.1], in [a_lib_generic], in the way []",
+        ),
+    ];
+    for (entries, expected) in cases {
+        let entries = entries.concat();
+        assert_eq!(
+            of_p("", &(p.to_owned() + &entries)),
+            [format!("libx.so.1 {expected}")],
+            "{entries}"
+        );
+    }
+}
+
+/// The link is in the devel tree, what it leads to in a package that devel does not say it needs.
+#[test]
+fn what_a_link_leads_to_has_to_be_there_too() {
+    let core = runtime("core", "artifact \"a\" \"lib\"");
+    let entries = "a_lib_generic lib/libx.so.1 so libx.so.1
+                   b_dev_generic lib/p exe needs=libx.so.1 runpath=$ORIGIN";
+    let p =
+        |lines: &str| needs(&[core.clone(), devel(lines)], entries, "x-devel", "_x_devel/lib/p");
+    let (sure, luck) =
+        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
+    assert_eq!(p("artifacts-of \"core\"\nartifact \"b\""), [sure]);
+    assert_eq!(p("requires \"core\"\nartifact \"a\"\nartifact \"b\""), [sure]);
+    assert_eq!(p("artifact \"a\"\nartifact \"b\"")[0].split(';').next(), Some(luck));
+}
+
+#[test]
+fn artifacts_for_the_target_of_the_file_are_named_first() {
+    let entries = "a_lib_gfx1100 p exe needs=libx.so.1
+                   a_lib_gfx942 p exe needs=libx.so.1
+                   b_lib_gfx1100 libx.so.1 so libx.so.1
+                   b_lib_gfx942 libx.so.1 so libx.so.1";
+    let cases =
+        [("gfx1100", "b_lib_gfx1100, b_lib_gfx942"), ("gfx942", "b_lib_gfx942, b_lib_gfx1100")];
+    for (isa, expected) in cases {
+        let (name, path) = (format!("x-device-{isa}"), format!("_x_device_{isa}/p"));
+        let found = needs(&[device("artifact \"a\" \"lib\"")], entries, &name, &path);
+        let expected = format!("libx.so.1 nowhere: shipped [], in [{expected}], in the way []");
+        assert_eq!(found, [expected]);
+    }
+}
+
+/// The loader lends what has DT_RPATH to what it loads, and finds again what is loaded already.
+#[test]
+fn a_library_is_found_by_way_of_what_loads_the_file() {
+    let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e
+             a_lib_generic e/libb.so.1 so libb.so.1\n";
+    let a =
+        |more: &str| format!("{p}a_lib_generic d/liba.so.1 so liba.so.1 needs=libb.so.1 {more}");
+    let of_a = |entries: &str| {
+        needs(
+            &[runtime("core", "artifact \"a\" \"lib\"")],
+            entries,
+            "x-core",
+            "_x_core/d/liba.so.1",
+        )
+    };
+    let by_way_of_p = "libb.so.1 _x_core/e/libb.so.1 by way of _x_core/p";
+    assert_eq!(of_a(&a("")), [by_way_of_p]);
+    assert_eq!(of_a(&a("rpath=$ORIGIN")), [by_way_of_p]);
+    assert_eq!(of_a(&a("rpath=$ORIGIN/../e")), ["libb.so.1 _x_core/e/libb.so.1"]);
+    let alone =
+        "libb.so.1 nowhere: shipped [_x_core/e/libb.so.1], in [a_lib_generic], in the way []";
+    assert_eq!(
+        of_a(&a("runpath=")),
+        [alone],
+        "DT_RUNPATH is all that is searched, though it is empty"
+    );
+    let unlent = a("").replace(" rpath=", " needs2=").replace("p exe needs=liba.so.1 ", "p exe ");
+    assert_eq!(of_a(&unlent), [alone], "nothing loads it");
+}
+
+/// `libx.so` has no SONAME: it is known by the name under which another file found it.
+#[test]
+fn what_is_loaded_already_is_not_looked_for() {
+    let entries = "a_lib_generic p exe needs=liba.so.1,libb.so.1 rpath=$ORIGIN/d
+                   a_lib_generic d/liba.so.1 so liba.so.1 needs=libx.so rpath=$ORIGIN/../e
+                   a_lib_generic d/libb.so.1 so libb.so.1 needs=libx.so
+                   a_lib_generic e/libx.so so -";
+    let of_b = |entries: &str| {
+        needs(
+            &[runtime("core", "artifact \"a\" \"lib\"")],
+            entries,
+            "x-core",
+            "_x_core/d/libb.so.1",
+        )
+    };
+    assert_eq!(of_b(entries), ["libx.so _x_core/e/libx.so by way of _x_core/p"]);
+    let later = entries.replace("liba.so.1,libb.so.1", "libb.so.1,liba.so.1");
+    assert!(of_b(&later)[0].starts_with("libx.so nowhere"), "{:?}", of_b(&later));
+}
+
+/// Who is offered package libs by selector x gets core too; what selector y offers counts as well.
+#[test]
+fn a_package_is_there_where_every_selector_that_offers_the_other_requires_it() {
+    let entries = "a_lib_generic lib/libx.so.1 so libx.so.1
+                   b_lib_generic lib/p exe needs=libx.so.1";
+    let libs = "artifact \"b\" \"lib\"\nrpath \"core\" \"lib\"";
+    let selector = |name: &str, lines: &str| {
+        let distribution = format!("\"{name}\" module=\"{name}\" per=\"none\"");
+        package(name, "selector", &distribution, lines)
+    };
+    let p = |selectors: &[String]| {
+        let packages = [runtime("core", "artifact \"a\" \"lib\""), runtime("libs", libs)];
+        needs(&[&packages, selectors].concat(), entries, "x-libs", "_x_libs/lib/p")
+    };
+    let with = |lines: &str| format!("{lines}\nextra \"libs\" package=\"libs\"");
+    let (core, nothing) = (with("requires \"core\""), with(""));
+    let (sure, luck) =
+        ("libx.so.1 _x_core/lib/libx.so.1", "libx.so.1 by luck _x_core/lib/libx.so.1");
+    let cases = [
+        (vec![selector("x", &core)], sure),
+        (vec![selector("x", &core), selector("y", &core)], sure),
+        (vec![selector("x", &core), selector("y", &nothing)], luck),
+        (vec![selector("x", &core), selector("y", "requires \"core\"")], sure),
+        (vec![selector("x", &nothing)], luck),
+    ];
+    for (selectors, expected) in cases {
+        let found = p(&selectors);
+        assert_eq!(found[0].split(';').next(), Some(expected), "{}", selectors.concat());
+    }
+}
+
+#[test]
+fn a_link_of_one_devel_tree_leads_into_that_tree() {
+    let tree = package(
+        "devel",
+        "devel",
+        "\"x-devel\" module=\"x_devel\" per=\"family\"",
+        "artifact \"b\"",
+    );
+    let families = ["gfx110X-all", "gfx94X-dcgpu"];
+    let entries = families.map(|family| {
+        format!(
+            "b_dev_{family} lib/libx.so.1.0 so libx.so.1\nb_dev_{family} lib/libx.so.1 link libx.so.1.0\n\
+             b_dev_{family} lib/p exe needs=libx.so.1 runpath=$ORIGIN\n"
+        )
+    });
+    let case = Case::new(&[tree], &entries.concat()).legacy();
+    for family in families {
+        let found = needs_of(&case, "x-devel", Some(family), "_x_devel/lib/p");
+        assert_eq!(found, ["libx.so.1 _x_devel/lib/libx.so.1.0"], "{family}");
+    }
+}

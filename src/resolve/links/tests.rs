@@ -1,0 +1,129 @@
+//! Packages and files of artifacts in; the members of package `core` out.
+
+use super::*;
+use crate::resolve::tests::{Given, devel, device, messages, runtime};
+
+/// The members of package `core` as `PATH STEP`, what is absent as `PATH - REASON`, what is wrong as
+/// `! MESSAGE`.
+fn made(packages: &[String], entries: &str) -> Vec<String> {
+    let given = Given::new(packages, entries);
+    let mut problems = Problems::new();
+    let filled = given.filled(&mut problems);
+    let one = filled.iter().find(|f| f.dist.name.as_str() == "x-core").unwrap();
+    let directories = ["_x_core/lib".parse().unwrap()];
+    let (made, absent) = members(one, &Owners::new(&filled), &directories, &mut problems);
+    let made = made.iter().map(|member| {
+        let step = match &member.step {
+            Step::Relink { rpath, .. } => format!("relink {rpath}"),
+            Step::Stub { target, .. } => format!("starts {target}"),
+            Step::Alias { needed, rpath, .. } => format!("needs {needed} in {rpath}"),
+            other => other.name().to_owned(),
+        };
+        format!("{} {step}", member.path)
+    });
+    let absent = absent.iter().map(|a| format!("{} - {}", a.path, a.reason));
+    made.chain(absent).chain(messages(&problems)).collect()
+}
+
+fn core() -> String {
+    runtime("core", "artifact \"a\" \"lib\"")
+}
+
+#[test]
+fn only_libraries_and_programs_that_can_be_edited_get_an_rpath() {
+    let entries = "a_lib_generic bin/p exe
+                   a_lib_generic bin/s script
+                   a_lib_generic lib/libx.so.1 so libx.so.1
+                   a_lib_generic lib/o.o object
+                   a_lib_generic lib/k.co code";
+    assert_eq!(
+        made(&[core()], entries),
+        [
+            "_x_core/bin/p relink $ORIGIN/../../_x_core/lib",
+            "_x_core/bin/s copy",
+            "_x_core/lib/k.co copy",
+            "_x_core/lib/libx.so.1 relink $ORIGIN/../../_x_core/lib",
+            "_x_core/lib/o.o copy",
+        ]
+    );
+}
+
+/// `tool` is a link to a program of another artifact.
+#[test]
+fn a_stub_starts_the_program_of_a_package_that_is_there() {
+    let entries = "a_lib_generic tool link bin/p\nb_lib_generic bin/p exe";
+    let (takes, none) =
+        (r#"artifact "b" "lib""#, "tool - its target `bin/p` is in no runtime package");
+    let cases = [
+        (vec![core()], none),
+        (vec![runtime("other", takes), core()], "_x_core/tool starts ../_x_other/bin/p"),
+        (vec![core(), runtime("other", takes)], "_x_core/tool starts ../_x_other/bin/p"),
+        (vec![core(), runtime("over", &format!("overlay \"core\"\n{takes}"))], none),
+        (vec![core(), device(takes)], none),
+        (
+            vec![runtime("core", &format!("artifact \"a\" \"lib\"\n{takes}"))],
+            "_x_core/tool starts bin/p",
+        ),
+    ];
+    for (packages, expected) in cases {
+        let made = made(&packages, entries);
+        assert_eq!(made.last().unwrap(), expected, "{}", packages.concat());
+    }
+}
+
+#[test]
+fn a_stub_is_shipped_where_its_program_is() {
+    let entries = "a_lib_generic tool link bin/p\na_lib_generic f text f\nb_lib_generic bin/p exe";
+    let shipped = |packages: &[String]| {
+        let given = Given::new(packages, entries);
+        let filled = given.filled(&mut Problems::new());
+        let owners = Owners::new(&filled);
+        ["f", "tool", "bin/p"].map(|path| is_shipped(&filled[0], &owners, &path.parse().unwrap()))
+    };
+    assert_eq!(shipped(&[core()]), [true, false, false]);
+    let other = runtime("other", r#"artifact "b" "lib""#);
+    assert_eq!(shipped(&[core(), other]), [true, true, false], "the program is in another package");
+}
+
+#[test]
+fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
+    let libx = "a_lib_generic lib/deep/libx.so.1 so libx.so.1";
+    let entries = format!("{libx}\na_lib_generic lib/libx.so link deep/libx.so.1");
+    let beside =
+        "a_lib_generic lib/libx.so.1 so libx.so.1\na_lib_generic lib/libx.so link libx.so.1";
+    let alias = |more: &str| {
+        runtime(
+            "core",
+            &format!("artifact \"a\" \"lib\"\nalias \"lib/libx.so\" as=\"forward\"{more}"),
+        )
+    };
+    assert_eq!(
+        made(&[alias("")], &entries)[1],
+        "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN/deep"
+    );
+    assert_eq!(made(&[alias("")], beside)[0], "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN");
+    // The link is in this package, and the library in none.
+    let alone =
+        "a_lib_generic lib/libx.so link libx.so.1\nb_lib_generic lib/libx.so.1 so libx.so.1";
+    let reason = "the library `lib/libx.so.1` is in no runtime package";
+    assert_eq!(
+        made(&[alias("")], alone),
+        [format!("! `lib/libx.so` of x-core has nothing to stand for: {reason}")]
+    );
+    assert_eq!(made(&[alias(" optional=\"-\"")], alone), [format!("lib/libx.so - {reason}")]);
+}
+
+#[test]
+fn of_several_packages_with_a_path_the_first_owns_it_and_an_overlay_never() {
+    let over = runtime("over", "overlay \"core\"\nartifact \"a\" \"lib\"");
+    let second = runtime("second", "artifact \"a\" \"lib\"");
+    let packages = [over, core(), second, devel("artifacts-of \"core\"")];
+    let given = Given::new(&packages, "a_lib_generic f text f");
+    let filled = given.filled(&mut Problems::new());
+    let (owners, dists) = (Owners::new(&filled), given.dists());
+    let (f, for_whom) = ("f".parse().unwrap(), dists.last().unwrap());
+    assert_eq!(owners.owner(&f, for_whom).unwrap().dist.name.as_str(), "x-core");
+    assert_eq!(owners.owners(for_whom)[&f].dist.name.as_str(), "x-core");
+    let relied_on: Vec<&str> = owners.relied_on(for_whom).map(|f| f.dist.name.as_str()).collect();
+    assert_eq!(relied_on, ["x-core", "x-second"]);
+}
