@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use crate::manifest::reader::{Reason, either};
-use crate::manifest::{AliasForm, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget};
+use crate::manifest::{
+    AliasForm, DeviceBy, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget,
+};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath, is_tag_level};
 use crate::source::{Code, nearest};
@@ -84,6 +86,7 @@ choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => R
 // `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
 choice!(Pick, "an offer", "machine" => Machine, "each" => Each, "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
+choice!(DeviceBy, "a way to tell files apart", "path" => Path);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 
 /// The name of something that the check of packages finds.
