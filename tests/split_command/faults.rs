@@ -159,7 +159,7 @@ fn damaged_code_is_noticed_while_it_is_read() {
         .file("frame/lib/pad", b"x")
         .file("frame/lib/stored.so", &whole)
         .bytes();
-    fs::write(dir.path().join(INPUT), replaced(bytes, b"content content", b"contant content"))
+    fs::write(dir.path().join(INPUT), replaced(bytes, b"content content", b"CONTENT content"))
         .unwrap();
     refused(dir.path(), &SPLIT, 1, &["`frame/lib/stored.so`", "its CRC-32 is another"]);
 }
