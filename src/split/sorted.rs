@@ -72,7 +72,9 @@ pub(super) fn sorted(
     }
     let mut problems = idle(&input.rule.files, &used.0);
     problems.extend(idle(&input.rule.keeps, &used.1));
-    misfits.into_iter().for_each(|(misfit, files)| problems.push(told(input, misfit, &files)));
+    for (misfit, files) in misfits {
+        problems.push(told(input, misfit, &files));
+    }
     none(problems)?;
     let reading = Reading::new(families.target_names().prefixes());
     read.retain(|index| !kept.contains(index));

@@ -2,13 +2,13 @@
 
 use super::{Block, Context, Node, Once};
 use crate::manifest::{DeviceBy, Families, Glob, SplitFiles, SplitRule, TargetWord, Template};
-use crate::names::{DistName, PackageName, RelPath, Requirement};
+use crate::names::{DistName, Isa, PackageName, RelPath, Requirement};
 use crate::source::{Code, Problem, Problems, Spanned, nearest};
 use crate::target::Condition;
 
 /// The lines of a `wheel` that is split.
 pub(super) struct Lines {
-    by: Option<By>,
+    by: Option<Means>,
     files: Vec<SplitFiles>,
     words: Vec<TargetWord>,
     keeps: Vec<SplitFiles>,
@@ -16,7 +16,7 @@ pub(super) struct Lines {
 }
 
 /// `device-by "path" root="…" distribution="…"`.
-struct By {
+struct Means {
     by: Vec<DeviceBy>,
     root: Option<RelPath>,
     device: Option<Spanned<Template>>,
@@ -27,7 +27,7 @@ pub(super) fn lines(mut block: Block<'_>, context: &Context<'_>) -> Option<Lines
     if block.is_empty() {
         return None;
     }
-    let by = block.once("device-by", device_by);
+    let by = block.once("device-by", |node| Some(device_by(node)));
     let files = block.at_least_once("files", |node| {
         let globs = node.at_least_one::<Glob>("a glob");
         Some(SplitFiles { globs, optional: node.property("optional").map(|why| why.value) })
@@ -54,11 +54,11 @@ pub(super) fn lines(mut block: Block<'_>, context: &Context<'_>) -> Option<Lines
     Some(Lines { by, files, words, keeps, requires })
 }
 
-fn device_by(node: &mut Node<'_>) -> Option<By> {
+fn device_by(node: &mut Node<'_>) -> Means {
     let by = node.at_least_one::<DeviceBy>("what files are told by");
     let root = node.property::<RelPath>("root").map(|root| root.value);
     let device = node.required::<Template>("distribution").filter(|name| check_name(node, name));
-    Some(By { by: by.into_iter().map(|by| by.value).collect(), root, device })
+    Means { by: by.into_iter().map(|by| by.value).collect(), root, device }
 }
 
 /// Whether the wheels with device code can be called so: each by its target, and by nothing else.
@@ -121,7 +121,7 @@ impl Lines {
             node.fault(what, "take them away: `rockpack split` is given the wheel");
             return None;
         }
-        let By { by, root, device } = self.by?;
+        let Means { by, root, device } = self.by?;
         Some(SplitRule {
             name: name?,
             by,
@@ -138,12 +138,8 @@ impl Lines {
 /// Words for targets that families.kdl does not have, and words that it has itself.
 pub(super) fn unknown_targets(splits: &[SplitRule], families: &Families) -> Problems {
     let mut problems = Problems::new();
-    let known = || {
-        families
-            .packaged()
-            .map(|isa| isa.as_str())
-            .chain(families.levels.keys().map(String::as_str))
-    };
+    let known =
+        || families.packaged().map(Isa::as_str).chain(families.levels.keys().map(String::as_str));
     for TargetWord { word, target } in splits.iter().flat_map(|split| &split.words) {
         if !known().any(|name| name == target.value) {
             let label = match nearest(&target.value, known()) {
