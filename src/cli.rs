@@ -32,6 +32,7 @@ mod serve;
 mod set;
 mod size;
 mod sources;
+mod split;
 mod verify;
 mod version;
 
@@ -61,6 +62,7 @@ pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
 pub use sources::SourcesArgs;
+pub use split::SplitArgs;
 pub use verify::VerifyArgs;
 pub use version::VersionArgs;
 
@@ -145,6 +147,7 @@ pub enum Command {
     Audit(AuditArgs),
     Retag(RetagArgs),
     Promote(PromoteArgs),
+    Split(SplitArgs),
     Index(IndexArgs),
     Publish(PublishArgs),
     Serve(ServeArgs),

@@ -39,6 +39,7 @@ mod serve;
 #[path = "command/serverless.rs"]
 mod serve;
 mod sources;
+mod split;
 mod verify;
 mod version;
 mod wheels;
@@ -61,6 +62,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Audit(args) => audit::run(args),
         Command::Retag(args) => retag::run(args),
         Command::Promote(args) => promote::run(args),
+        Command::Split(args) => split::run(args),
         Command::Index(args) => index::run(args),
         Command::Publish(args) => publish::run(args),
         Command::Serve(args) => serve::run(args),

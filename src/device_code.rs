@@ -13,7 +13,7 @@ mod elf;
 mod msgpack;
 mod reading;
 
-pub use elf::of_binary;
+pub use elf::{of_binary, of_stream};
 pub use reading::{Reading, Sink};
 
 /// The targets that a file has code for.
@@ -27,6 +27,12 @@ pub struct Code {
     pub texts: BTreeSet<String>,
     /// What is in it is not known: why.
     pub unread: Option<&'static str>,
+}
+
+/// Whether a file that begins with these 24 bytes tells of code by its inside, other than as a program or a
+/// library: an offload bundle or an archive of code.
+pub fn is_container(start: &[u8]) -> bool {
+    bundle::is_one(start) || archive::table_offset(start).is_some()
 }
 
 impl Code {

@@ -22,6 +22,7 @@
 //! * [`audit`] says which platform tag is true of a wheel by the policies of [`policy`], and what forces
 //!   it; [`retag`] writes another into it.
 //! * [`promote`] makes packages of another version out of those of a build.
+//! * [`split`] parts finished wheels into a host wheel and one for each target that they have device code for.
 //! * [`index`] writes the pages that installers find packages by, and `serve`, a feature, shows
 //!   them on loopback.
 //! * [`publish`] brings packages and their pages into a store.
@@ -65,6 +66,7 @@ pub mod resolve;
 pub mod retag;
 pub mod review;
 pub mod source_build;
+pub mod split;
 #[cfg(test)]
 mod schema {
     mod tests;

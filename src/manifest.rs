@@ -33,6 +33,7 @@ mod python;
 mod reader;
 mod readme;
 pub mod setting;
+mod split;
 mod store;
 mod template;
 mod variant;
@@ -60,6 +61,7 @@ pub use python::{
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};
+pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};
 pub use variant::VariantRule;

@@ -23,7 +23,7 @@ use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
 pub use sbom::{Document, SBOM_PATH, sboms};
-pub use statement::{Promoted, Statement};
+pub use statement::{Promoted, SplitInto, Statement};
 
 /// The file with the checksums, in `dist`.
 pub const SUMS: &str = package::sums::FILE;
@@ -36,6 +36,8 @@ pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
 pub const FILES_TYPE: &str = "urn:rockpack:files:1";
 /// The same of packages of another version, which `rockpack promote` tells of.
 pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
+/// The same of wheels that others were split into, which `rockpack split` tells of.
+pub const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
 /// The path of the checksums below the destination.
 ///

@@ -31,6 +31,7 @@ mod layout;
 mod member;
 mod metadata;
 mod names;
+mod parts;
 mod planned;
 mod reading;
 mod record;
@@ -45,6 +46,7 @@ mod wheel;
 
 pub use code::{Targets, misplaced};
 pub use member::Member;
+pub use parts::{left, lost};
 pub use planned::planned;
 pub use report::{Shown, problems};
 pub use sdist::sdist;

@@ -50,5 +50,6 @@ mod schema;
 mod seams;
 mod skips;
 mod sources_command;
+mod split_command;
 mod verify;
 mod version_command;

@@ -50,6 +50,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("audit", &["binary", "package", "policy"]),
     ("retag", &["archive", "package"]),
     ("promote", &["archive", "manifest", "package", "provenance", "recorded", "release"]),
+    ("split", &["archive", "device_code", "manifest", "package", "provenance", "recorded"]),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
     ("store", &[]),

@@ -47,6 +47,7 @@ const COMMANDS: &[&[&str]] = &[
     &["audit"],
     &["retag"],
     &["promote"],
+    &["split"],
     &["index"],
     &["serve"],
     &["verify"],

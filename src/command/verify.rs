@@ -21,6 +21,7 @@ mod given;
 mod ignored;
 mod only;
 mod owner;
+mod parts;
 mod table;
 
 use given::Given;
@@ -68,7 +69,9 @@ fn checked(
         packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
     let rules = || manifest.system_libraries.iter().chain(&manifest.missing_libraries);
     let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
-    let together = verify::together(&packages, &on_system).into_iter();
+    let mut together = verify::together(&packages, &on_system);
+    together.extend(parts::of_splits(manifest, &targets, &packages));
+    let together = together.into_iter();
     packages.truncate(given.judged);
     findings.extend(owner::misplaced(manifest, &targets, &packages));
     findings.extend(together.filter(|finding| given.concerns(finding)));

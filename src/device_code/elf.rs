@@ -16,6 +16,8 @@ const CLASS_64: u8 = 2;
 const ALIGNMENT: usize = 4096;
 /// In PE files sections are less aligned in the file than in memory (PE format, `FileAlignment`).
 const ALIGNMENT_PE: usize = 512;
+/// So many bundles wait for what follows them, where a file goes by once.
+const MOST_OPEN: usize = 16;
 /// How much is read at once.
 const PIECE: usize = 256 * ALIGNMENT;
 
@@ -53,6 +55,54 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     Ok(code)
 }
 
+/// The same of a file that goes by once. A bundle whose table is not at hand is read with what follows it,
+/// up to some bytes; of more such bundles than a few at a time nothing is told but that.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
+    let (mut code, mut piece, mut open) = (Code::default(), vec![0; PIECE], Vec::<Vec<u8>>::new());
+    let mut alignment = None;
+    loop {
+        let size = fill(&mut file, &mut piece)?;
+        let bytes = &piece[..size];
+        let alignment = *alignment.get_or_insert_with(|| {
+            if bytes.starts_with(b"\x7fELF") { ALIGNMENT } else { ALIGNMENT_PE }
+        });
+        for start in std::mem::take(&mut open) {
+            let start = [&start, bytes].concat();
+            code.ids.extend(bundle::targets(&start[..]).unwrap_or_default());
+        }
+        for at in (0..size).step_by(alignment) {
+            if !bundle::is_one(&bytes[at..size.min(at + 24)]) {
+                continue;
+            }
+            match bundle::targets(&bytes[at..]) {
+                Some(targets) => code.ids.extend(targets),
+                None if open.len() < MOST_OPEN => open.push(bytes[at..].to_vec()),
+                None => code.unread = Some("the table of an offload bundle"),
+            }
+        }
+        if size < PIECE {
+            return Ok(code);
+        }
+    }
+}
+
+/// Reads as much as there is room for; less at the end alone.
+fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
+    let mut size = 0;
+    while size < piece.len() {
+        match file.read(&mut piece[size..]) {
+            Ok(0) => break,
+            Ok(count) => size += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(size)
+}
+
 /// Reads a file from a place on.
 struct Cursor<'f, F: ?Sized> {
     file: &'f F,
@@ -86,6 +136,14 @@ mod tests {
         }
     }
 
+    /// A bundle whose table is longer than so many bytes.
+    fn long(ids: &[&str], bytes: usize) -> Vec<u8> {
+        let host = format!("host-x86_64-unknown-linux-{}", "x".repeat(900));
+        let mut all = vec![host.as_str(); bytes / 900 + 1];
+        all.extend(ids);
+        bundle(&all)
+    }
+
     #[test]
     fn bundles_are_found_where_compilers_put_them() {
         let mut file = vec![0; 300 * ALIGNMENT];
@@ -99,11 +157,15 @@ mod tests {
         // A constant of a program that reads bundles, and one that is cut.
         put(5 * ALIGNMENT + 40, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx1100"]));
         put(300 * ALIGNMENT - 30, b"__CLANG_OFFLOAD_BUNDLE__");
+        // One that goes on in the next piece.
+        put(256 * ALIGNMENT - ALIGNMENT, &long(&["hipv4-amdgcn-amd-amdhsa--gfx90a"], ALIGNMENT));
         assert_eq!(
             of_binary(&file).unwrap().ids,
-            ["gfx906", "gfx908:sramecc+"].map(str::to_owned).into()
+            ["gfx906", "gfx908:sramecc+", "gfx90a"].map(str::to_owned).into()
         );
+        assert_eq!(of_stream(&file[..]).unwrap(), of_binary(&file).unwrap());
         let dll = [&b"MZ"[..], &[0; 1534], &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx942"])].concat();
         assert_eq!(of_binary(&dll).unwrap().ids, ["gfx942".to_owned()].into());
+        assert_eq!(of_stream(&dll[..]).unwrap(), of_binary(&dll).unwrap());
     }
 }

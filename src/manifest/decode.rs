@@ -35,6 +35,7 @@ mod python;
 mod readme;
 mod rules;
 mod scope;
+mod split;
 mod store;
 mod text;
 mod variant;
@@ -82,6 +83,7 @@ pub(super) fn manifest(
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
         problems.extend(check::unknown_subprojects(&file.packages, families));
         problems.extend(check::own_required(&file.packages));
+        problems.extend(split::unknown_targets(&file.python.splits, families));
     }
     match (packages, families) {
         (Some(file), Some(families)) if problems.is_empty() => Ok(Manifest {
@@ -192,9 +194,17 @@ fn packages_file(
 fn source_projects<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Python {
     let mut projects = nodes.every("native-project", |node| python::native(node, context));
     projects.extend(nodes.every("python-project", |node| python::project(node, context)));
+    let (mut wheels, mut splits) = (Vec::new(), Vec::new());
+    for wheel in nodes.every("wheel", |node| python::wheel(node, context)) {
+        match wheel {
+            python::Wheel::Ready(wheel) => wheels.push(wheel),
+            python::Wheel::Split(rule) => splits.push(rule),
+        }
+    }
     Python {
         projects,
-        wheels: nodes.every("wheel", python::wheel),
+        wheels,
+        splits,
         checkouts: nodes.every("source", python::checkout),
         variables: nodes.every("variable", python::variable),
         every: nodes

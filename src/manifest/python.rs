@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use super::Glob;
 use super::setting::{Filling, Setting};
+use super::{Glob, SplitRule};
 use crate::names::{self, PackageName, RelPath};
 use crate::source::{Place, Spanned};
 use crate::version::Version;
@@ -15,6 +15,8 @@ pub struct Python {
     pub projects: Vec<SourceProject>,
     /// Finished wheels that are taken.
     pub wheels: Vec<ReadyWheel>,
+    /// Finished wheels that are split.
+    pub splits: Vec<SplitRule>,
     /// Where checkouts come from.
     pub checkouts: Vec<Checkout>,
     /// Values that have a name, by which settings use them.

@@ -37,6 +37,13 @@ impl TargetNames {
         self.packages.entry(name.to_owned()).or_default().extend(isas.map(str::to_owned));
     }
 
+    /// Declares a word of paths that stands for these ISAs; it can begin with other letters.
+    pub fn add_word<'i>(&mut self, word: &str, isas: impl Iterator<Item = &'i str>) {
+        let letters = word.find(|c: char| !c.is_ascii_lowercase()).filter(|at| *at > 0);
+        self.prefixes.extend(letters.map(|at| word[..at].to_owned()));
+        self.add_group(word, isas);
+    }
+
     /// The letters that names of ISAs begin with.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.iter().map(String::as_str)

@@ -1,5 +1,33 @@
 //! Headers as mails have them, in which core metadata and a wheel's `WHEEL` are written (RFC 822).
 
+/// A field of a header as it stands there, for those who write the rest of it as it was.
+#[derive(Debug)]
+pub struct Field<'t> {
+    /// Its lines, with their ends.
+    pub raw: &'t str,
+    /// What it is called.
+    pub name: &'t str,
+    /// Its value on one line.
+    pub value: String,
+}
+
+/// The fields of a header, and what follows it, its blank line included.
+pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
+    let (mut fields, mut rest): (Vec<Field<'_>>, &str) = (Vec::new(), text);
+    while !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n") {
+        let mut end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        while rest[end..].starts_with([' ', '\t']) {
+            end += rest[end..].find('\n').map_or(rest.len() - end, |at| at + 1);
+        }
+        let (raw, after) = rest.split_at(end);
+        let (name, value) = raw.split_once(':').unwrap_or((raw, ""));
+        let value = value.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        fields.push(Field { raw, name, value: value.trim().to_owned() });
+        rest = after;
+    }
+    (fields, rest)
+}
+
 /// The fields of a header, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {

@@ -3,34 +3,9 @@
 use super::change::{Change, Changed};
 use super::set::Set;
 use crate::names::{Requirement, normalized};
+use crate::package::header::fields;
 use crate::promote::targets::Pruning;
 use crate::version::Version;
-
-/// A field of the header as it stands there.
-struct Field<'t> {
-    /// Its lines, with their ends.
-    raw: &'t str,
-    name: &'t str,
-    /// Its value on one line.
-    value: String,
-}
-
-/// The fields of a header, and what follows it, its blank line included.
-fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
-    let (mut fields, mut rest): (Vec<Field<'_>>, &str) = (Vec::new(), text);
-    while !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n") {
-        let mut end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        while rest[end..].starts_with([' ', '\t']) {
-            end += rest[end..].find('\n').map_or(rest.len() - end, |at| at + 1);
-        }
-        let (raw, after) = rest.split_at(end);
-        let (name, value) = raw.split_once(':').unwrap_or((raw, ""));
-        let value = value.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        fields.push(Field { raw, name, value: value.trim().to_owned() });
-        rest = after;
-    }
-    (fields, rest)
-}
 
 /// The text about another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
 /// `member` is what the file is called.

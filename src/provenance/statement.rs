@@ -3,14 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{BUILD_TYPE, BuilderId, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, StatementError};
+use super::{
+    BUILD_TYPE, BuilderId, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, SPLIT_TYPE, StatementError,
+};
 use crate::plan::{OnlyName, Plan, Request};
 
 mod finished;
 mod promoted;
+mod split;
 mod unite;
 
 pub use promoted::Promoted;
+pub use split::SplitInto;
 
 /// What kind of document it is (<https://in-toto.io/Statement/v1>).
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
@@ -202,7 +206,7 @@ impl Statement {
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let read: Self = serde_json::from_str(text)?;
         let build = &*read.predicate.build_definition.build_type;
-        let ours = [BUILD_TYPE, FILES_TYPE, PROMOTION_TYPE].contains(&build);
+        let ours = [BUILD_TYPE, FILES_TYPE, PROMOTION_TYPE, SPLIT_TYPE].contains(&build);
         if ours && [&*read.kind, &*read.predicate_type] == [STATEMENT_TYPE, PREDICATE_TYPE] {
             Ok(read)
         } else {

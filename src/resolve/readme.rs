@@ -162,7 +162,7 @@ mod tests {
             all.iter().zip(&plan.distributions).zip(expected)
         {
             let (manifest, targets) = (&given.manifest, &given.targets);
-            let page = Page { manifest, targets, all: &all, dist, distribution };
+            let page = Page { manifest, other: None, targets, all: &all, dist, distribution };
             assert_eq!((dist.name.as_str(), page.install().as_str()), (name, installs));
         }
     }

@@ -173,6 +173,7 @@ codes! {
     ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
 
     PromotionRefused "promotion-refused" "The packages cannot become those of another version."
+    SplitRefused "split-refused" "A wheel cannot be parted into a host wheel and one for each ISA."
 
     ShardsDisagree "shards-disagree" "Packages that are to be put together are of different builds."
 

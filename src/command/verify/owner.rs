@@ -45,13 +45,18 @@ fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<Stri
     if !matches!(line.per, Per::Isa | Per::Family) {
         return None;
     }
+    Some(known_target(manifest, filled))
+}
+
+/// What fills a name, which is normalised, as the manifest spells it.
+pub fn known_target(manifest: &Manifest, filled: &str) -> String {
     let known = manifest.families.names().find(|name| part(name) == filled);
-    Some(known.unwrap_or(filled).to_owned())
+    known.unwrap_or(filled).to_owned()
 }
 
 /// What fills the placeholder of a name to make `name`, which is normalised: nothing where that
 /// cannot be, an empty text where there is no placeholder.
-fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
+pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     let parts = template
         .split_once('{')
         .and_then(|(before, rest)| Some((part(before), part(rest.split_once('}')?.1))));

@@ -1,12 +1,12 @@
 //! `python-project`, `native-project` and `wheel`, and what they share.
 
 use super::text::{Device, LibrarySelection, Variable};
-use super::{Block, Context, Node, Once};
+use super::{Block, Context, Node, Once, split};
 use crate::manifest::reader::Reason;
 use crate::manifest::{
     Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
     PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
-    Setting, SourceProject, Trial, WheelSource,
+    Setting, SourceProject, SplitRule, Trial, WheelSource,
 };
 use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned};
@@ -257,15 +257,26 @@ fn libraries(node: &mut Node<'_>) -> Option<Libraries> {
     Some(Libraries { variable, selection: Selection::parse(&text), among })
 }
 
+/// What one `wheel` says.
+pub(super) enum Wheel {
+    /// It is taken as it is.
+    Ready(ReadyWheel),
+    /// How it is split.
+    Split(SplitRule),
+}
+
 /// Reads one `wheel`.
-pub(super) fn wheel(node: &mut Node<'_>) -> Option<ReadyWheel> {
+pub(super) fn wheel<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<Wheel> {
     let name = node.argument::<PackageName>("a name");
-    let both = node.has("path") && node.has("index");
+    let (has_path, has_index) = (node.has("path"), node.has("index"));
     let (path, index) = (node.property::<Glob>("path"), node.property::<Pin>("index"));
     let optional = node.property::<String>("optional").map(|o| o.value);
-    if both || (path.is_none() && index.is_none()) {
+    if let Some(lines) = split::lines(node.block(), context) {
+        return lines.rule(node, name, has_path || has_index).map(Wheel::Split);
+    }
+    if (has_path && has_index) || (path.is_none() && index.is_none()) {
         let title = node.title();
-        if both {
+        if has_path && has_index {
             node.fault(format!("`{title}` has `path` and `index`"), "keep one of them");
         } else if !node.had("path") && !node.had("index") {
             node.fault(format!("`{title}` lacks `path` or `index`"), "say where it comes from");
@@ -278,7 +289,7 @@ pub(super) fn wheel(node: &mut Node<'_>) -> Option<ReadyWheel> {
     }
     let from =
         path.map(|glob| WheelSource::Files(Box::new(glob))).or(index.map(WheelSource::Index))?;
-    Some(ReadyWheel { name, from, optional })
+    Some(Wheel::Ready(ReadyWheel { name, from, optional }))
 }
 
 fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>) {

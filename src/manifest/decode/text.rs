@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use crate::manifest::reader::{Reason, either};
-use crate::manifest::{AliasForm, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget};
+use crate::manifest::{
+    AliasForm, DeviceBy, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget,
+};
 use crate::manifest::{glob::GlobError, template::TemplateError};
 use crate::names::{ModuleName, RelPath, is_tag_level};
 use crate::source::{Code, nearest};
@@ -91,6 +93,7 @@ pub(super) enum Every {
 
 choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
+choice!(DeviceBy, "a way to tell files apart", "path" => Path);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 
 /// The name of something that the check of packages finds.

@@ -13,6 +13,7 @@ mod package;
 mod promote;
 mod publishing;
 mod python;
+mod split;
 mod store;
 
 #[cfg(test)]

@@ -34,6 +34,11 @@ impl<'a> Block<'a> {
         Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
     }
 
+    /// Whether there is no node that was not taken.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Reads every node called `name`.
     pub fn every<T>(
         &mut self,

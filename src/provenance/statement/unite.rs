@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ARTIFACTS, BUILD_TYPE, Digest, ONLY, Statement};
+use super::{ARTIFACTS, BUILD_TYPE, Digest, ONLY, PROMOTION_TYPE, Statement};
 
 impl Statement {
     /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
@@ -46,8 +46,9 @@ impl Statement {
     pub fn decided_otherwise(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
-            let builds = [ours, theirs].map(|of| of.build_type == BUILD_TYPE);
-            let by = if builds.contains(&true) { "build" } else { "promote" };
+            let one_is = |kind: &&str| [ours, theirs].iter().any(|of| of.build_type == *kind);
+            let by = [(BUILD_TYPE, "build"), (PROMOTION_TYPE, "promote")];
+            let by = by.into_iter().find(|(kind, _)| one_is(kind)).map_or("split", |(_, by)| by);
             return Some(format!("only one of them was made by `rockpack {by}`"));
         }
         difference(&ours.internal_parameters, &theirs.internal_parameters)

@@ -30,8 +30,9 @@ pub const PROJECT: NodeSpec = NodeSpec::new(
 pub const WHEEL: NodeSpec = NodeSpec::new(
     "wheel",
     Arity::Any,
-    r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY""#,
-    "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.",
+    r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY" { … }"#,
+    "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for. With `device-by` \
+     it says how `rockpack split` splits one.",
 )
 .with(&[
     argument("NAME", "Its distribution, in an index's normal form (PEP 503)."),
@@ -39,6 +40,7 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
     optional("index", "The version for pip to fetch, in place of `path`."),
     WHY,
 ])
+.block(super::split::LINES)
 .example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
 
 /// At the top of the packages' file.

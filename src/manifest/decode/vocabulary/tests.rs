@@ -126,6 +126,11 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         Some("promote") => {
             vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
         }
+        Some("wheel") => {
+            let by = r#"device-by "path" distribution="sample-{isa}""#;
+            let lines = [("device-by", by), ("files", "files \"lib/**\"")];
+            vec![project() + &block("wheel \"sample\"", &lines, word) + OTHERS]
+        }
         Some("native-project") => {
             let lines = [("source", "source \"sample\""), ("cmake", "cmake")];
             vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS]

@@ -1,0 +1,115 @@
+//! `rockpack split`: a finished wheel becomes a host wheel and one for each ISA.
+
+use std::fmt::Write as _;
+
+use rockpack::package::{OpenError, ReadError};
+use rockpack::source::{Code, Problem};
+use rockpack::split::{self, Ask, Division, Part, SplitError};
+use rockpack::text::{counted, human_size, with_causes};
+
+use super::{Failure, print, repaired};
+use crate::cli::SplitArgs;
+use crate::{inputs, ui};
+
+/// Splits wheels, or says what would go where.
+pub fn run(args: &SplitArgs) -> Result<(), Failure> {
+    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    ui::tell_manifest(inputs::manifest::label(&sources.0));
+    let manifest = inputs::manifest::decode(&sources)?;
+    let ask = Ask {
+        wheels: &args.wheels,
+        version: args.version.as_ref(),
+        beside: args.beside.as_deref(),
+        threads: inputs::pool(args.jobs)?.current_num_threads(),
+    };
+    let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
+    let listed: String = split.divisions.iter().map(division).collect();
+    let dest = args.output.as_deref().filter(|_| !args.dry_run);
+    let Some(dest) = dest else {
+        return print(&(listed + &summary(&split.divisions, ", if written")));
+    };
+    print(&listed)?;
+    repaired(dest)?;
+    let builder = args.builder_id.clone().unwrap_or_default();
+    let done = split.write(dest, builder, args.invocation_id.clone(), &ask);
+    let done = done.map_err(|error| failure(error, args))?;
+    let mut text = String::new();
+    for (path, sha256) in &done.packages {
+        let _ = writeln!(text, "{sha256}  {path}");
+    }
+    for path in &done.removed {
+        let _ = writeln!(text, "removed {path}, which an earlier run left");
+    }
+    print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
+}
+
+/// A wheel, and what is made of it.
+fn division(division: &Division) -> String {
+    let from = division.from.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = format!("{from}\n");
+    for made in &division.parts {
+        part(&mut text, made);
+    }
+    for whole in &division.whole {
+        let _ = writeln!(
+            text,
+            "note: {} has code for {} and stays whole in the host wheel ({})",
+            whole.member,
+            whole.targets.join(", "),
+            human_size(whole.size)
+        );
+    }
+    if !division.left_out.is_empty() {
+        let left_out = division.left_out.join(", ");
+        let _ =
+            writeln!(text, "note: not required, since --beside has no such package: {left_out}");
+    }
+    text
+}
+
+fn part(text: &mut String, part: &Part) {
+    let name = part.output.file_name();
+    let (bytes, packed) = (human_size(part.bytes), human_size(part.packed));
+    let _ =
+        writeln!(text, "→ {name}\n    {}, {bytes}, {packed} packed", counted(part.files, "file"));
+    for (glob, files, bytes) in &part.taken {
+        let _ = writeln!(text, "    {glob}: {}, {}", counted(*files, "file"), human_size(*bytes));
+    }
+    if !part.requires.is_empty() {
+        let _ = writeln!(text, "    requires {}", part.requires.join(", "));
+    }
+    if !part.extras.is_empty() {
+        let _ = writeln!(text, "    offers {}", part.extras.join(", "));
+    }
+}
+
+fn summary(divisions: &[Division], end: &str) -> String {
+    let wheels = divisions.iter().map(|division| division.parts.len()).sum();
+    format!("{} of {}{end}\n", counted(wheels, "wheel"), divisions.len())
+}
+
+fn failure(error: SplitError, args: &SplitArgs) -> Failure {
+    let what = with_causes(&error);
+    match error {
+        SplitError::Refused(problems) => Failure::Problems(problems),
+        SplitError::Open(OpenError::Io(_)) => {
+            let near = args.wheels.iter().map(|wheel| inputs::near(wheel)).collect::<String>();
+            let help = format!("{near}give wheels that are there");
+            Problem::error(Code::Environment, what).help(help).into()
+        }
+        SplitError::Open(_) => {
+            let help = "`rockpack verify` tells all that is wrong with it";
+            Failure::Problems(Problem::error(Code::SplitRefused, what).help(help).into())
+        }
+        SplitError::Read(ReadError::Read(_) | ReadError::Empty(_)) => {
+            let help =
+                "--beside is a directory with the packages that the wheels were built against";
+            Problem::error(Code::Environment, what).help(help).into()
+        }
+        SplitError::Read(_)
+        | SplitError::Stage(_)
+        | SplitError::Write { .. }
+        | SplitError::Path(_)
+        | SplitError::Io(_) => Problem::error(Code::Environment, what).into(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Why wheels cannot be split.
+
+use std::io;
+
+use crate::archive::StageError;
+use crate::archive::zip::ZipError;
+use crate::names::PathError;
+use crate::package::{OpenError, ReadError};
+use crate::source::Problems;
+
+/// Why nothing was split.
+#[derive(Debug, thiserror::Error)]
+pub enum SplitError {
+    /// What is wrong with the wheels, or with what is said of them.
+    #[error("the wheels cannot be split")]
+    Refused(Problems),
+    /// A wheel.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The packages beside.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The destination.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// An output.
+    #[error("cannot write {output}")]
+    Write {
+        /// Its path below the destination.
+        output: String,
+        /// What failed.
+        source: WriteError,
+    },
+    /// A path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The machine.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why an output could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The zip of a wheel.
+    #[error(transparent)]
+    Zip(#[from] ZipError),
+    /// The name of a member.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A member that no installer takes.
+    #[error("`{name}` {reason}")]
+    Member {
+        /// The member.
+        name: String,
+        /// What is wrong with it, as the rest of a sentence.
+        reason: &'static str,
+    },
+    /// What is read, or the disk.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,295 @@
+//! `rockpack split`: a wheel becomes a host wheel and one for each target, and nothing is lost or changed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+#[path = "split_command/faults.rs"]
+mod faults;
+#[path = "split_command/made.rs"]
+mod made;
+#[path = "split_command/sets.rs"]
+mod sets;
+
+use made::{Made, bundle, object, raw};
+
+const FAMILIES: &str = r#"
+isa "gpu90" "old-all" parent="gpu9" mach=0x21 product="Ninety"
+isa "gpu91" "old-all" parent="gpu9" mach=0x22 product="Ninety-one"
+isa "gpu91-strict" "old-all" package="gpu91" parent="gpu9" product="the same"
+isa "gpu100" "new-all" parent="gpu10-0" mach=0x23 product="A hundred"
+level "gpu9"
+level "gpu10"
+level "gpu10-0" parent="gpu10"
+"#;
+
+const PACKAGES: &str = r#"
+common { author "A"; requires-python ">=3.10"; }
+package "core" kind="runtime" {
+    distribution "ex-core" module="ex_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+}
+package "device" kind="runtime" {
+    distribution "ex-device-{isa}" module="ex_device_{isa}" per="isa"
+    summary "Device"; license "MIT"; template "runtime"
+}
+wheel "frame" {
+    device-by "path" root="frame" distribution="frame-device-{isa}"
+    files "lib/blas/**" "images/*/**"
+    target-word "gpu9xx" is="gpu9"
+    target-word "gpu10_0x" is="gpu10-0"
+    host "share/gpu90.txt" reason="people read it" optional="not always there"
+    requires-dist "ex-device-{isa}=={version}"
+}
+"#;
+
+const METADATA: &str = "Metadata-Version: 2.4\nName: frame\nVersion: 2.1+ex7\nSummary: A framework\nLicense-Expression: MIT\nLicense-File: LICENSE\nRequires-Python: >=3.10\nRequires-Dist: ex-core==7.0\nRequires-Dist: numpy\nProvides-Extra: opt\nRequires-Dist: more; extra == \"opt\"\n\nAbout it.\n";
+
+/// A directory with a manifest.
+fn place() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("packages.kdl"), PACKAGES).unwrap();
+    fs::write(dir.path().join("families.kdl"), FAMILIES).unwrap();
+    fs::create_dir(dir.path().join("in")).unwrap();
+    dir
+}
+
+/// A framework with code of three targets in files of its own, and files of two levels.
+fn frame() -> Made {
+    Made::new("frame", "2.1+ex7", METADATA)
+        .file("frame/__init__.py", b"import os\n")
+        .file("frame/lib/libframe.so", &exec_stub(StubMachine::X86_64, "../lib/none").unwrap())
+        .file("frame/lib/blas/generic.dat", &b"for all ".repeat(300))
+        .file("frame/lib/blas/k_gpu90.co", &object(0x21))
+        .file("frame/lib/blas/k_gpu90-x+.co", &object(0x21))
+        .file("frame/lib/blas/gpu91/table.dat", &b"a table ".repeat(900))
+        .file("frame/lib/blas/k_gpu91_strict.co", &bundle(&["gpu91-strict"]))
+        .file("frame/lib/blas/k_gpu100.hsaco", &bundle(&["gpu100:x+"]))
+        .file("frame/images/acme-gpu9xx/a.img", &b"image ".repeat(500))
+        .file("frame/images/acme-gpu10_0x/b.img", b"image")
+        .file("frame/share/gpu90.txt", b"notes")
+        .info("licenses/LICENSE", b"You may.\n")
+}
+
+const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl";
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1");
+    command.env_remove("ROCKPACK_MANIFEST").output().unwrap()
+}
+
+fn done(dir: &Path, args: &[&str]) -> String {
+    let output = rockpack(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What is told to people, without line breaks, which depend on its width.
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Splits the wheel that lies at [`INPUT`].
+fn split(dir: &Path, more: &[&str]) -> String {
+    done(dir, &[&["split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
+}
+
+fn text_of(wheel: &Path, member: &str) -> String {
+    String::from_utf8(made::members(wheel)[member].clone()).unwrap()
+}
+
+fn output(dir: &Path, name: &str) -> std::path::PathBuf {
+    dir.join(format!("out/dist/{name}-2.1+ex7-cp312-cp312-linux_x86_64.whl"))
+}
+
+#[test]
+fn each_file_goes_where_its_path_says_and_stays_as_it_is_stored() {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    split(dir, &[]);
+    let before = raw(&dir.join(INPUT));
+    let expected: [(&str, &[&str]); 6] = [
+        (
+            "frame",
+            &[
+                "frame/__init__.py",
+                "frame/lib/blas/generic.dat",
+                "frame/lib/libframe.so",
+                "frame/share/gpu90.txt",
+            ],
+        ),
+        ("frame_device_gpu90", &["frame/lib/blas/k_gpu90-x+.co", "frame/lib/blas/k_gpu90.co"]),
+        (
+            "frame_device_gpu91",
+            &["frame/lib/blas/gpu91/table.dat", "frame/lib/blas/k_gpu91_strict.co"],
+        ),
+        ("frame_device_gpu100", &["frame/lib/blas/k_gpu100.hsaco"]),
+        ("frame_device_gpu9", &["frame/images/acme-gpu9xx/a.img"]),
+        ("frame_device_gpu10_0", &["frame/images/acme-gpu10_0x/b.img"]),
+    ];
+    let mut wheels: Vec<String> = fs::read_dir(dir.join("out/dist"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".whl"))
+        .collect();
+    wheels.sort();
+    assert_eq!(wheels.len(), expected.len(), "{wheels:?}");
+    let mut seen = BTreeMap::new();
+    for (name, files) in expected {
+        let after = raw(&output(dir, name));
+        let info = format!("{name}-2.1+ex7.dist-info/");
+        let payload: Vec<&str> =
+            after.keys().map(String::as_str).filter(|member| !member.starts_with(&info)).collect();
+        assert_eq!(payload, files, "{name}");
+        seen.extend(after.into_iter().filter(|(member, _)| !member.starts_with(&info)));
+        // The texts of licences go with each.
+        let license = format!("{info}licenses/LICENSE");
+        assert_eq!(text_of(&output(dir, name), &license), "You may.\n");
+    }
+    // Mode, time, method and packed bytes are those of the old wheel.
+    let payload = before.into_iter().filter(|(member, _)| !member.starts_with("frame-2.1"));
+    assert_eq!(seen, payload.collect());
+    assert_eq!(
+        done(dir, &["verify", "out/dist"]).lines().last().unwrap(),
+        "6 packages, 35 files: fine"
+    );
+}
+
+#[test]
+fn wheels_require_each_other_in_exactly_one_version() {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    split(dir, &[]);
+    let host = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
+    let (header, body) = METADATA.split_once("\n\n").unwrap();
+    let extras = "\
+Provides-Extra: device-gpu100
+Requires-Dist: frame-device-gpu100==2.1+ex7; extra == \"device-gpu100\"
+Provides-Extra: device-gpu90
+Requires-Dist: frame-device-gpu90==2.1+ex7; extra == \"device-gpu90\"
+Provides-Extra: device-gpu91
+Requires-Dist: frame-device-gpu91==2.1+ex7; extra == \"device-gpu91\"
+Provides-Extra: device-all
+Requires-Dist: frame-device-gpu100==2.1+ex7; extra == \"device-all\"
+Requires-Dist: frame-device-gpu90==2.1+ex7; extra == \"device-all\"
+Requires-Dist: frame-device-gpu91==2.1+ex7; extra == \"device-all\"
+";
+    assert_eq!(host, format!("{header}\n{extras}\n{body}"));
+    let device = |target: &str, requires: &[&str]| {
+        let name = format!("frame_device_{}", target.replace('-', "_"));
+        let text = text_of(&output(dir, &name), &format!("{name}-2.1+ex7.dist-info/METADATA"));
+        let requires: String = requires.iter().map(|r| format!("Requires-Dist: {r}\n")).collect();
+        assert_eq!(
+            text,
+            format!(
+                "Metadata-Version: 2.4\nName: frame-device-{target}\nVersion: 2.1+ex7\nSummary: Device code of frame for {target}\nLicense-Expression: MIT\nRequires-Python: >=3.10\nLicense-File: LICENSE\n{requires}"
+            )
+        );
+        text_of(&output(dir, &name), &format!("{name}-2.1+ex7.dist-info/WHEEL"))
+    };
+    device("gpu90", &["frame==2.1+ex7", "ex-device-gpu90==7.0", "frame-device-gpu9==2.1+ex7"]);
+    device("gpu91", &["frame==2.1+ex7", "ex-device-gpu91==7.0", "frame-device-gpu9==2.1+ex7"]);
+    device("gpu100", &["frame==2.1+ex7", "ex-device-gpu100==7.0", "frame-device-gpu10-0==2.1+ex7"]);
+    device("gpu9", &["frame==2.1+ex7"]);
+    let wheel = device("gpu10-0", &["frame==2.1+ex7"]);
+    assert!(
+        wheel.ends_with("\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n"),
+        "{wheel}"
+    );
+}
+
+#[test]
+fn packages_beside_say_what_can_be_required() {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    fs::create_dir(dir.join("sdk")).unwrap();
+    for target in ["gpu90", "gpu9"] {
+        let name = format!("ex-device-{target}");
+        let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 7.0\n");
+        Made::new(&name, "7.0", &metadata).write(&dir.join("sdk"));
+    }
+    let shown = split(dir, &["--beside", "sdk"]);
+    let requires = |name: &str| {
+        let text = text_of(&output(dir, name), &format!("{name}-2.1+ex7.dist-info/METADATA"));
+        text.lines().filter(|line| line.contains("ex-device")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(requires("frame_device_gpu90"), "Requires-Dist: ex-device-gpu90==7.0");
+    assert_eq!(requires("frame_device_gpu9"), "Requires-Dist: ex-device-gpu9==7.0");
+    assert_eq!(requires("frame_device_gpu91"), "");
+    let note = "note: not required, since --beside has no such package: ex-device-gpu10-0==7.0, ex-device-gpu100==7.0, ex-device-gpu91==7.0\n";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
+fn the_plan_is_shown_before_anything_is_written() {
+    let dir = place();
+    let dir = dir.path();
+    let whole = [&b"\x7fELF"[..], &[2; 4092], &bundle(&["gpu90", "gpu100"])].concat();
+    frame().file("frame/lib/libkernels.so", &whole).write(&dir.join("in"));
+    let shown = done(dir, &["split", INPUT, "--version", "7.0", "--dry-run"]);
+    assert!(!dir.join("out").exists());
+    for line in [
+        "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n→ frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n",
+        "\n    offers device-gpu100, device-gpu90, device-gpu91, device-all\n",
+        "\n    lib/blas/**: 2 files, 128 B\n    requires frame==2.1+ex7, ex-device-gpu90==7.0, frame-device-gpu9==2.1+ex7\n",
+        "\n    images/*/**: 1 file, 3.00 kB\n    requires frame==2.1+ex7\n",
+        "\nnote: frame/lib/libkernels.so has code for gpu100, gpu90 and stays whole in the host wheel (",
+        "\n6 wheels of 1, if written\n",
+    ] {
+        assert!(shown.contains(line), "{line:?} in\n{shown}");
+    }
+    // What is written is what was shown.
+    let written = split(dir, &[]);
+    let listed = shown.rsplit_once("6 wheels").unwrap().0;
+    assert!(written.starts_with(listed), "{written}");
+}
+
+#[test]
+fn isas_with_code_in_whole_libraries_are_offered_the_levels_above() {
+    let dir = place();
+    let dir = dir.path();
+    let whole = [&b"\x7fELF"[..], &[2; 4092], &bundle(&["gpu90", "gpu100"])].concat();
+    Made::new("frame", "2.1+ex7", METADATA)
+        .file("frame/lib/libkernels.so", &whole)
+        .file("frame/lib/blas/generic.dat", b"x")
+        .file("frame/lib/blas/k_gpu91.dat", b"x")
+        .file("frame/images/acme-gpu9xx/a.img", b"image")
+        .write(&dir.join("in"));
+    let shown = split(dir, &[]);
+    assert!(shown.contains("\n    offers device-gpu90, device-gpu91, device-all\n"), "{shown}");
+    let host = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
+    assert!(host.contains("frame-device-gpu9==2.1+ex7; extra == \"device-gpu90\""), "{host}");
+}
+
+#[test]
+fn equal_wheels_give_equal_bytes_and_the_statement_names_what_they_are_made_of() {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    split(dir, &["-j", "1", "--builder-id", "https://example.org/b"]);
+    let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
+    done(dir, &["split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
+    assert_eq!(sums.lines().count(), 6);
+    let text = fs::read_to_string(dir.join("out/dist/provenance.intoto.json")).unwrap();
+    let statement: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let definition = &statement["predicate"]["buildDefinition"];
+    assert_eq!(definition["buildType"], "urn:rockpack:split:1");
+    assert_eq!(definition["externalParameters"], serde_json::json!({"version": "7.0"}));
+    assert_eq!(
+        definition["resolvedDependencies"],
+        serde_json::json!([{
+            "name": "from/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl",
+            "digest": {"sha256": rockpack::regular::sha256(dir.join(INPUT)).unwrap()},
+        }])
+    );
+}

@@ -1,0 +1,285 @@
+//! What is refused: a clear reason, and nothing is written.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use fs_err as fs;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::made::{Made, bundle, object};
+use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, said};
+
+const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
+
+/// Splitting fails with this code, says this, and leaves nothing.
+fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
+    let output = rockpack(dir, args);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+    for text in expected {
+        assert!(said.contains(text), "{text:?} in {said}");
+    }
+    assert!(!dir.join("out").exists(), "{args:?} left something");
+}
+
+const SPLIT: [&str; 6] = ["split", INPUT, "--version", "7.0", "-o", "out"];
+
+fn refuses(made: &Made, expected: &[&str]) {
+    let dir = place();
+    made.write(&dir.path().join("in"));
+    refused(dir.path(), &SPLIT, 1, expected);
+}
+
+#[test]
+fn files_that_nobody_can_place() {
+    let with = |name: &str, content: &[u8]| frame().file(name, content);
+    refuses(
+        &with("frame/bin/tool_gpu90", b"x"),
+        &[
+            NAME,
+            "1 file named by a target, and no `files` line takes it: `frame/bin/tool_gpu90` (gpu90)",
+            "`host` line",
+        ],
+    );
+    // Outside of the root, and in a directory of data.
+    refuses(
+        &with("other/blas/k_gpu90.co", b"x"),
+        &["no `files` line takes it: `other/blas/k_gpu90.co`"],
+    );
+    refuses(
+        &with("frame-2.1+ex7.data/data/gpu100.db", b"x"),
+        &["no `files` line takes it: `frame-2.1+ex7.data/data/gpu100.db` (gpu100)"],
+    );
+    refuses(
+        &with("frame/lib/blas/gpu90_gpu91.dat", b"x"),
+        &[
+            "named by several targets, and can go into one wheel only: `frame/lib/blas/gpu90_gpu91.dat` (gpu90, gpu91)",
+        ],
+    );
+    refuses(
+        &with("frame/lib/blas/k_old-all.dat", b"x").file("frame/lib/blas/gpu999.dat", b"x"),
+        &["named by an ISA that families.kdl does not have: `frame/lib/blas/gpu999.dat` (gpu999)"],
+    );
+    let mut many = frame();
+    for index in 0..5 {
+        many = many.file(&format!("frame/bin/{index}/gpu90"), b"x");
+    }
+    refuses(&many, &["5 files named by a target", "`frame/bin/2/gpu90` (gpu90) and 2 more"]);
+}
+
+#[test]
+fn code_that_is_elsewhere_than_its_path_says() {
+    let foreign = "1 file with code for another target than its path names: ";
+    for (content, other) in
+        [(object(0x23), "gpu100"), (object(0x7f), "0x7f"), (bundle(&["gpu90", "gpu91"]), "gpu91")]
+    {
+        let made = frame().file("frame/lib/blas/other_gpu90.co", &content);
+        refuses(&made, &[foreign, &format!("`frame/lib/blas/other_gpu90.co` ({other} in gpu90)")]);
+    }
+    let unclaimed = "1 file with device code that no line tells the target of: ";
+    for (content, told) in [
+        (object(0x21), "gpu90"),
+        (bundle(&["gpu90", "gpu91"]), "gpu90, gpu91"),
+        (b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0not a table of contents".to_vec(), "unreadable"),
+    ] {
+        let made = frame().file("frame/lib/blas/kernels.bin", &content);
+        refuses(&made, &[unclaimed, &format!("`frame/lib/blas/kernels.bin` ({told})")]);
+    }
+}
+
+#[test]
+fn wheels_that_cannot_be_copied() {
+    let file = "frame/lib/blas/generic.dat";
+    let row = "RECORD: `frame/lib/blas/generic.dat`";
+    refuses(&frame().row(file, None), &[row, "has no row", "`rockpack verify` tells all"]);
+    let hex = format!("{file},sha256={},2400", "ab".repeat(32));
+    refuses(&frame().row(file, Some(&hex)), &[row, "which is no SHA-256 in base64"]);
+    let short = format!("{file},sha256={},7", "a".repeat(43));
+    refuses(&frame().row(file, Some(&short)), &[row, "has 2400 bytes, and its row says `7`"]);
+    let twice = format!("{short}\n{short}");
+    refuses(
+        &frame().row(file, Some(&twice)),
+        &["RECORD: `frame/lib/blas/generic.dat` has two rows"],
+    );
+    let other = METADATA.replace("Version: 2.1+ex7", "Version: 2.2");
+    let info = "frame-2.1+ex7.dist-info/METADATA";
+    let made = frame().without(info).info("METADATA", other.as_bytes());
+    refuses(&made, &["its metadata is another package's than its file name says"]);
+    // Names that lead outside, and a name that is there twice.
+    for name in ["../evil.py", "frame/../../evil.py", "/evil.py", "frame\\evil.py"] {
+        refuses(&frame().file(name, b"x"), &[NAME, "evil.py"]);
+    }
+    let dir = place();
+    let bytes = frame().file("frame/__init__.pz", b"import evil\n").bytes();
+    let bytes = replaced(bytes, b"frame/__init__.pz", b"frame/__init__.py");
+    fs::write(dir.path().join(INPUT), bytes).unwrap();
+    refused(dir.path(), &SPLIT, 1, &["two members `frame/__init__.py`"]);
+    // A link.
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default();
+    zip.add_symlink("frame/link", "../../etc", options).unwrap();
+    for (name, text) in [("METADATA", METADATA), ("WHEEL", "Wheel-Version: 1.0\n"), ("RECORD", "")]
+    {
+        zip.start_file(format!("frame-2.1+ex7.dist-info/{name}"), options).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    fs::write(dir.path().join(INPUT), zip.finish().unwrap().into_inner()).unwrap();
+    refused(dir.path(), &SPLIT, 1, &["`frame/link` is a link"]);
+    // Cut, and no zip at all.
+    let bytes = frame().bytes();
+    for bytes in [&bytes[..bytes.len() / 2], b"no zip"] {
+        fs::write(dir.path().join(INPUT), bytes).unwrap();
+        refused(
+            dir.path(),
+            &SPLIT,
+            1,
+            &["is no zip archive that can be read", "`rockpack verify`"],
+        );
+    }
+}
+
+/// Bytes with one text in place of another of the same length.
+fn replaced(mut bytes: Vec<u8>, old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(old.len()).position(|window| window == old) {
+        bytes[at + found..at + found + new.len()].copy_from_slice(new);
+        at += found + new.len();
+    }
+    bytes
+}
+
+#[test]
+fn damaged_code_is_noticed_while_it_is_read() {
+    let dir = place();
+    let whole = [&b"\x7fELF"[..], &b"content ".repeat(4000)].concat();
+    let bytes = Made::new("frame", "2.1+ex7", METADATA)
+        .file("frame/lib/blas/k_gpu90.dat", b"x")
+        .file("frame/images/acme-gpu9xx/a.img", b"x")
+        .file("frame/lib/pad", b"x")
+        .file("frame/lib/stored.so", &whole)
+        .bytes();
+    fs::write(dir.path().join(INPUT), replaced(bytes, b"content content", b"CONTENT content"))
+        .unwrap();
+    refused(dir.path(), &SPLIT, 1, &["`frame/lib/stored.so`", "its CRC-32 is another"]);
+}
+
+#[test]
+fn sets_that_do_not_fit_together() {
+    let orphan = frame().without("frame/lib/blas/k_gpu100");
+    refuses(
+        &orphan,
+        &[
+            "it has files for the level gpu10-0 and for no ISA below it, so that nothing would require them",
+        ],
+    );
+    let extra = METADATA.replace("Provides-Extra: opt", "Provides-Extra: Device_All");
+    let info = "frame-2.1+ex7.dist-info/METADATA";
+    let again = frame().without(info).info("METADATA", extra.as_bytes());
+    refuses(&again, &["it has an extra `device-all` already", "split before"]);
+    let plain =
+        frame().without("frame/lib/blas/k").without("frame/lib/blas/gpu91").without("frame/images");
+    refuses(&plain, &["`images/*/**` matches no file that it is meant for", "packages.kdl:13:25"]);
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    refused(
+        dir,
+        &["split", INPUT, "-o", "out"],
+        2,
+        &["no --version is given", "`{version}` stands here"],
+    );
+    refused(
+        dir,
+        &["split", INPUT, "--version", "7.1", "-o", "out"],
+        1,
+        &["it requires `ex-core==7.0`, and --version is 7.1"],
+    );
+    let metadata = "Metadata-Version: 2.1\nName: ex-device-gpu90\nVersion: 6.9\n";
+    fs::create_dir(dir.join("sdk")).unwrap();
+    refused(
+        dir,
+        &[&SPLIT[..], &["--beside", "sdk"]].concat(),
+        2,
+        &["--beside is a directory with the packages"],
+    );
+    Made::new("ex-device-gpu90", "6.9", metadata).write(&dir.join("sdk"));
+    refused(
+        dir,
+        &[&SPLIT[..], &["--beside", "sdk"]].concat(),
+        1,
+        &[
+            "a wheel for gpu90 would require `ex-device-gpu90==7.0`, and --beside has ex-device-gpu90 6.9",
+        ],
+    );
+    refused(
+        dir,
+        &["split", INPUT, INPUT, "--version", "7.0", "-o", "out"],
+        1,
+        &["two wheels would be called frame"],
+    );
+    refused(dir, &["split", "in/none.whl", "-o", "out"], 2, &["none.whl"]);
+}
+
+#[test]
+fn several_wheels_are_of_one_version_and_have_each_path_once() {
+    let dir = place();
+    let dir = dir.path();
+    let more = PACKAGES.to_owned()
+        + r#"
+wheel "vision" {
+    device-by "path" distribution="vision-device-{isa}"
+    files "vision/**"
+}
+"#;
+    fs::write(dir.join("packages.kdl"), more).unwrap();
+    frame().write(&dir.join("in"));
+    let other = METADATA.replace("Version: 2.1+ex7", "Version: 2.2+ex7");
+    let next = Made::new("frame", "2.2+ex7", &other).write(&dir.join("in"));
+    let next = next.to_str().unwrap();
+    refused(
+        dir,
+        &[&SPLIT[..], &[next]].concat(),
+        1,
+        &["it is of version 2.2+ex7, and another wheel of 2.1+ex7"],
+    );
+    let metadata =
+        "Metadata-Version: 2.1\nName: vision\nVersion: 0.9\nRequires-Dist: frame==2.1+ex7\n";
+    let vision = Made::new("vision", "0.9", metadata).file("vision/ops_gpu90.co", &object(0x21));
+    let path = vision.clone().file("frame/__init__.py", b"").write(&dir.join("in"));
+    let path = path.to_str().unwrap();
+    refused(
+        dir,
+        &[&SPLIT[..], &[path]].concat(),
+        1,
+        &["vision: `frame/__init__.py` is a file of frame too"],
+    );
+    vision.write(&dir.join("in"));
+    let shown = done(dir, &[&SPLIT[..], &[path]].concat());
+    assert!(shown.ends_with("8 wheels of 2 in out\n"), "{shown}");
+    done(dir, &["verify", "out/dist"]);
+    // What an earlier run made goes; what is split never does.
+    let shown = done(dir, &["split", path, "-o", "out"]);
+    assert!(shown.contains("removed dist/frame_device_gpu90-2.1+ex7"), "{shown}");
+    let before = fs::read_dir(dir.join("out/dist")).unwrap().count();
+    fs::copy(path, dir.join("out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl")).unwrap();
+    let inside = "out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl";
+    let output = rockpack(dir, &["split", inside, "-o", "out"]);
+    assert!(said(&output).contains("where the new wheels would go"), "{}", said(&output));
+    assert_eq!(
+        (output.status.code(), fs::read_dir(dir.join("out/dist")).unwrap().count()),
+        (Some(1), before)
+    );
+}
+
+#[test]
+fn a_wheel_without_a_line_is_refused() {
+    let dir = place();
+    let dir = dir.path();
+    let metadata = "Metadata-Version: 2.1\nName: frames\nVersion: 1\n";
+    let path = Made::new("frames", "1", metadata).write(&dir.join("in"));
+    let path = path.to_str().unwrap();
+    let said =
+        ["no `wheel` line with `device-by` says how `frames` is split", "did you mean `frame`?"];
+    refused(dir, &["split", path, "-o", "out"], 1, &said);
+}

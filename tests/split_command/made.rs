@@ -1,0 +1,148 @@
+//! Wheels that tests make, sound or not.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rockpack::archive::checksum::Sha256;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+/// A wheel to be written.
+#[derive(Clone)]
+pub struct Made {
+    name: String,
+    version: String,
+    files: Vec<(String, Vec<u8>)>,
+    /// Rows of RECORD that are others than they should be; of none, there is none.
+    pub rows: BTreeMap<String, Option<String>>,
+}
+
+impl Made {
+    pub fn new(name: &str, version: &str, metadata: &str) -> Self {
+        let wheel = "Wheel-Version: 1.0\nGenerator: other 1\nRoot-Is-Purelib: false\nTag: cp312-cp312-linux_x86_64\n";
+        let made = Self {
+            name: name.replace('-', "_"),
+            version: version.to_owned(),
+            files: Vec::new(),
+            rows: BTreeMap::new(),
+        };
+        made.info("METADATA", metadata.as_bytes()).info("WHEEL", wheel.as_bytes())
+    }
+
+    pub fn file(mut self, name: &str, content: &[u8]) -> Self {
+        self.files.push((name.to_owned(), content.to_vec()));
+        self
+    }
+
+    pub fn info(self, name: &str, content: &[u8]) -> Self {
+        let name = format!("{}/{name}", self.dist_info());
+        self.file(&name, content)
+    }
+
+    /// Without the files whose names begin so.
+    pub fn without(mut self, start: &str) -> Self {
+        self.files.retain(|(name, _)| !name.starts_with(start));
+        self
+    }
+
+    /// With another row of RECORD for this file.
+    pub fn row(mut self, name: &str, row: Option<&str>) -> Self {
+        self.rows.insert(name.to_owned(), row.map(str::to_owned));
+        self
+    }
+
+    pub fn dist_info(&self) -> String {
+        format!("{}-{}.dist-info", self.name, self.version)
+    }
+
+    pub fn file_name(&self) -> String {
+        format!("{}-{}-cp312-cp312-linux_x86_64.whl", self.name, self.version)
+    }
+
+    /// The bytes: files before the metadata, every other one stored.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let (record, mut rows) = (format!("{}/RECORD", self.dist_info()), String::new());
+        let mut files = self.files.clone();
+        files.sort_by_key(|(name, _)| name.contains(".dist-info/"));
+        for (index, (name, content)) in files.iter().enumerate() {
+            let method = [CompressionMethod::Deflated, CompressionMethod::Stored][index % 2];
+            let mode = if name.ends_with(".so") { 0o755 } else { 0o644 };
+            let options = options().compression_method(method).unix_permissions(mode);
+            zip.start_file(name, options).unwrap();
+            zip.write_all(content).unwrap();
+            let hash = Sha256::of(content).for_record();
+            let row = Some(format!("{name},{hash},{}", content.len()));
+            let row = self.rows.get(name).cloned().unwrap_or(row);
+            rows.extend(row.map(|row| row + "\n"));
+        }
+        zip.start_file(&record, options()).unwrap();
+        zip.write_all(format!("{rows}{record},,\n").as_bytes()).unwrap();
+        zip.finish().unwrap().into_inner()
+    }
+
+    pub fn write(&self, dir: &Path) -> PathBuf {
+        let path = dir.join(self.file_name());
+        fs::write(&path, self.bytes()).unwrap();
+        path
+    }
+}
+
+fn options() -> SimpleFileOptions {
+    let time = DateTime::from_date_and_time(2026, 1, 2, 3, 4, 6).unwrap();
+    SimpleFileOptions::default().last_modified_time(time)
+}
+
+/// The members of a wheel.
+pub fn members(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
+    let mut read = |index| {
+        let (mut file, mut bytes) = (zip.by_index(index).unwrap(), Vec::new());
+        file.read_to_end(&mut bytes).unwrap();
+        (file.name().to_owned(), bytes)
+    };
+    (0..ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap().len())
+        .map(&mut read)
+        .collect()
+}
+
+/// What is stored of each member: mode, time, method, packed bytes.
+pub fn raw(path: &Path) -> BTreeMap<String, (Option<u32>, String, String, Vec<u8>)> {
+    let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
+    let mut all = BTreeMap::new();
+    for index in 0..zip.len() {
+        let mut file = zip.by_index_raw(index).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        let time = format!("{:?}", file.last_modified());
+        let method = format!("{}", file.compression());
+        all.insert(file.name().to_owned(), (file.unix_mode(), time, method, bytes));
+    }
+    all
+}
+
+/// A code object of the ISA with this number.
+pub fn object(mach: u32) -> Vec<u8> {
+    let mut file = [&b"\x7fELF"[..], &[2, 1, 1, 64], &[0; 56]].concat();
+    file[18..20].copy_from_slice(&224_u16.to_le_bytes());
+    file[48..52].copy_from_slice(&mach.to_le_bytes());
+    file
+}
+
+/// An offload bundle with code for these targets.
+pub fn bundle(targets: &[&str]) -> Vec<u8> {
+    let ids: Vec<String> =
+        targets.iter().map(|target| format!("hipv4-amdgcn-amd-amdhsa--{target}")).collect();
+    let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+    bundle.extend((ids.len() as u64).to_le_bytes());
+    for id in ids {
+        for number in [4096, 1, id.len() as u64] {
+            bundle.extend(number.to_le_bytes());
+        }
+        bundle.extend(id.as_bytes());
+    }
+    bundle.resize(4097, 1);
+    bundle
+}

@@ -1,0 +1,98 @@
+//! `rockpack verify` of what was split: it passes, and finds what was spoilt on purpose.
+
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::made::{Made, bundle, object};
+use super::{INPUT, METADATA, frame, output, place, rockpack, said, split, text_of};
+
+/// What verify says of the wheels after something was done to them.
+fn after(spoil: impl FnOnce(&Path)) -> String {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    split(dir, &[]);
+    // They are not what SHA256SUMS lists any more, which is another finding.
+    fs::remove_file(dir.join("out/dist/SHA256SUMS")).unwrap();
+    spoil(dir);
+    let output = rockpack(dir, &["verify", "out/dist", "--message-format", "json"]);
+    assert_eq!(output.status.code(), Some(i32::from(!said(&output).is_empty())));
+    said(&output)
+}
+
+fn finds(code: &str, what: &str, spoil: impl FnOnce(&Path)) {
+    let said = after(spoil);
+    assert!(
+        said.contains(&format!("\"code\":\"{code}\"")) && said.contains(what),
+        "{what}: {said}"
+    );
+}
+
+#[test]
+fn a_sound_set_passes() {
+    assert_eq!(after(|_| ()), "");
+}
+
+#[test]
+fn a_lost_wheel_is_found() {
+    let lost = "it requires a wheel of the same split, which the set does not have";
+    for name in ["frame", "frame_device_gpu9", "frame_device_gpu90"] {
+        finds("unmet-requirement", lost, |dir| fs::remove_file(output(dir, name)).unwrap());
+    }
+    // One wheel by itself is no set.
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    split(dir, &[]);
+    let one = output(dir, "frame_device_gpu90");
+    let judged = rockpack(dir, &["verify", one.to_str().unwrap()]);
+    assert!(judged.status.success(), "{}", said(&judged));
+}
+
+#[test]
+fn a_wheel_of_another_version_is_found() {
+    finds("unmet-requirement", "the set has frame-device-gpu9 2.2", |dir| {
+        fs::remove_file(output(dir, "frame_device_gpu9")).unwrap();
+        let metadata = "Metadata-Version: 2.1\nName: frame-device-gpu9\nVersion: 2.2\nRequires-Dist: frame==2.1+ex7\n";
+        Made::new("frame-device-gpu9", "2.2", metadata)
+            .file("frame/images/acme-gpu9xx/a.img", b"image")
+            .write(&dir.join("out/dist"));
+    });
+}
+
+#[test]
+fn a_file_in_the_wrong_wheel_is_found() {
+    let device = |dir: &Path| {
+        let name = "frame_device_gpu90";
+        let text = text_of(&output(dir, name), &format!("{name}-2.1+ex7.dist-info/METADATA"));
+        Made::new("frame-device-gpu90", "2.1+ex7", &text).info("licenses/LICENSE", b"You may.\n")
+    };
+    finds("misplaced-code", "has code for another ISA than the package", |dir| {
+        device(dir).file("frame/lib/blas/k.co", &object(0x23)).write(&dir.join("out/dist"));
+    });
+    finds("misplaced-code", "has code for another ISA than the package", |dir| {
+        let code = bundle(&["gpu91"]);
+        device(dir).file("frame/lib/blas/k_gpu90.co", &code).write(&dir.join("out/dist"));
+    });
+    finds("misplaced-code", "and the package is the host wheel of a split", |dir| {
+        let text = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
+        Made::new("frame", "2.1+ex7", &text)
+            .info("licenses/LICENSE", b"You may.\n")
+            .file("frame/lib/blas/left_gpu90.dat", b"x")
+            .write(&dir.join("out/dist"));
+    });
+    finds("two-owners", "installs what", |dir| {
+        device(dir).file("frame/__init__.py", b"import os\n").write(&dir.join("out/dist"));
+    });
+}
+
+#[test]
+fn a_wheel_that_nobody_split_is_no_host() {
+    let dir = place();
+    let dir = dir.path();
+    frame().write(&dir.join("in"));
+    let judged = rockpack(dir, &["verify", INPUT]);
+    assert!(judged.status.success(), "{}", said(&judged));
+    assert!(METADATA.contains("License-File: LICENSE"));
+}
