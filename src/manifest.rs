@@ -55,9 +55,9 @@ pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
 pub use publishing::{Aggregate, Publishing, ShelfRule};
 pub use python::{
-    Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, ProjectSource, Python,
-    PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
-    SourceProject, Trial, WheelSource,
+    Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, Prefetch, PrefetchSource,
+    ProjectSource, Python, PythonVersion, PythonVersionError, ReadyWheel, Requirement,
+    RequirementError, Selection, SourceProject, Trial, WheelSource,
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use setting::{Filling, Setting};

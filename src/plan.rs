@@ -30,7 +30,7 @@ pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
 pub use request::Request;
 pub use source_build::{
-    DevelTree, NativeBuild, ProjectBuild, RunCommand, Sources, TakenWheel, Trial,
+    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, RunCommand, Sources, TakenWheel, Trial,
 };
 pub use title::{named, title};
 
@@ -67,6 +67,9 @@ pub struct Plan {
     /// Finished wheels that are taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wheels: Vec<TakenWheel>,
+    /// Wheels that others provide, which projects are built with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefetched: Vec<PrefetchedWheel>,
     /// How projects get the devel package's tree, where one of them wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devel: Option<DevelTree>,

@@ -28,6 +28,7 @@ mod git;
 mod kept;
 mod native;
 mod place;
+mod prefetch;
 mod process;
 mod project;
 mod repair;
@@ -182,10 +183,29 @@ fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
     tools::Tools::find(&settings.python)?.with_interpreters(wanted)
 }
 
+/// Brings the wheels of others that projects are built with into `dest`, where they are not yet. Gives what
+/// cannot be had: all of it, and then nothing new is put in place.
+///
+/// # Errors
+/// When nothing can be fetched at all.
+pub fn prefetch(
+    plan: &Plan,
+    settings: &Settings,
+    dest: &Path,
+    report: &(dyn Fn(Happened) + Sync),
+) -> Result<Vec<NotMade>, ProjectError> {
+    if plan.prefetched.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tools = tools(plan, settings)?;
+    let stage = Stage::open(dest)?;
+    prefetch::fill(plan, settings, &tools, &stage, report)
+}
+
 /// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
 /// caller to put in place, in spite of failures.
 ///
-/// The packages of artifacts have to be in `dest` already. Logs go to `dest`/logs.
+/// The packages of artifacts and the wheels of others have to be in `dest` already. Logs go to `dest`/logs.
 ///
 /// # Errors
 /// When nothing can be built at all. That something failed is part of the outcome.

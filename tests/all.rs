@@ -48,6 +48,7 @@ mod runtime;
 mod saved_catalog;
 mod schema;
 mod seams;
+mod shipped_commands;
 mod skips;
 mod sources_command;
 mod split_command;

@@ -45,6 +45,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
+    projects::prefetch(args, &manifest, &plan, &projects)?;
     // With --only there can be projects alone.
     let attestations = pool.install(|| attestations(args, request, &manifest, &catalog, &plan));
     let mut built = Vec::new();

@@ -27,6 +27,7 @@ mod listing;
 mod once;
 mod outline;
 mod package;
+mod prefetch;
 mod project;
 mod projects_check;
 mod promote;
@@ -160,7 +161,7 @@ fn packages_file(
     let stores = nodes.every("store", |node| store::rule(node, &context));
     let python = source_projects(&mut nodes, &context);
     nodes.finish();
-    let declared = named(faults, file, &["python-project", "native-project", "wheel"]);
+    let declared = named(faults, file, &["python-project", "native-project", "wheel", "prefetch"]);
     projects_check::check(&context, &python, &declared);
     check::circles(faults, &python.projects);
     if let Some(project) = &project {
@@ -205,6 +206,7 @@ fn source_projects<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Python {
         projects,
         wheels,
         splits,
+        prefetched: nodes.every("prefetch", prefetch::prefetch),
         checkouts: nodes.every("source", python::checkout),
         variables: nodes.every("variable", python::variable),
         every: nodes

@@ -17,6 +17,8 @@ pub struct Python {
     pub wheels: Vec<ReadyWheel>,
     /// Finished wheels that are split.
     pub splits: Vec<SplitRule>,
+    /// Wheels that others provide, for projects to be built with.
+    pub prefetched: Vec<Prefetch>,
     /// Where checkouts come from.
     pub checkouts: Vec<Checkout>,
     /// Values that have a name, by which settings use them.
@@ -37,9 +39,14 @@ pub struct EveryProject {
 impl Python {
     /// Where a project or a wheel is declared.
     pub fn place(&self, name: &PackageName) -> Option<&Place> {
-        let mut names =
-            self.projects.iter().map(|p| &p.name).chain(self.wheels.iter().map(|w| &w.name));
-        names.find(|other| other.value == *name).map(|name| &name.place)
+        self.names().find(|other| other.value == *name).map(|name| &name.place)
+    }
+
+    /// The names of projects, of wheels that are taken and of those that are prefetched.
+    pub fn names(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
+        let wheels = self.wheels.iter().map(|wheel| &wheel.name);
+        let prefetched = self.prefetched.iter().map(|prefetch| &prefetch.name);
+        self.projects.iter().map(|project| &project.name).chain(wheels).chain(prefetched)
     }
 
     /// A project by its name.
@@ -280,6 +287,46 @@ pub enum WheelSource {
     Files(Box<Spanned<Glob>>),
     /// An index, as the installer is configured: `NAME==VERSION`.
     Index(Spanned<Pin>),
+}
+
+/// `prefetch "NAME" path="GLOB" index="URL" requirement="NAME>=2"` or with `git="URL" branch="BRANCH"`.
+#[derive(Debug, Clone)]
+pub struct Prefetch {
+    /// The name of its distribution, as indexes compare it, and where it is declared.
+    pub name: Spanned<PackageName>,
+    /// Files below the root of all sources; where some match, they are taken.
+    pub path: Option<Spanned<Glob>>,
+    /// Where it comes from otherwise.
+    pub from: Option<PrefetchSource>,
+}
+
+/// Where the installer gets it.
+#[derive(Debug, Clone)]
+pub enum PrefetchSource {
+    /// From an index.
+    Index {
+        /// Which versions will do; of none, the newest.
+        requirement: Option<Spanned<Requirement>>,
+        /// The index; of none, those that the installer is set up for.
+        address: Option<Spanned<Setting>>,
+    },
+    /// A repository, of which it is built.
+    Git {
+        /// The address that git clones.
+        address: Spanned<Setting>,
+        /// A branch, a tag or a commit; of none, the default branch.
+        branch: Option<String>,
+    },
+}
+
+impl Prefetch {
+    /// What has places for variables.
+    pub fn settings(&self) -> Option<&Spanned<Setting>> {
+        match self.from.as_ref()? {
+            PrefetchSource::Index { address, .. } => address.as_ref(),
+            PrefetchSource::Git { address, .. } => Some(address),
+        }
+    }
 }
 
 /// A version of Python, as interpreters are called by it: `3.12`.

@@ -112,6 +112,25 @@ pub struct TakenWheel {
     pub rule: Arc<str>,
 }
 
+/// A wheel that others provide, which is there before anything is built.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PrefetchedWheel {
+    /// Its distribution, as indexes compare names (PEP 503).
+    pub name: PackageName,
+    /// Files below the root of all sources; where there are some, nothing is fetched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RelPath>,
+    /// What the installer is asked for (PEP 508): versions, or a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The index; of none, those that the installer is set up for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// Where it is declared: `packages.kdl:12`.
+    pub rule: Arc<str>,
+}
+
 /// How projects get the tree of the devel package that the same build makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -181,6 +200,24 @@ impl ProjectBuild {
             Some(format!("{kind}: {}", counted(count, "command")))
         }));
         given
+    }
+}
+
+impl PrefetchedWheel {
+    /// Whether it is built of a repository.
+    pub fn is_built(&self) -> bool {
+        self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
+    }
+
+    /// Where it comes from, as people read it.
+    pub fn origin(&self) -> String {
+        let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
+        let Some(requirement) = &self.requirement else { return files.join(", ") };
+        match &self.index {
+            Some(index) => format!("{requirement} of {index}"),
+            None if self.is_built() => requirement.clone(),
+            None => format!("{requirement} of the index"),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ fn plan() -> Plan {
         distributions,
         projects,
         wheels,
+        prefetched: Vec::new(),
         devel: None,
         dropped,
         unowned,

@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::manifest::{
-    self, Filling, Manifest, PackageKind, ReadyWheel, SourceProject, WheelSource, setting,
+    self, Filling, Manifest, PackageKind, Prefetch, PrefetchSource, ReadyWheel, SourceProject,
+    WheelSource, setting,
 };
 use crate::names::PackageName;
 use crate::plan::{
-    DevelTree, NativeBuild, ProjectBuild, Request, RunCommand, Sources, TakenWheel, Trial,
+    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, Sources,
+    TakenWheel, Trial,
 };
 use crate::source::{Code, Problem, Problems};
 use crate::target::Per;
 use crate::version::Version;
 
+mod prefetch;
 mod selection;
 mod variables;
 
@@ -23,6 +26,7 @@ mod variables;
 pub(super) struct Resolved {
     pub projects: Vec<ProjectBuild>,
     pub wheels: Vec<TakenWheel>,
+    pub prefetched: Vec<PrefetchedWheel>,
     pub devel: Option<DevelTree>,
     pub notes: Vec<String>,
     /// What is optional and not there, by reason.
@@ -64,6 +68,9 @@ pub(super) fn resolve(
                 build(&context, project, devel.is_some(), &mut resolved);
             }
         }
+    }
+    if let Some(sources) = &request.sources {
+        prefetch::resolve(&manifest.python.prefetched, sources, &variables, &mut resolved);
     }
     resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
     without_sources(request, &unread, &mut resolved);

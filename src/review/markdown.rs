@@ -131,8 +131,11 @@ fn projects(plan: &Plan, page: &mut Page) {
     let wheel = |w: &TakenWheel| {
         format!("| {} | {} | a finished wheel |", code(w.name.as_str()), code(&w.origin()))
     };
-    let rows: Vec<String> =
-        plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel)).collect();
+    let prefetched = plan.prefetched.iter().map(|w| {
+        format!("| {} | {} | a wheel of others |", code(w.name.as_str()), code(&w.origin()))
+    });
+    let projects = plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel));
+    let rows: Vec<String> = prefetched.chain(projects).collect();
     let head = "\n**Python projects, in the order in which they are built, and wheels**\n\n| distribution | from | built with |\n|:--|:--|:--|\n";
     let otherwise = (rows.len(), "Python projects and wheels");
     page.section(&Section {

@@ -91,8 +91,15 @@ fn projects(plan: &Plan, text: &mut String) {
         .projects
         .iter()
         .map(|p| p.name.as_str())
-        .chain(plan.wheels.iter().map(|w| w.name.as_str()));
+        .chain(plan.wheels.iter().map(|w| w.name.as_str()))
+        .chain(plan.prefetched.iter().map(|w| w.name.as_str()));
     let width = names.map(str::len).max().unwrap_or(0);
+    if !plan.prefetched.is_empty() {
+        text.push_str("\nwheels of others, which are fetched before anything is built:\n");
+    }
+    for wheel in &plan.prefetched {
+        let _ = writeln!(text, "  {:width$}  {}  {}", wheel.name, wheel.origin(), wheel.rule);
+    }
     if !plan.projects.is_empty() {
         text.push_str("\nprojects, in the order in which they are built:\n");
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 
 use super::kept::{Keeper, Product as KeptProduct};
-use super::place::{Failed, Place};
+use super::place::{Failed, Place, TAIL};
 use super::process::{Log, shown};
 use super::project::{self, Site};
 use super::tools::Tools;
@@ -23,9 +23,6 @@ use crate::archive::Stage;
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
 use crate::text::with_causes;
-
-/// How many of a log's last lines are shown of a failure.
-const TAIL: usize = 20;
 
 /// One thing to do.
 #[derive(Clone, Copy)]
@@ -94,7 +91,7 @@ impl<'a> Builder<'a> {
             work,
             items,
             devel: OnceLock::new(),
-            made: Mutex::default(),
+            made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             keeper,
             report,
         })

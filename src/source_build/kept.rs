@@ -51,16 +51,47 @@ impl Product {
         self.wheels.keys().map(put).collect()
     }
 
+    /// Wheels that were made of what a hash stands for.
+    pub fn of_wheels(key: String, wheels: &[PathBuf]) -> io::Result<Self> {
+        let hashed = |wheel: &PathBuf| {
+            let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok((name, regular::sha256(wheel)?))
+        };
+        let wheels = wheels.iter().map(hashed).collect::<io::Result<_>>()?;
+        Ok(Self { key, wheels, installed: None })
+    }
+
+    /// Reads one; what cannot be read was not left by us.
+    pub fn read(file: &Path) -> Option<Self> {
+        let text = regular::read_to_string(file, MOST).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Writes it.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        fs::write(file, text + "\n")
+    }
+
+    /// Whether it was made of what a hash stands for.
+    pub fn is_of(&self, key: &str) -> bool {
+        self.key == key
+    }
+
+    /// Whether its wheels are in a directory as they were left.
+    pub fn has_wheels_in(&self, directory: &Path) -> bool {
+        self.wheels.iter().all(|(name, sha256)| {
+            regular::sha256(directory.join(name)).is_ok_and(|found| found == *sha256)
+        })
+    }
+
     /// Whether all of it is there as it was left.
     fn is_there(&self, dest: &Path, prefix: &Path) -> bool {
-        let same = |(name, sha256): (&String, &String)| {
-            regular::sha256(dest.join("dist").join(name)).is_ok_and(|found| found == *sha256)
-        };
         let installed = self
             .installed
             .as_ref()
             .is_none_or(|hash| contents(prefix).is_ok_and(|found| found == *hash));
-        self.wheels.iter().all(same) && installed
+        self.has_wheels_in(&dest.join("dist")) && installed
     }
 }
 
@@ -74,6 +105,8 @@ pub struct Keeper<'a> {
     common: String,
     tools: Tools,
     kept: BTreeMap<PackageName, Product>,
+    /// Wheels that others provide.
+    prefetched: Made,
 }
 
 impl<'a> Keeper<'a> {
@@ -91,6 +124,7 @@ impl<'a> Keeper<'a> {
             common: String::new(),
             tools: tools.clone(),
             kept: BTreeMap::new(),
+            prefetched: wheelhouse::of_others(plan, dest)?,
         };
         let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
             return Ok(keeper);
@@ -115,17 +149,13 @@ impl<'a> Keeper<'a> {
         if before.into_iter().any(|before| !self.has(&before.name)) {
             return;
         }
-        let made = taken(self.plan, settings);
-        let Some(product) = self.read(&project.name) else { return };
-        let same = self.key(project, &made, dest).is_ok_and(|key| key == product.key);
+        let mut made = taken(self.plan, settings);
+        made.extend(self.prefetched.clone());
+        let Some(product) = Product::read(&self.file(&project.name)) else { return };
+        let same = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
         if same && product.is_there(dest, &self.directory.join(project.name.as_str())) {
             self.kept.insert(project.name.clone(), product);
         }
-    }
-
-    fn read(&self, name: &PackageName) -> Option<Product> {
-        let text = regular::read_to_string(self.file(name), MOST).ok()?;
-        serde_json::from_str(&text).ok()
     }
 
     fn file(&self, name: &PackageName) -> PathBuf {
@@ -159,18 +189,10 @@ impl<'a> Keeper<'a> {
     pub fn write(&self, project: &ProjectBuild, wheels: &[PathBuf], made: &Made) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let dest = self.directory.parent().unwrap_or(&self.directory);
-        let hashed = |wheel: &PathBuf| {
-            let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Ok((name, regular::sha256(wheel)?))
-        };
         let prefix = self.directory.join(project.name.as_str());
-        let product = Product {
-            key: self.key(project, made, dest)?,
-            wheels: wheels.iter().map(hashed).collect::<io::Result<_>>()?,
-            installed: project.native.as_ref().map(|_| contents(&prefix)).transpose()?,
-        };
-        let text = serde_json::to_string_pretty(&product).map_err(io::Error::other)?;
-        fs::write(self.file(&project.name), text + "\n")
+        let mut product = Product::of_wheels(self.key(project, made, dest)?, wheels)?;
+        product.installed = project.native.as_ref().map(|_| contents(&prefix)).transpose()?;
+        product.write(&self.file(&project.name))
     }
 
     /// Of what a project is made. `made` are wheels that are there apart from those in the destination.

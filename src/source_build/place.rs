@@ -19,6 +19,9 @@ pub const MAKING_ENVIRONMENT: &str = "making an environment";
 pub const INSTALLING: &str = "installing what it requires";
 pub const BUILDING: &str = "building its wheel";
 
+/// How many of a log's last lines are shown of a failure.
+pub const TAIL: usize = 20;
+
 /// Where something is made, and how programs run there.
 pub struct Place {
     /// A directory that nothing else is in.

@@ -243,6 +243,7 @@ impl Site<'_> {
             let file = place.directory.join(format!("{what}.txt"));
             self.hook(what, directory, python, settings, &file, place)?;
             let requirements = fs::read_to_string(&file)?;
+            let requirements = wheelhouse::without_addresses(&requirements, &self.offered);
             self.require(python, place, &requirements, what)?;
         }
         self.hook("wheel", directory, python, settings, out, place)

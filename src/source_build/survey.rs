@@ -48,10 +48,14 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
             sources.lacking.insert(name, lacking);
         }
     }
-    for wheel in &manifest.python.wheels {
-        if let WheelSource::Files(glob) = &wheel.from {
-            sources.wheels.insert(wheel.name.value.clone(), matching(root, glob)?);
-        }
+    let taken = manifest.python.wheels.iter().filter_map(|wheel| match &wheel.from {
+        WheelSource::Files(glob) => Some((&wheel.name, &**glob)),
+        WheelSource::Index(_) => None,
+    });
+    let prefetched = manifest.python.prefetched.iter();
+    let prefetched = prefetched.filter_map(|wheel| Some((&wheel.name, wheel.path.as_ref()?)));
+    for (name, glob) in taken.chain(prefetched) {
+        sources.wheels.insert(name.value.clone(), matching(root, glob)?);
     }
     Ok(sources)
 }

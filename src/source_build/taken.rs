@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use super::place::{Failed, Place, wheels_in};
 use super::tools::Tools;
+use crate::names::RelPath;
 use crate::plan::TakenWheel;
 use crate::regular;
 
@@ -20,7 +21,25 @@ pub fn bring(
 ) -> Result<Vec<PathBuf>, Failed> {
     let out = place.directory.join("out");
     fs::create_dir_all(&out)?;
-    for file in &wheel.files {
+    copy(&wheel.files, sources, &out, place)?;
+    if let Some(pin) = &wheel.index {
+        let fixed = ["download", "--no-deps", "--only-binary=:all:", "--dest"];
+        place.run(
+            "fetching it",
+            &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]),
+        )?;
+    }
+    wheels_in(&out, &wheel.name)
+}
+
+/// Copies files of the sources into a directory.
+pub fn copy(
+    files: &[RelPath],
+    sources: Option<&PathBuf>,
+    out: &Path,
+    place: &Place,
+) -> Result<(), Failed> {
+    for file in files {
         let from = sources
             .ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?
             .join(file.as_str());
@@ -30,12 +49,5 @@ pub fn bring(
             &mut fs::File::create_new(out.join(file.file_name()))?,
         )?;
     }
-    if let Some(pin) = &wheel.index {
-        let fixed = ["download", "--no-deps", "--only-binary=:all:", "--dest"];
-        place.run(
-            "fetching it",
-            &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]),
-        )?;
-    }
-    wheels_in(&out, &wheel.name)
+    Ok(())
 }

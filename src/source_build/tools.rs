@@ -173,16 +173,13 @@ impl Tools {
         python: &Path,
         options: impl IntoIterator<Item = OsString>,
     ) -> Vec<OsString> {
-        let mut command = vec![
-            self.python.clone().into_os_string(),
-            "-m".into(),
-            "pip".into(),
-            "--python".into(),
-            python.into(),
-        ];
-        command.push("install".into());
-        command.extend(options);
-        command
+        self.pip(python, [OsString::from("install")].into_iter().chain(options))
+    }
+
+    /// Runs pip for the environment of `python`.
+    pub fn pip(&self, python: &Path, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let given = [OsString::from("--python"), python.into()];
+        self.module("pip", &[], given.into_iter().chain(words))
     }
 
     /// Runs one of its modules.

@@ -10,8 +10,23 @@ use fs_err as fs;
 use super::variables::{address, append};
 use super::{Made, wheel_of};
 use crate::names::{DistName, PackageName};
-use crate::package::{WheelName, distribution_of};
+use crate::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
 use crate::plan::Plan;
+
+/// The directory below the destination with the wheels of others.
+pub const OTHERS: &str = "wheelhouse";
+
+/// The wheels of others that a plan wants, which are there before anything is built.
+pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
+    let wheels =
+        plan.prefetched.iter().map(|wheel| Ok((wheel.name.clone(), of_other(dest, &wheel.name)?)));
+    wheels.collect()
+}
+
+/// The wheels of another by this name.
+pub fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBuf>> {
+    in_directory(&dest.join(OTHERS), |file| wheel_of(file).is_some_and(|o| o == name.as_str()))
+}
 
 /// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
 pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
@@ -55,10 +70,7 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
 }
 
 /// The files of a directory that `fits` holds for, sorted by name; of none, nothing.
-pub(super) fn in_directory(
-    directory: &Path,
-    fits: impl Fn(&str) -> bool,
-) -> io::Result<Vec<PathBuf>> {
+pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
     }
@@ -72,7 +84,9 @@ pub(super) fn in_directory(
     Ok(files)
 }
 
-/// Lets pip find `files` in `place`, and take nothing else of the same names, whatever an index has.
+/// Lets pip and uv find `files` in `place`, and take nothing else of the same names, whatever an index has.
+///
+/// What one of them requires from an address is left to the installer: it would take no other.
 ///
 /// # Errors
 /// When `place` cannot be written.
@@ -81,23 +95,69 @@ pub fn offer(
     place: &Path,
     variables: &mut BTreeMap<String, OsString>,
 ) -> io::Result<()> {
-    let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for link in show(files, place, variables)? {
-        let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        by_name.entry(distribution_of(&name).unwrap_or_default()).or_default().push(link);
+    let elsewhere: BTreeSet<String> = files.iter().flat_map(|file| from_addresses(file)).collect();
+    let mut links = show(files, place, variables)?;
+    links.retain(|link| name_of(link).is_none_or(|name| !elsewhere.contains(&name)));
+    let file = place.with_extension("txt");
+    fs::write(&file, constraints(&links).join("\n") + "\n")?;
+    for name in ["PIP_CONSTRAINT", "UV_CONSTRAINT"] {
+        append(variables, name, &address(&file));
     }
-    // Of wheels for several Pythons pip knows which fits; that they are of this version is said.
-    let lines: Vec<String> = by_name
-        .iter()
-        .filter_map(|(name, files)| match files.as_slice() {
-            [file] => Some(format!("{name} @ {}", address(file))),
-            files => Some(format!("{name}=={}", one_version(files)?)),
-        })
-        .collect();
-    let constraints = place.with_extension("txt");
-    fs::write(&constraints, lines.join("\n") + "\n")?;
-    append(variables, "PIP_CONSTRAINT", &address(&constraints));
     Ok(())
+}
+
+/// Lines that let installers take these wheels and no others of the same names.
+pub fn constraints(files: &[PathBuf]) -> Vec<String> {
+    let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        by_name.entry(name_of(file).unwrap_or_default()).or_default().push(file.clone());
+    }
+    // Of wheels for several Pythons installers know which fits; that they are of this version is said. So it is
+    // of one with extras: pip 23 takes no extra of what is held to an address.
+    let lines = by_name.iter().filter_map(|(name, files)| match files.as_slice() {
+        [file] if !has_extras(file) => Some(format!("{name} @ {}", address(file))),
+        files => Some(format!("{name}=={}", one_version(files)?)),
+    });
+    lines.collect()
+}
+
+/// Requirements, one a line, where those of `files` take the place of addresses: they were brought to be taken.
+pub fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
+    let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
+    let line = |line: &str| {
+        let Ok(parsed) = line.parse::<Requirement>() else { return line.to_owned() };
+        if parsed.versions.is_some() || !names.contains(&parsed.name) {
+            return line.to_owned();
+        }
+        let marker = line.split_once(" ;").map_or("", |(_, marker)| marker);
+        let marker = if marker.is_empty() { String::new() } else { format!(" ;{marker}") };
+        let extras = parsed.extras.join(",");
+        let extras = if extras.is_empty() { extras } else { format!("[{extras}]") };
+        format!("{}{extras}{marker}", parsed.name)
+    };
+    requirements.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// What a wheel says of itself. Of what cannot be read, installers tell.
+fn metadata(file: &Path) -> Option<Metadata> {
+    let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
+    let text = is_wheel.then(|| Wheel::open(file).ok()?.info("METADATA").ok()).flatten()?;
+    Some(Metadata::parse(&text))
+}
+
+fn has_extras(file: &Path) -> bool {
+    metadata(file).is_some_and(|metadata| metadata.first("Provides-Extra").is_some())
+}
+
+/// The distributions that a wheel requires from addresses.
+fn from_addresses(file: &Path) -> Vec<String> {
+    let Some(metadata) = metadata(file) else { return Vec::new() };
+    let required = metadata.requirements().flatten().filter(|r| r.versions.is_none());
+    required.map(|requirement| requirement.name).collect()
+}
+
+fn name_of(file: &Path) -> Option<String> {
+    distribution_of(&file.file_name()?.to_string_lossy())
 }
 
 /// The version of wheels, if all are of the same.
@@ -127,6 +187,7 @@ pub fn show(
         links.push(link);
     }
     append(variables, "PIP_FIND_LINKS", &address(place));
+    variables.insert("UV_FIND_LINKS".to_owned(), address(place).into());
     Ok(links)
 }
 
@@ -139,6 +200,17 @@ mod tests {
         let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"]
             .map(|file| distribution_of(file).unwrap_or_default());
         assert_eq!(names, ["a-b-c", "a-b", ""]);
+    }
+
+    #[test]
+    fn a_wheel_that_is_there_takes_the_place_of_an_address() {
+        let files = ["/h/tool-1.0-py3-none-any.whl"].map(PathBuf::from);
+        let given = "numpy>=2\nTool[gpu]@git+https://example.org/tool ; python_version >= '3'\n\
+                     other @ https://example.org/other.whl\n";
+        assert_eq!(
+            without_addresses(given, &files),
+            "numpy>=2\ntool[gpu] ; python_version >= '3'\nother @ https://example.org/other.whl\n"
+        );
     }
 
     #[test]

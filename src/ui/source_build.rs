@@ -65,6 +65,37 @@ pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
     text
 }
 
+/// Why a wheel of others is not there; `place` is where it is declared, `waiting` what would be built with it.
+pub fn missing(
+    not_made: &NotMade,
+    place: Option<&Place>,
+    waiting: &[&str],
+    dest: &Path,
+) -> Problem {
+    let name = &not_made.name;
+    let message = format!("the wheel `{name}` cannot be had, and nothing is built without it");
+    let problem = Problem::error(Code::ProjectFailed, message);
+    let Why::Failed { reason, log, tail } = &not_made.why else { return problem };
+    let label = format!("{reason}; {} would be built with it", waiting.join(", "));
+    let problem = match place {
+        Some(place) => problem.label(place, label),
+        None => problem,
+    };
+    match log {
+        Some(log) => problem.help(ending(log, tail, dest)),
+        None => problem,
+    }
+}
+
+/// Where a log is, and how it ends.
+fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
+    format!(
+        "all that was written is in {}, which ends with\n{}",
+        dest.join(log.as_str()).display(),
+        tail.join("\n")
+    )
+}
+
 /// Why something was not made; `place` is where it is declared.
 pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Problem {
     let name = &not_made.name;
@@ -75,13 +106,7 @@ pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Proble
             None,
         ),
         Why::Failed { reason, log, tail } => {
-            let log = log.as_ref().map(|log| {
-                format!(
-                    "all that was written is in {}, which ends with\n{}",
-                    dest.join(log.as_str()).display(),
-                    tail.join("\n")
-                )
-            });
+            let log = log.as_ref().map(|log| ending(log, tail, dest));
             let message = match not_made.trial {
                 None => format!("`{name}` could not be built"),
                 Some(TrialKind::Tests) => format!("a test of `{name}` failed"),

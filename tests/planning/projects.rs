@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rockpack::names::PackageName;
-use rockpack::plan::{Plan, Sources};
+use rockpack::plan::{Plan, PrefetchedWheel, Sources};
 use rockpack::review::{markdown_text, summary_text};
 
 use super::support::{Case, devel, package, runtime};
@@ -196,4 +196,46 @@ fn only_chooses_among_projects_and_packages() {
         "nobody asked for it: {:?}",
         plan.notes
     );
+}
+
+#[test]
+fn wheels_of_others_come_from_files_an_index_or_a_repository() {
+    let case = |index: &'static str| {
+        let more = r#"
+variable "index" "https://example.org/simple"
+prefetch "of-files" path="wheels/*.whl" index="{index}"
+prefetch "of-index" path="wheels/*.whl" index="{index}" requirement="of-index>=2"
+prefetch "of-own-index" requirement="of-own-index[all]>=2"
+prefetch "of-git" git="https://example.org/of-git" branch="v2"
+prefetch "of-none" path="none/*.whl" index="{index}"
+prefetch "unused" path="none/*.whl"
+native-project "graph" { source "graph"; run "true"; after "of-files" "of-index"; }
+python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of-none"; }
+"#;
+        let packages = [runtime("core", "artifact \"base\" \"lib\""), more.to_owned()];
+        Case::new(&packages, "base_lib_generic lib/libx.so.1 so libx.so.1").asking(move |request| {
+            let projects = ["graph", "user"].map(|text| (name(text), 0)).into();
+            let file = "wheels/of_files-1-py3-none-any.whl".parse().unwrap();
+            let wheels = BTreeMap::from([(name("of-files"), vec![file])]);
+            request.sources = Some(Sources { projects, wheels, ..Sources::default() });
+            request.variables = vec![("index".to_owned(), index.to_owned())];
+        })
+    };
+    let plan = case("https://example.org/other").plan();
+    let origins: Vec<String> = plan.prefetched.iter().map(PrefetchedWheel::origin).collect();
+    assert_eq!(
+        origins,
+        [
+            "wheels/of_files-1-py3-none-any.whl",
+            "of-index>=2 of https://example.org/other",
+            "of-own-index[all]>=2 of the index",
+            "of-git @ git+https://example.org/of-git@v2",
+            "of-none of https://example.org/other",
+        ]
+    );
+    assert!(plan.projects[1].after.contains(&name("of-files")), "by way of another project");
+    let problems = case("").problems();
+    let missing = |text: &str| problems.iter().any(|problem| problem.contains(text));
+    assert!(missing("there is no wheel `of-none` to build projects with"), "{problems:?}");
+    assert_eq!(problems.len(), 1, "with versions, pip's own indexes are asked: {problems:?}");
 }

@@ -7,6 +7,11 @@ and three Python projects on top. Each library has a function and a CMake packag
 
 from pathlib import Path
 
+from scenes import decoy
+
+# What the nodes have of others.
+OTHERS = ("numba_hip", "amd_cupy", "amd_hipmm", "amd_hipdf")
+
 NATIVE = '''cmake_minimum_required(VERSION 3.18)
 project({name} VERSION 1.2.3 LANGUAGES C)
 {find}
@@ -106,7 +111,10 @@ def checkouts(sources):
     native(graph, "hipgraph", HIPGRAPH, "rocgraph")
     bindings(graph / "python/pylibhipgraph", "pylibhipgraph")
     # It imports the project before it while it is built.
-    bindings(graph / "python/hipgraph", "hipgraph", ', "amd-pylibhipgraph"', 'dependencies = ["amd-pylibhipgraph"]')
+    requires = ', "amd-pylibhipgraph", "amd-cupy", "amd-hipmm", "numba-hip[rocm-6-4-0]@git+https://example.invalid/numba-hip.git"'
+    bindings(graph / "python/hipgraph", "hipgraph", requires, 'dependencies = ["amd-pylibhipgraph"]')
+    for name in OTHERS:
+        decoy(sources / "wheels", name, "13.1")
     # As upstream lays it out: the package's directory has another name, and VERSION is a link.
     nx = graph / "python/nx-hipgraph"
     write(nx, {

@@ -36,6 +36,27 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     source_build::check(plan, settings).map_err(|e| not_built(&e))
 }
 
+/// Brings the wheels of others that projects are built with; all that cannot be had is told.
+pub fn prefetch(
+    args: &BuildArgs,
+    manifest: &Manifest,
+    plan: &Plan,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let missing = source_build::prefetch(plan, settings, &args.dest_dir, &|happened| {
+        ui::source_build::tell_of(&happened);
+    });
+    let mut problems = Problems::new();
+    for wheel in missing.map_err(|e| not_built(&e))? {
+        let waiting = plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
+        let waiting: Vec<String> = waiting.map(|p| format!("`{}`", p.name)).collect();
+        let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
+        let place = manifest.python.place(&wheel.name);
+        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.dest_dir));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
 /// Says which projects are left out though there are sources: nobody looks for what is not there.
 pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");

@@ -10,15 +10,10 @@ mod places;
 
 /// What only the declarations together can get wrong. `packages` are the names that packages have.
 pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String, Place)]) {
-    let Python { projects, wheels, splits, .. } = python;
+    let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
     let mut named: Vec<&Spanned<PackageName>> = Vec::new();
-    let mut places: Vec<&Spanned<PackageName>> = projects
-        .iter()
-        .map(|p| &p.name)
-        .chain(wheels.iter().map(|w| &w.name))
-        .chain(splits.iter().map(|s| &s.name))
-        .collect();
+    let mut places: Vec<&Spanned<PackageName>> = python.names().collect();
     places.sort_by_key(|name| name.place.line());
     for name in places {
         let first = packages().find(|(other, _)| *other == name.as_str()).map(|(_, place)| place);

@@ -134,6 +134,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     python::PROJECT,
     python::NATIVE,
     python::WHEEL,
+    python::PREFETCH,
     python::CHECKOUT,
     python::VARIABLE,
     python::EVERY,

@@ -80,7 +80,7 @@ impl<'a> Resolver<'a> {
                 compression::otherwise(self.manifest, self.request, distribution);
         }
         let version = self.targets.version.clone();
-        let source_build::Resolved { projects, wheels, devel, .. } = python;
+        let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
             mode: self.targets.mode,
@@ -89,6 +89,7 @@ impl<'a> Resolver<'a> {
             distributions,
             projects,
             wheels,
+            prefetched,
             devel,
             dropped,
             unowned,

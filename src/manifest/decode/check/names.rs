@@ -36,9 +36,7 @@ pub(in super::super) fn colliding(
                 problems.extend(clash("import package", &module, first, owner));
             }
         }
-        for name in
-            python.projects.iter().map(|p| &p.name).chain(python.wheels.iter().map(|w| &w.name))
-        {
+        for name in python.names() {
             if let Some(owner) = names.get(name.as_str()) {
                 problems.push(taken(name, *owner));
             }

@@ -2,7 +2,7 @@
 
 use crate::manifest::decode::Context;
 use crate::manifest::reader::listed;
-use crate::manifest::{Filling, Python, Setting, SourceProject};
+use crate::manifest::{Filling, Prefetch, Python, Setting, SourceProject};
 use crate::names::PackageName;
 use crate::source::{Code, Place, Problem, Spanned, nearest};
 
@@ -14,6 +14,8 @@ enum Owner<'p> {
     /// What every project is given.
     Every,
     Project(&'p SourceProject),
+    /// Where a wheel is fetched from, before anything is built.
+    Prefetch,
     /// What is run beside installed wheels; for documentation, `true`.
     Trial(bool),
 }
@@ -25,6 +27,9 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     }
     for (_, value) in &python.every.environment {
         setting(context, python, Owner::Every, value);
+    }
+    for value in python.prefetched.iter().filter_map(Prefetch::settings) {
+        setting(context, python, Owner::Prefetch, value);
     }
     for project in &python.projects {
         for value in project.settings() {
@@ -60,6 +65,8 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
         | (Filling::Devel, Owner::Trial(_))
         | (Filling::Variable(_), Owner::Variable) => false,
         (Filling::Variable(name), _) => python.variables.iter().any(|(v, _)| v.as_str() == name),
+        (Filling::Isas, _) => true,
+        (_, Owner::Prefetch) => false,
         _ => true,
     }
 }
@@ -72,7 +79,7 @@ fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
     let own = own.filter(|_| !matches!(owner, Owner::Variable));
     let before = match owner {
         Owner::Project(project) => native_before(python, project),
-        Owner::Variable | Owner::Every | Owner::Trial(_) => Vec::new(),
+        Owner::Variable | Owner::Every | Owner::Prefetch | Owner::Trial(_) => Vec::new(),
     };
     let mut words: Vec<String> = fixed.chain(own).collect();
     words.dedup();

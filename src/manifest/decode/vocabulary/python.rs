@@ -44,6 +44,23 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
 .example(r#"wheel "example-tools" path="wheels/example_tools-*.whl""#);
 
 /// At the top of the packages' file.
+pub const PREFETCH: NodeSpec = NodeSpec::new(
+    "prefetch",
+    Arity::Any,
+    r#"prefetch "NAME" path="GLOB" index="URL" requirement="REQUIREMENT" git="URL" branch="BRANCH""#,
+    "Brings a wheel that others provide into DEST/wheelhouse, before anything is built, if a project that is built names it in `after`. There it comes before every index, and it is not published. Of several that cannot be had, all are told.",
+)
+.with(&[
+    argument("NAME", "Its distribution, in an index's normal form (PEP 503)."),
+    optional("path", "Files below the directory of `--sources`; where there are some, they are taken and nothing is fetched."),
+    optional("index", "The address of the index that it is fetched from, and of no other, with {NAME} for a `variable`. An empty one counts as absent; without it, pip's own indexes are asked."),
+    optional("requirement", "Which versions will do, as pip takes it (PEP 508); without it, the newest."),
+    optional("git", "The repository that it is built of, in place of an index, with {NAME} for a `variable`."),
+    optional("branch", "A branch, a tag or a commit of the repository; without it, the default branch."),
+])
+.example(r#"prefetch "example-tools" path="wheels/example_tools-*.whl" requirement="example-tools>=2""#);
+
+/// At the top of the packages' file.
 pub const NATIVE: NodeSpec = NodeSpec::new(
     "native-project",
     Arity::Any,
@@ -167,7 +184,7 @@ const AFTER: NodeSpec = NodeSpec::new(
         r#"after "NAME" "NAME""#,
         "Builds it after these projects. Their wheels are installed where it or its build requires them.",
     )
-    .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project` or a `wheel`. Packages of artifacts always come first.")])
+    .with(&[part(ArgKind::OneOrMore, "NAME", "Another `python-project`, a `wheel` or a `prefetch`. Packages of artifacts always come first.")])
     .example(r#"after "example-runtime""#);
 
 const RUN: NodeSpec = NodeSpec::new(

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Wheels of others: from files, an index on loopback and a repository; before all indexes, and all told when they are missing."""
+
+import contextlib
+import http.server
+import shutil
+import threading
+
+from fetch import ensure_uv, machine
+from process import PATH, run
+from scenes import decoy
+
+PROJECT = '''[build-system]
+requires = ["setuptools>=61", "example-one", "example-two", "example-three[fast]@git+https://example.invalid/three.git"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "example-user"
+dynamic = ["version"]
+dependencies = ["example-one"]
+'''
+SETUP = '''import example_one, example_two, example_three, setuptools
+setuptools.setup(version="1", py_modules=["example_user"])
+open("example_user.py", "w").write(f"saw = {[m.version for m in (example_one, example_two, example_three)]}")
+'''
+THREE = '''[project]
+name = "example-three"
+version = "3.0"
+[project.optional-dependencies]
+fast = []
+[tool.setuptools]
+py-modules = ["example_three"]
+'''
+NODES = '''
+prefetch "example-one" path="house/example_one-*.whl"
+prefetch "example-two" index="{index}" requirement="example-two<5"
+prefetch "example-three" git="file://{three}" branch="stable"
+python-project "example-user" {{
+    source "user"
+    after "example-one" "example-two" "example-three"
+}}
+'''
+
+
+class Index:
+    """An index on loopback, of the wheels in a directory; it remembers what was asked for."""
+
+    def __init__(self, directory):
+        self.directory, self.asked = directory, []
+
+    def __enter__(self):
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            """Lists the wheels of a project, and sends them."""
+
+            def do_GET(self):
+                index.asked.append(self.path)
+                body = index.answer(self.path.strip("/").split("/"))
+                self.send_response(404 if body is None else 200)
+                self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.wfile.write(body or b"")
+
+            do_HEAD = do_GET
+
+            def log_message(self, *_):
+                """Say nothing."""
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.server.server_port}/simple"
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, words):
+        """Return the body for a path, or None."""
+        if words[0] == "files":
+            file = self.directory / words[-1]
+            return file.read_bytes() if file.is_file() else None
+        found = sorted(self.directory.glob(words[-1].replace("-", "_") + "-*.whl"))
+        return "".join(f'<a href="/files/{file.name}">{file.name}</a>\n' for file in found).encode() if found else None
+
+
+def versions(name, directory, *numbers):
+    """Write wheels of these versions, which say what they are."""
+    for number in numbers:
+        decoy(directory, name, number, f'version = "{number}"\n')
+
+
+def repository(place):
+    """Make a git repository with example-three, on a branch of its own."""
+    place.mkdir(parents=True)
+    (place / "pyproject.toml").write_text(THREE, encoding="utf-8")
+    (place / "example_three.py").write_text('version = "3.0"\n', encoding="utf-8")
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "--quiet", "--initial-branch", "stable"], ["add", "."], ["commit", "--quiet", "-m", "three"]):
+        done = run([*git, *words], place)
+        if done.status:
+            raise RuntimeError(done.problem)
+
+
+def all_of_them(scene):
+    """Prefetch, build with what came, and do without."""
+    if not shutil.which("git", path=PATH):
+        scene.report.note("wheels of others are not tested: there is no git")
+        return
+    root = scene.work / "prefetch sources"
+    project = root / "user"
+    project.mkdir(parents=True)
+    (project / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (project / "setup.py").write_text(SETUP, encoding="utf-8")
+    (project / "example_user.py").write_text("", encoding="utf-8")
+    versions("example_one", root / "house", "1.0")
+    three = scene.work / "three"
+    repository(three)
+    served, higher = scene.work / "served", scene.work / "higher"
+    versions("example_two", served, "2.0", "2.1", "5.0")
+    for name in ("example_one", "example_two", "example_three"):
+        versions(name, higher, "99.0")
+    with Index(served) as given, Index(higher) as other:
+        text = NODES.format(index=given.address, three=three)
+        # The other index is there for all of pip's doings.
+        env = {"PIP_EXTRA_INDEX_URL": other.address}
+        dest = scene.work / "prefetched"
+        fetched(scene, dest, text, root, env, other)
+        again(scene, dest, text, root, env, given)
+        installers(scene, dest, other)
+        missing(scene, root, given, three, env)
+
+
+def build(scene, dest, text, sources, env, *options):
+    """Build the project that uses them."""
+    return scene.build(dest, text, "--only", "example-user", *options, sources=sources, env=env)
+
+
+def fetched(scene, dest, text, sources, env, other):
+    """They are there before anything is built, and are what the project is built with."""
+    done = build(scene, dest, text, sources, env)
+    scene.check("a project is built with wheels of others", done.problem)
+    found = sorted(path.name for path in (dest / "wheelhouse").glob("*.whl"))
+    expected = [f"example_{name}-py3-none-any.whl" for name in ("one-1.0", "three-3.0", "two-2.1")]
+    scene.check("they come from files, an index and a repository", None if found == expected else f"{found}")
+    lines = done.err.splitlines()
+    order = [lines.index(line) for line in lines if line.startswith("example-") and line.endswith(": started")]
+    first = [lines[number] for number in order][-1:]
+    scene.check("and before anything is built", None if first == ["example-user: started"] and len(order) == 4 else f"{done.err}")
+    asked = [path for path in other.asked if "example-two" in path and path.startswith("/files")]
+    scene.check("from no index but the one that is named", f"{asked}" if asked else None)
+    log = (dest / "logs/example-user.log").read_text(encoding="utf-8")
+    told = [line for line in log.splitlines() if line.startswith("Successfully installed") and "example" in line]
+    fine = any("example-one-1.0 example-three-3.0 example-two-2.1" in line for line in told)
+    scene.check("the project sees them, and no higher versions of an index", None if fine else f"{told}: {log[-800:]}")
+    published = sorted(path.name for path in (dest / "dist").glob("*.whl"))
+    scene.check("they are not published", None if published == ["example_user-1-py3-none-any.whl"] else f"{published}")
+
+
+def again(scene, dest, text, sources, env, index):
+    """What is there is not fetched again, and what somebody changed is."""
+    index.asked.clear()
+    done = build(scene, dest, text, sources, env)
+    kept = [name for name in ("one", "two", "three") if f"example-{name}: as it was" in done.err]
+    scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {done.err}")
+    scene.check("nor built", None if "example-user: as it was" in done.err else done.err)
+    wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
+    wheel.write_bytes(b"damaged")
+    done = build(scene, dest, text, sources, env)
+    fine = done.status == 0 and "example-two: started" in done.err and "example-one: as it was" in done.err
+    scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else done.err)
+    versions("example_one", sources / "house", "1.1")
+    (sources / "house/example_one-1.0-py3-none-any.whl").unlink()
+    done = build(scene, dest, text, sources, env)
+    fine = done.status == 0 and "example-one: started" in done.err and "example-user: started" in done.err
+    names = [path.name for path in (dest / "wheelhouse").glob("example_one*")]
+    scene.check("another file takes its place, and the project is built anew", None if fine and names == ["example_one-1.1-py3-none-any.whl"] else f"{names} {done.err}")
+
+
+def installers(scene, dest, other):
+    """With the wheelhouse's constraints, pip and uv take its wheels, in whatever order they look."""
+    house, uv = dest / "wheelhouse", ensure_uv(scene.work)
+    links = ["--find-links", str(house)]
+    wanted = ["example-user", "example-two", "example-three[fast]"]
+    orders = {"first": ["--index-url", other.address, "--find-links", str(dest / "dist"), *links],
+              "last": ["--find-links", str(dest / "dist"), *links, "--index-url", other.address]}
+    for installer in ("pip", "uv"):
+        for order, words in orders.items():
+            venv = scene.work / f"{installer} {order}"
+            run([scene.python, "-m", "venv", venv], scene.work)
+            program = [venv / "bin/pip", "install", "--no-cache-dir"]
+            if installer == "uv":
+                program = [uv, "pip", "install", "--no-cache", "--python", venv / "bin/python"]
+            done = run([*program, *words, "--constraint", house / "constraints.txt", *wanted], scene.work, {"HOME": str(scene.work)})
+            code = "import example_one, example_two, example_three; print(example_one.version, example_two.version, example_three.version)"
+            seen = run([venv / "bin/python", "-c", code], scene.work)
+            fine = done.status == 0 and seen.out.strip() == "1.1 2.1 3.0"
+            scene.check(f"{installer} takes the wheelhouse's wheels, with an index that has higher ones {order}", None if fine else f"{seen.out} {done.ending}: {done.err}")
+
+
+def missing(scene, sources, index, three, env):
+    """All that cannot be had is told before anything is built."""
+    text = NODES.format(index=index.address, three=three) + f'''
+prefetch "example-four" index="{index.address}"
+prefetch "example-five" git="file://{scene.work}/no-such-repository"
+python-project "example-more" {{
+    source "user"
+    after "example-four" "example-five"
+}}
+'''
+    dest = scene.work / "nothing"
+    done = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
+    told = [f"the wheel `example-{name}` cannot be had" for name in ("four", "five")]
+    absent = [words for words in [*told, "`example-more` would be built with it"] if words not in done.err]
+    scene.check("all that is missing is told at once", None if done.status == 1 and not absent else f"{absent}: {done.ending}: {done.err}")
+    begun = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
+    left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
+    scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
+    nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
+    done = build(scene, scene.work / "nowhere", nowhere, sources, env)
+    fine = done.status == 1 and "there is no wheel `example-one`" in done.err and not (scene.work / "nowhere/wheelhouse").exists()
+    scene.check("a path without a file is told before anything is fetched", None if fine else f"{done.ending}: {done.err}")

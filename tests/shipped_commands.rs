@@ -1,0 +1,92 @@
+//! Commands of the shipped packages.kdl, run where what they need is imitated.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rockpack::manifest::{Filling, Manifest, setting};
+use rockpack::source::Source;
+use tempfile::TempDir;
+
+use crate::skips::has;
+
+/// As LLVM's: it prints a line for each kind of option that it is asked for.
+const CONFIG: &str = r#"#!/bin/sh
+root=$(dirname "$0") kind=shared
+[ -e "$root/works" ] || { echo "a library is missing" >&2; exit 127; }
+for word; do case $word in
+    --version) echo 22.1 ;;
+    --link-static) kind=static ;;
+    --cxxflags) echo "-DKIND=$kind" ;;
+    --ldflags) echo "-L/$kind" ;;
+    --system-libs) echo -lz ;;
+    --libs) echo -lLLVM ;;
+    --libfiles) echo "$root/libone.a"; echo "$root/libtwo.a" ;;
+esac; done
+"#;
+
+/// It writes down what it would link.
+const MAKEFILE: &str = "\
+STATIC_LIBS ?= shared.so
+librocmllvm.so: $(STATIC_LIBS)
+\tprintf '%s\\n' $(notdir $^) $(LDFLAGS) > $@
+shared.so:
+\ttouch $@
+";
+
+/// The command of rocm-llvm-python that makes its library, with `devel` in its place.
+fn command(devel: &Path) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| Source::new(name, fs_err::read_to_string(root.join(name)).unwrap());
+    let manifest = Manifest::decode(&read("packages.kdl"), &read("families.kdl")).unwrap();
+    let project = manifest.python.project(&"rocm-llvm-python".parse().unwrap()).unwrap();
+    let is_it = |words: &&Vec<String>| words.iter().any(|word| word.contains("llvm-config"));
+    let filled = |filling: &Filling| {
+        (*filling == Filling::Devel).then(|| devel.to_str().unwrap().to_owned())
+    };
+    let words = project.run.iter().map(|run| {
+        run.words.iter().map(|word| setting::fill(word.as_str(), filled)).collect::<Vec<_>>()
+    });
+    words.collect::<Vec<_>>().iter().find(is_it).unwrap().clone()
+}
+
+fn run(place: &Path) -> Output {
+    let words = command(place);
+    Command::new(&words[0]).args(&words[1..]).current_dir(place).output().unwrap()
+}
+
+#[test]
+fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
+    if !has("make", "how rocm-llvm-python makes its library") {
+        return;
+    }
+    let place = TempDir::new().unwrap();
+    let bin = place.path().join("llvm/bin");
+    let config = bin.join("llvm-config");
+    fs_err::create_dir_all(&bin).unwrap();
+    fs_err::create_dir(place.path().join("src")).unwrap();
+    fs_err::write(place.path().join("src/Makefile"), MAKEFILE).unwrap();
+    fs_err::write(&config, CONFIG).unwrap();
+    fs_err::set_permissions(&config, PermissionsExt::from_mode(0o755)).unwrap();
+    let library = place.path().join("src/librocmllvm.so");
+    let broken = run(place.path());
+    assert_eq!(broken.status.code(), Some(127), "what LLVM's own program says is the reason");
+    assert!(!library.exists());
+    fs_err::write(bin.join("works"), "").unwrap();
+    let linked = || {
+        let done = run(place.path());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let text = fs_err::read_to_string(&library).unwrap();
+        fs_err::remove_file(&library).unwrap();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    fs_err::write(bin.join("libone.a"), "").unwrap();
+    let rpath = "-Wl,-rpath,$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib";
+    assert_eq!(
+        linked(),
+        ["shared.so", "-DKIND=shared", "-L/shared", "-lz", "-lLLVM", rpath],
+        "an archive is missing"
+    );
+    fs_err::write(bin.join("libtwo.a"), "").unwrap();
+    assert_eq!(linked(), ["libone.a", "libtwo.a", "-DKIND=static", "-L/static", "-lz"]);
+}
