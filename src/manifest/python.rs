@@ -46,7 +46,9 @@ impl Python {
     pub fn names(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let wheels = self.wheels.iter().map(|wheel| &wheel.name);
         let prefetched = self.prefetched.iter().map(|prefetch| &prefetch.name);
-        self.projects.iter().map(|project| &project.name).chain(wheels).chain(prefetched)
+        let splits = self.splits.iter().map(|split| &split.name);
+        let projects = self.projects.iter().map(|project| &project.name);
+        projects.chain(wheels).chain(splits).chain(prefetched)
     }
 
     /// A project by its name.
