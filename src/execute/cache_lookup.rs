@@ -76,12 +76,6 @@ impl CacheLookup<'_> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
-    /// What is known of a block that has this hash.
-    pub fn known_block(self, whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
-        let fingerprint = fingerprint_of_block(whole, offset, len);
-        Known { fingerprint, content: Some(content), remembered: false }
-    }
-
     /// The hash of a block, if its files are known.
     pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
         self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
@@ -114,6 +108,12 @@ impl CacheLookup<'_> {
         }
         Some(entry).filter(|entry| self.0.check(entry))
     }
+}
+
+/// What is known of a block that has this hash.
+pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
+    let fingerprint = fingerprint_of_block(whole, offset, len);
+    Known { fingerprint, content: Some(content), remembered: false }
 }
 
 /// Stands for the `len` bytes of `whole` that begin at `offset`.

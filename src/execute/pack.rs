@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::awaited::Awaited;
 use super::buffers::Buffers;
 use super::bytes::Bytes;
-use super::cache_lookup::{CacheLookup, Known};
+use super::cache_lookup::{CacheLookup, Known, known_block};
 use super::packing::Packing;
 use super::timings::{Kind, Recorder, Subject};
 use crate::archive::checksum::Checksum;
@@ -296,8 +296,8 @@ impl<'a> Packer<'a> {
 
     fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
         let entry = block.entry;
-        if let (Some(lookup), Some((content, stream))) = (self.lookup, block.came()) {
-            let news = lookup.known_block(entry.bytes, block.offset, block.len, content);
+        if let Some((content, stream)) = block.came() {
+            let news = known_block(entry.bytes, block.offset, block.len, content);
             if let Some(made) = self.kept_xz(block, &stream)? {
                 return Ok(Body::Xz { made, news: Some(news), kept: true });
             }

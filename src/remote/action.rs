@@ -152,7 +152,10 @@ mod tests {
             assert_ne!(one, other);
         }
         // Machines find each other's entries by this: it changes only together with the salt.
-        assert_eq!(one.sha256.to_string(), "DIGEST");
+        assert_eq!(
+            one.sha256.to_string(),
+            "05053c7c5ad53a8b1a68be11ca26fd528d6ba18c81522df575d988882b57dd44"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bringing streams while packages are made.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
         cpu: Semaphore::new(shared.options.threads.max(1)),
         cheap_hits: AtomicU64::new(0),
         cheap_misses: AtomicU64::new(0),
+        asking: AtomicUsize::new(0),
     };
     std::thread::scope(|scope| {
         let download = &download;
@@ -48,15 +49,14 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
         let busy = || hands.iter().any(|hand| !hand.is_finished());
         while !over.load(Ordering::Relaxed) && busy() {
             download.decide();
-            if download.pace.silence() > SILENCE {
+            if download.is_silent(SILENCE) {
                 break;
             }
             std::thread::sleep(TICK);
         }
-        let silence = download.pace.silence();
-        if busy() && silence > PATIENCE {
-            let why = format!("it did not answer for {:.1} s", silence.as_secs_f32());
-            shared.breaker.turn_off(why);
+        if download.is_silent(PATIENCE) {
+            let silence = download.pace.silence().as_secs_f32();
+            shared.breaker.turn_off(format!("it did not answer for {silence:.1} s"));
         }
         shared.stop.send_replace(true);
     });
@@ -75,6 +75,8 @@ struct Download<'b> {
     cpu: Semaphore,
     cheap_hits: AtomicU64,
     cheap_misses: AtomicU64,
+    /// How many wait for the server.
+    asking: AtomicUsize,
 }
 
 /// What nobody has asked for yet, in the order in which threads come to it.
@@ -126,7 +128,7 @@ impl<'b> Download<'b> {
 
     /// One of those who ask.
     fn hand(&self, number: usize) {
-        let Some(client) = self.shared.client() else { return self.over_for_all() };
+        let Some(client) = self.ask(|| self.shared.client()) else { return self.over_for_all() };
         while !self.over.load(Ordering::Relaxed) {
             if self.shared.breaker.off().is_some() {
                 return self.over_for_all();
@@ -165,6 +167,21 @@ impl<'b> Download<'b> {
         }
     }
 
+    /// Whether the server was asked, and nothing came for so long.
+    fn is_silent(&self, time: Duration) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
+    }
+
+    /// Does what the server has to do with.
+    fn ask<T>(&self, question: impl FnOnce() -> T) -> T {
+        if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.pace.stirred();
+        }
+        let answer = question();
+        self.asking.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+
     /// Does what takes a core's time, when one is free.
     fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
         // It is never closed.
@@ -187,7 +204,7 @@ impl<'b> Download<'b> {
             return Ok(Came::Here);
         }
         let action = Action::of(&recipe, &shared.options.silo).digest();
-        let entry = shared.runtime.block_on(client.entry(action))?;
+        let entry = self.ask(|| shared.runtime.block_on(client.entry(action)))?;
         self.pace.stirred();
         let Some(stream) = action::stream(&entry, &recipe, form) else { return Ok(Came::Wrong) };
         if !awaited.is_open() {
@@ -196,7 +213,7 @@ impl<'b> Download<'b> {
         }
         let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::TooLate) };
         let progress = |_| self.pace.stirred();
-        shared.runtime.block_on(client.fetch(stream, &room, progress))?;
+        self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress)))?;
         if !awaited.is_open() {
             self.remember(&recipe);
             return Ok(Came::TooLate);

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::secret::Secret;
 
 /// How long a helper may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How much it may say.
 const MOST: u64 = 1 << 20;
 

@@ -80,7 +80,7 @@ impl Pace {
         }
         let done = self.done.load(Ordering::Relaxed);
         if now < u64::try_from(ENOUGH.as_millis()).unwrap_or(u64::MAX) || done == 0 {
-            return now < patience && is_dear(size, effort);
+            return now < 2 * patience && is_dear(size, effort);
         }
         // Milliseconds: its content at the rate of all before it, against its packing by all threads.
         let comes = u128::from(size) * u128::from(now) / u128::from(done);
@@ -115,6 +115,8 @@ mod tests {
         assert!(pays(&pace, 100, 6) && pays(&pace, 1100, 6), "before anything is known");
         assert!(!pays(&pace, 100, 1), "what is quickly packed is not waited for");
         assert!(!pays(&pace, 1300, 6));
+        pace.last.store(1100, Ordering::Relaxed);
+        assert!(pays(&pace, 2200, 6) && !pays(&pace, 2400, 6), "the first takes long to come");
         pace.done.store(10_000 * MB, Ordering::Relaxed);
         pace.last.store(5000, Ordering::Relaxed);
         assert!(pays(&pace, 6000, 60) && !pays(&pace, 6300, 60), "a stall");
