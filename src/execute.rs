@@ -27,6 +27,7 @@ mod cache_lookup;
 mod cache_recorder;
 mod dedup;
 mod estimate;
+mod expectation;
 mod output;
 mod pack;
 mod packing;
@@ -301,7 +302,7 @@ impl<'b> Build<'b> {
         let Some(lookup) = self.lookup else { return };
         let Some(source) = lookup.0.source() else { return };
         for entry in wheels.iter_mut().flatten() {
-            awaited::expect(entry, lookup, source);
+            expectation::expect(entry, lookup, source);
         }
     }
 

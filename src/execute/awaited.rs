@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use sha2::Digest as _;
 
 use super::bytes::Bytes;
-use super::cache_lookup::CacheLookup;
-use super::pack::Entry;
+use super::cache_lookup::{CacheLookup, settings};
 use super::packing::Packing;
-use crate::cache::{self, Content, Form, Source};
+use crate::cache::{self, Content, Form};
 
 /// How much is read at once to take a hash.
 const PIECE: usize = 1 << 20;
@@ -35,7 +34,30 @@ pub(super) struct Awaited<'a> {
     held: AtomicU64,
 }
 
-impl Awaited<'_> {
+impl<'a> Awaited<'a> {
+    /// `len` bytes from `offset` on, which are packed so unless they come.
+    pub fn new(
+        bytes: &'a Bytes,
+        (offset, len): (u64, u64),
+        (packing, form): (Packing<'_>, Form),
+        lookup: CacheLookup<'a>,
+        content: Option<Content>,
+    ) -> Self {
+        Self {
+            bytes,
+            offset,
+            len,
+            settings: settings(packing),
+            form,
+            effort: packing.effort(len),
+            lookup,
+            content: content.map_or_else(OnceLock::new, OnceLock::from),
+            outcome: OnceLock::new(),
+            since: Instant::now(),
+            held: AtomicU64::new(0),
+        }
+    }
+
     /// Whether threads do not begin with it now.
     pub fn is_held(&self) -> bool {
         self.outcome.get().is_none()
@@ -114,43 +136,4 @@ impl cache::Awaited for Awaited<'_> {
     fn arrive(&self, entry: cache::Entry) -> bool {
         self.outcome.set(Some(entry)).is_ok()
     }
-}
-
-/// Takes note of what `source` may bring of an entry.
-pub(super) fn expect<'a>(entry: &mut Entry<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
-    let (form, step) = match entry.packing {
-        Packing::Deflate(_) => (Form::Deflate, entry.bytes.len().max(1)),
-        Packing::Xz(preset) => (Form::XzBlock, preset.block() as u64),
-        Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => return,
-    };
-    let (packing, total) = (entry.packing, entry.bytes.len());
-    let effort = |len| packing.effort(len);
-    let wanted = (0..total.div_ceil(step)).all(|block| {
-        let len = (total - block * step).min(step);
-        form == Form::XzBlock || source.wants(len, effort(len))
-    });
-    if !wanted {
-        return;
-    }
-    let known = entry.known.content.filter(|_| form == Form::Deflate);
-    entry.awaited = (0..total.div_ceil(step))
-        .map(|block| {
-            let (offset, len) = (block * step, (total - block * step).min(step));
-            let awaited = Awaited {
-                bytes: entry.bytes,
-                offset,
-                len,
-                settings: super::cache_lookup::settings(packing),
-                form,
-                effort: effort(len),
-                lookup,
-                content: known.map_or_else(OnceLock::new, OnceLock::from),
-                outcome: OnceLock::new(),
-                since: Instant::now(),
-                held: AtomicU64::new(0),
-            };
-            cache::Awaited::hold(&awaited, source.patience(len, awaited.effort));
-            awaited
-        })
-        .collect();
 }

@@ -84,7 +84,7 @@ impl Client {
         };
         let ask = || {
             let (request, mut storage) = (self.request(message.clone()), self.storage());
-            let answer = async move {
+            async move {
                 let response = storage.batch_read_blobs(request).await?.into_inner();
                 let [answer] = <[_; 1]>::try_from(response.responses)
                     .map_err(|_| Status::data_loss("another number of blobs than asked for"))?;
@@ -93,8 +93,7 @@ impl Client {
                     Code::Ok => Ok(tonic::Response::new(answer.data)),
                     code => Err(Status::new(code, answer.status.unwrap_or_default().message)),
                 }
-            };
-            answer
+            }
         };
         self.call(ask).await
     }
@@ -245,6 +244,7 @@ impl Client {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn local(error: std::io::Error) -> Failure {
     Failure::Refused(format!("on this machine: {error}"))
 }

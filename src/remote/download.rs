@@ -117,10 +117,11 @@ impl<'b> Download<'b> {
         }
         let (hits, misses) = (&self.cheap_hits, &self.cheap_misses);
         let hopeless = misses.load(Ordering::Relaxed) > SAMPLE + hits.load(Ordering::Relaxed);
-        while hand < CHEAP_HANDS && !hopeless {
-            let next = queue.cheap.pop_back()?;
-            if next.is_open() {
-                return Some(next);
+        if hand < CHEAP_HANDS && !hopeless {
+            while let Some(next) = queue.cheap.pop_back() {
+                if next.is_open() {
+                    return Some(next);
+                }
             }
         }
         None
@@ -142,7 +143,7 @@ impl<'b> Download<'b> {
                 Err(Failure::Over) => {}
                 Ok(_) | Err(_) => self.pace.done(awaited.size()),
             }
-            self.count(awaited, came);
+            self.count(awaited, &came);
         }
     }
 
@@ -150,7 +151,7 @@ impl<'b> Download<'b> {
         self.all.iter().for_each(|awaited| awaited.give_up());
     }
 
-    fn count(&self, awaited: &dyn Awaited, came: Result<Came, Failure>) {
+    fn count(&self, awaited: &dyn Awaited, came: &Result<Came, Failure>) {
         let counts = &self.shared.counts;
         let cheap = !is_dear(awaited.size(), awaited.effort());
         match came {
@@ -218,7 +219,7 @@ impl<'b> Download<'b> {
             self.remember(&recipe);
             return Ok(Came::TooLate);
         }
-        self.take(awaited, form, &recipe, &room)
+        Ok(self.take(awaited, form, &recipe, &room))
     }
 
     fn take(
@@ -227,16 +228,16 @@ impl<'b> Download<'b> {
         form: Form,
         recipe: &Recipe,
         room: &crate::cache::Room<'_>,
-    ) -> Result<Came, Failure> {
+    ) -> Came {
         let Ok(entry) = self.compute(|| self.shared.cache.import(recipe, form, room)) else {
-            return Ok(Came::Wrong);
+            return Came::Wrong;
         };
         if !awaited.arrive(entry) {
             self.remember(recipe);
-            return Ok(Came::TooLate);
+            return Came::TooLate;
         }
         Counts::add(&self.shared.counts.hit_bytes, entry.packed_len);
-        Ok(Came::InTime)
+        Came::InTime
     }
 
     /// The server has it: there is no need to send it.
