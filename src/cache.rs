@@ -28,10 +28,12 @@ use fs_err::File;
 
 use crate::cleanup::Registration;
 
+mod awaited;
 mod directory;
 mod entry;
 mod error;
 mod finish;
+mod import;
 mod key;
 mod local;
 mod merge;
@@ -39,6 +41,8 @@ mod offer;
 mod own;
 mod prune;
 mod read;
+mod recipe;
+mod shared;
 mod stats;
 mod store;
 mod summary;
@@ -48,15 +52,20 @@ mod tests;
 mod writer;
 
 use directory::{Directory, NotLoaded};
+use import::Imports;
 use key::ByHash;
 use table::{Broken, Row};
 
+pub use awaited::{Awaited, Form, Source};
 pub use entry::Entry;
 pub use error::CacheError;
+pub use import::Room;
 pub use key::{Content, Fingerprint, Fingerprinter, Key};
 pub use offer::{Archive, Claims, Offer, Stretch};
 pub use prune::Pruned;
 pub use read::{Damage, PackedBytes};
+pub use recipe::Recipe;
+pub use shared::Shared;
 pub use stats::Stats;
 pub use store::Store;
 pub use summary::Summary;
@@ -118,6 +127,8 @@ pub struct Cache {
     /// Segments that could not be read and may be fine.
     unreadable: Vec<io::Error>,
     counts: Counts,
+    /// What came from elsewhere since it was opened.
+    imports: Imports,
     /// Keeps temporary files from staying when the process is told to end.
     _registration: Option<Registration>,
 }
@@ -165,6 +176,7 @@ impl Cache {
             broken: Vec::new(),
             unreadable: Vec::new(),
             counts: Counts::default(),
+            imports: Imports::default(),
             _registration: None,
         };
         // The segment used last comes last and wins: what was packed anew is newer than what was damaged.
@@ -254,13 +266,18 @@ impl Cache {
 
     /// The stream of this key. Its bytes have to be compared with their checksum before they are
     /// used or while they are copied: see [`Store::check`] and [`Cache::reject`].
-    pub fn find(&self, key: &Key) -> Option<&Entry> {
+    pub fn find(&self, key: &Key) -> Option<Entry> {
         let slot = self
             .keys
             .get(key)
             .map(|slot| &self.slots[*slot])
             .filter(|slot| !slot.damaged.load(Ordering::Relaxed));
         let Some(Slot { entry, segment, found, .. }) = slot else {
+            if let Some(entry) = self.imports.find(key) {
+                self.counts.hits.fetch_add(1, Ordering::Relaxed);
+                self.counts.hit_bytes.fetch_add(entry.packed_len, Ordering::Relaxed);
+                return Some(entry);
+            }
             self.counts.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
@@ -271,13 +288,16 @@ impl Cache {
         if found.fetch_add(1, Ordering::Relaxed) == 0 {
             segment.used.fetch_add(entry.packed_len, Ordering::Relaxed);
         }
-        Some(entry)
+        Some(*entry)
     }
 
     /// Says that a stream is not what it should be: it is not found again, counts as a miss, and
     /// goes when the build ends.
     pub fn reject(&self, entry: &Entry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
+            if self.imports.reject(entry) {
+                self.counts.damaged.fetch_add(1, Ordering::Relaxed);
+            }
             return;
         };
         if slot.damaged.swap(true, Ordering::Relaxed) {
@@ -288,6 +308,13 @@ impl Cache {
         self.counts.hits.fetch_sub(found, Ordering::Relaxed);
         self.counts.hit_bytes.fetch_sub(found * entry.packed_len, Ordering::Relaxed);
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
+    }
+
+    /// Whether there is a stream of this key. Nothing is counted.
+    pub fn has(&self, key: &Key) -> bool {
+        let slot = self.keys.get(key).map(|slot| &self.slots[*slot]);
+        slot.is_some_and(|slot| !slot.damaged.load(Ordering::Relaxed))
+            || self.imports.find(key).is_some()
     }
 
     /// What an archive that is written offers to be kept; one for each.

@@ -3,8 +3,10 @@
 //! Bytes stream from the artifacts into the archives. The same plan gives the same bytes for
 //! any number of threads: work is cut into blocks by size alone, and put together in order.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::archive::{Stage, StageError};
@@ -18,12 +20,14 @@ use crate::provenance::{self, Inputs, Package};
 use crate::recorded::{Combined, Recorded};
 use crate::regular;
 
+mod awaited;
 mod buffers;
 mod bytes;
 mod cache_lookup;
 mod cache_recorder;
 mod dedup;
 mod estimate;
+mod expectation;
 mod output;
 mod pack;
 mod packing;
@@ -244,7 +248,7 @@ struct Build<'a> {
     lookup: Option<CacheLookup<'a>>,
 }
 
-impl Build<'_> {
+impl<'b> Build<'b> {
     /// Writes all outputs; what was made of them, in the plan's order, and what they offer the cache.
     fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
@@ -293,6 +297,30 @@ impl Build<'_> {
         Ok(Built { size, sha256, took, ..built })
     }
 
+    /// Takes note of what may come from other machines.
+    fn expect<'e>(self, wheels: &mut [Vec<pack::Entry<'e>>])
+    where
+        'b: 'e,
+    {
+        let Some(lookup) = self.lookup else { return };
+        let Some(source) = lookup.0.source() else { return };
+        for entry in wheels.iter_mut().flatten() {
+            expectation::expect(entry, lookup, source);
+        }
+    }
+
+    /// Brings it while wheels are packed, in the order in which threads come to them.
+    fn bring(self, wheels: &[Vec<pack::Entry<'_>>], over: &AtomicBool) {
+        let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
+        let mut wheels: Vec<&[pack::Entry<'_>]> = wheels.iter().map(Vec::as_slice).collect();
+        wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::of(entries)));
+        let awaited = wheels.into_iter().flatten().flat_map(|entry| &entry.awaited);
+        let awaited: Vec<_> = awaited.map(|it| it as &dyn cache::Awaited).collect();
+        if !awaited.is_empty() {
+            source.bring(&awaited, over);
+        }
+    }
+
     /// All wheels at once, each in its queue.
     fn wheels(
         self,
@@ -313,7 +341,8 @@ impl Build<'_> {
                 .entries(distribution, built.path.as_str(), self.lookup)
                 .map_err(|e| failed(&built.path, &e))
         });
-        let (entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
+        let (mut entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
+        self.expect(&mut entries);
         let (writeback, requests) = writeback::pair();
         let (mut outputs, mut trails) = (Vec::new(), Vec::new());
         for (output, ((_, distribution, built), contents)) in
@@ -339,8 +368,11 @@ impl Build<'_> {
         }
         drop(writeback);
         let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
+        let over = AtomicBool::new(false);
         let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
             let settled = scope.spawn(|| requests.serve());
+            scope.spawn(|| self.bring(&entries, &over));
+            let _ends = Ends(&over);
             let queues = entries.iter().zip(&mut outputs).zip(trails);
             let queues = queues
                 .map(|((entries, output), running_hash)| {
@@ -362,6 +394,15 @@ impl Build<'_> {
             .collect();
         let indexes = wanted.iter().map(|(index, ..)| *index);
         Ok((indexes.zip(built).collect(), offers))
+    }
+}
+
+/// Says that it is over when it is dropped, however that comes about.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -20,6 +20,11 @@ pub mod cache;
 pub mod manifest;
 mod memory;
 mod near;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(not(feature = "remote"))]
+#[path = "inputs/remoteless.rs"]
+mod remote;
 
 pub use near::near;
 

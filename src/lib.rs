@@ -14,6 +14,7 @@
 //! * [`plan`] compiles both into one [`plan::Plan`]. It is pure: it reads no file, no clock.
 //! * [`execute`] carries a plan out, in parallel, and makes exactly what it says.
 //! * [`cache`] keeps packed members, so that what has not changed is not packed again.
+//! * `remote`, a feature, has the cache of other machines behind it.
 //! * [`provenance`] says what came about: checksums, and a statement to be signed.
 //! * [`recorded`] reads both back: what of a destination earlier builds made.
 //! * [`assemble`] unites what several builds made of one plan.
@@ -62,6 +63,8 @@ mod python_literal;
 pub mod recorded;
 pub mod regular;
 pub mod release;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod resolve;
 pub mod retag;
 pub mod review;

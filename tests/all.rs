@@ -44,6 +44,8 @@ mod problem_codes;
 mod promote_command;
 mod publishing;
 mod read_errors;
+#[cfg(feature = "remote")]
+mod remote_cache;
 mod runtime;
 mod saved_catalog;
 mod schema;

@@ -48,6 +48,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["archive", "binary", "cache", "catalog", "event", "plan", "provenance", "recorded"],
     ),
     ("audit", &["binary", "package", "policy"]),
+    ("remote", &["archive", "cache"]),
     ("retag", &["archive", "package"]),
     ("promote", &["archive", "manifest", "package", "provenance", "recorded", "release"]),
     ("split", &["archive", "device_code", "manifest", "package", "provenance", "recorded"]),

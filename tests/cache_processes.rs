@@ -41,9 +41,9 @@ fn build(
     let (mut offer, mut bytes) = (cache.offer(), Vec::new());
     for data in numbers.map(content) {
         if let Some(entry) = cache.find(&key(&data)) {
-            assert!(cache.check(entry), "nobody damages anything here");
+            assert!(cache.check(&entry), "nobody damages anything here");
             let mut found = vec![0; data.len()];
-            cache.read_exact_at(entry, 0, &mut found).unwrap();
+            cache.read_exact_at(&entry, 0, &mut found).unwrap();
             assert!(found == data && entry.digest == Digest::of(&data));
         } else {
             let digest = Digest::of(&data);

@@ -73,6 +73,11 @@ impl Cache {
     ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut budget = self.limit;
+        // They are in use: before what was packed in the same build.
+        if let Some(came) = self.imports.take() {
+            budget = budget.saturating_sub(came.table.length);
+            sealed.push(came);
+        }
         for Archive { path, offer: Offer { rows, memos: more, .. } } in archives {
             memos.extend(more);
             match self.adopt(&path, &rows, budget) {

@@ -15,7 +15,7 @@ impl Store for Cache {
     }
 
     fn find(&self, key: &Key) -> Option<Entry> {
-        self.find(key).copied()
+        self.find(key)
     }
 
     fn reject(&self, entry: &Entry) {

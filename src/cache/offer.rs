@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::key::{Content, Fingerprint, Key};
+use super::recipe::Recipe;
 use super::table::Row;
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::Method;
@@ -16,7 +17,7 @@ pub struct Claims(Arc<Mutex<HashSet<Key>>>);
 impl Claims {
     /// What one more archive offers: nothing so far.
     pub fn offer(&self) -> Offer {
-        Offer { claims: self.clone(), rows: Vec::new(), memos: Vec::new() }
+        Offer { claims: self.clone(), rows: Vec::new(), recipes: Vec::new(), memos: Vec::new() }
     }
 
     /// Whether nobody had offered the stream of this key.
@@ -33,6 +34,8 @@ impl Claims {
 pub struct Offer {
     claims: Claims,
     pub(super) rows: Vec<Row>,
+    /// How to make the streams, with the places of their rows.
+    recipes: Vec<(usize, Recipe)>,
     pub(super) memos: Vec<(Fingerprint, Content)>,
 }
 
@@ -58,6 +61,13 @@ pub struct Archive {
     pub offer: Offer,
 }
 
+impl Row {
+    fn stretch(&self) -> Stretch {
+        let Self { packed_len: len, packed_crc: crc, method, offset, .. } = *self;
+        Stretch { offset, len, crc, method }
+    }
+}
+
 impl Offer {
     /// Offers the stream of `key`, which is `content` packed, unless another archive of this build
     /// does. A stored one has to be as long as its content.
@@ -76,16 +86,28 @@ impl Offer {
         }
     }
 
+    /// Offers the stream that `recipe` makes, as [`Offer::stream`] does, and says how it was made: other machines
+    /// can find it by that.
+    pub fn made(&mut self, recipe: Recipe, content: &Digest, packed: Stretch) {
+        let rows = self.rows.len();
+        self.stream(recipe.key(), content, packed);
+        if self.rows.len() > rows {
+            self.recipes.push((rows, recipe));
+        }
+    }
+
+    /// The streams of [`Offer::made`]: how each was made, and where its packed bytes lie in the archive.
+    pub fn recipes(&self) -> impl Iterator<Item = (&Recipe, Stretch)> {
+        self.recipes.iter().map(|(row, recipe)| (recipe, self.rows[*row].stretch()))
+    }
+
     /// Remembers what the files of a fingerprint come to, so that the next build need not read them.
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
     }
     /// The streams: key, content, and where the packed bytes lie in the archive.
     pub fn streams(&self) -> impl Iterator<Item = (&Key, &Digest, Stretch)> {
-        self.rows.iter().map(|row| {
-            let Row { packed_len: len, packed_crc: crc, method, offset, .. } = *row;
-            (&row.key, &row.digest, Stretch { offset, len, crc, method })
-        })
+        self.rows.iter().map(|row| (&row.key, &row.digest, row.stretch()))
     }
 
     /// What the files of fingerprints come to.

@@ -46,8 +46,10 @@ impl Cache {
     /// The file that has the packed bytes, and where they begin in it: for copying them without
     /// seeing them. The file stays readable when it is removed.
     pub fn file_of(&self, entry: &Entry) -> (&File, u64) {
-        let slot = &self.slots[entry.slot];
-        (&self.segments[slot.segment].file, slot.offset)
+        match self.slots.get(entry.slot) {
+            Some(slot) => (&self.segments[slot.segment].file, slot.offset),
+            None => self.imports.place(entry),
+        }
     }
 
     /// The packed bytes from the first to the last.
@@ -64,7 +66,7 @@ impl Cache {
     pub fn verify(&self, entry: &Entry) -> Result<(), Damage> {
         let (crc, content) = match entry.method {
             Method::Store => self.digest_stored(entry)?,
-            Method::Deflate => self.digest_deflated(entry)?,
+            Method::Deflate => digest_deflated(self.packed(entry), entry.digest.size)?,
         };
         match content {
             _ if crc != entry.packed_crc => Err(Damage::Packed),
@@ -81,23 +83,33 @@ impl Cache {
         let digest = hasher.finish();
         Ok((digest.crc, Some(digest)))
     }
+}
 
-    /// The CRC-32 of all packed bytes, and the digest of the content if it is one deflate stream.
-    fn digest_deflated(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
-        let mut source =
-            Observed { inner: self.packed(entry), crc: Checksum::default(), failed: None };
-        let mut hasher = Hasher::default();
-        let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
-        let inflated = each_piece(&mut decoder, &mut vec![0; PIECE], |piece| hasher.update(piece));
-        let whole = inflated.is_ok() && decoder.total_in() == entry.packed_len;
-        drop(decoder);
-        // What the decoder did not get to counts for the checksum.
-        let rest = each_piece(&mut source, &mut vec![0; PIECE], |_| ());
-        match source.failed.take().or(rest.err()) {
-            Some(error) => Err(Damage::Read(error)),
-            None => Ok((source.crc.value(), whole.then(|| hasher.finish()))),
-        }
+/// The CRC-32 of all packed bytes, and the digest of the content if they are one deflate stream, of no more
+/// than `most` bytes.
+pub(super) fn digest_deflated(
+    packed: PackedBytes<'_>,
+    most: u64,
+) -> Result<(u32, Option<Digest>), Damage> {
+    let packed_len = packed.left;
+    let mut source = Observed { inner: packed, crc: Checksum::default(), failed: None };
+    let mut hasher = Hasher::default();
+    let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
+    // One byte more than there should be is enough to tell.
+    let bounded = (&mut decoder).take(most.saturating_add(1));
+    let inflated = each_piece(bounded, &mut vec![0; PIECE], |piece| hasher.update(piece));
+    let whole = inflated.is_ok() && is_at_end(&mut decoder) && decoder.total_in() == packed_len;
+    drop(decoder);
+    // What the decoder did not get to counts for the checksum.
+    let rest = each_piece(&mut source, &mut vec![0; PIECE], |_| ());
+    match source.failed.take().or(rest.err()) {
+        Some(error) => Err(Damage::Read(error)),
+        None => Ok((source.crc.value(), whole.then(|| hasher.finish()))),
     }
+}
+
+fn is_at_end(source: &mut impl Read) -> bool {
+    matches!(source.read(&mut [0]), Ok(0))
 }
 
 /// Reads all there is in pieces of at most the buffer's size.
@@ -126,7 +138,7 @@ pub struct PackedBytes<'a> {
 
 impl<'a> PackedBytes<'a> {
     /// Those of a file from `offset` on.
-    pub(super) fn new(file: &'a File, offset: u64, length: u64) -> Self {
+    pub fn new(file: &'a File, offset: u64, length: u64) -> Self {
         Self { file, offset, left: length }
     }
 

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt::Debug;
 use std::io;
 
+use super::awaited::Source;
 use super::entry::Entry;
 use super::key::{Content, Fingerprint, Key};
 use super::offer::{Archive, Offer};
@@ -22,7 +23,7 @@ thread_local! {
 ///
 /// A build finds streams by their key, reads what it finds, and offers what it packed. None of it is a
 /// reason to stop a build: what a store cannot do is a miss, and in the end a warning of the [`Summary`].
-pub trait Store: Debug + Sync {
+pub trait Store: Debug + Send + Sync {
     /// What the files of this fingerprint and their edit come to, if that was seen before.
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
@@ -52,6 +53,11 @@ pub trait Store: Debug + Sync {
             self.reject(entry);
         }
         whole
+    }
+
+    /// Where streams come from that the store does not have yet; none by itself.
+    fn source(&self) -> Option<&dyn Source> {
+        None
     }
 
     /// What an archive that is written offers to be kept; one for each.

@@ -1,6 +1,7 @@
 //! What a cache did for a build.
 
 use super::error::CacheError;
+use super::shared::Shared;
 
 /// What a cache did for a build.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Summary {
     pub pruned: usize,
     /// How many bytes the cache takes now; none when another process is tidying it up.
     pub bytes: Option<u64>,
+    /// What a cache on other machines did, where one was asked.
+    pub shared: Option<Shared>,
     /// What could not be done. None of it concerns what was built.
     pub warnings: Vec<CacheError>,
 }

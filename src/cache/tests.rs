@@ -82,7 +82,7 @@ fn unpacked(cache: &Cache, data: &[u8]) -> Option<()> {
     }
     let entry = cache.find(&content_key(data)).filter(|entry| cache.check(entry))?;
     let mut packed = vec![0; usize::try_from(entry.packed_len).unwrap()];
-    cache.read_exact_at(entry, 0, &mut packed).unwrap();
+    cache.read_exact_at(&entry, 0, &mut packed).unwrap();
     let bytes = match entry.method {
         Method::Store => packed,
         Method::Deflate => {
@@ -398,7 +398,7 @@ fn a_damaged_stream_goes_and_those_beside_it_stay() {
     bytes[0] ^= 1;
     fs::write(&file, bytes).unwrap();
     let cache = open(&dir, DEFAULT_LIMIT);
-    let damaged = *cache.find(&content_key(&all[0])).unwrap();
+    let damaged = cache.find(&content_key(&all[0])).unwrap();
     assert!(matches!(cache.verify(&damaged), Err(Damage::Packed)));
     assert!(!cache.check(&damaged) && cache.find(&content_key(&all[0])).is_none());
     cache.reject(&damaged);
@@ -453,10 +453,10 @@ fn reading_stays_inside_the_stream() {
     let cache = open(&dir, DEFAULT_LIMIT);
     let entry = cache.find(&content_key(&all[0])).unwrap();
     let mut two = [0; 2];
-    cache.read_exact_at(entry, entry.packed_len - 2, &mut two).unwrap();
+    cache.read_exact_at(&entry, entry.packed_len - 2, &mut two).unwrap();
     for offset in [entry.packed_len - 1, entry.packed_len, u64::MAX] {
         assert_eq!(
-            cache.read_exact_at(entry, offset, &mut two).unwrap_err().kind(),
+            cache.read_exact_at(&entry, offset, &mut two).unwrap_err().kind(),
             io::ErrorKind::UnexpectedEof
         );
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueHint};
 use rockpack::provenance::{BuilderId, BuilderIdError};
 
-use super::{ArtifactArgs, CacheArgs, SetArgs};
+use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -109,6 +109,9 @@ pub struct BuildArgs {
 
     #[command(flatten)]
     pub cache: CacheArgs,
+
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 
     /// Bytes of files in memory at a time, such as 256MB [default: an eighth of the machine's]
     #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]

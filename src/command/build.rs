@@ -50,10 +50,10 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let attestations = pool.install(|| attestations(args, request, &manifest, &catalog, &plan));
     let mut built = Vec::new();
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
+        let settings = settings(args, memory, pool.current_num_threads())?;
         let reporter = ui::Progress::new();
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
-            let settings = settings(args, memory);
             execute::execute(
                 &plan,
                 &attestations,
@@ -92,8 +92,9 @@ fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
 }
 
 /// How the packages are built.
-fn settings(args: &BuildArgs, memory: u64) -> Settings {
-    Settings { memory, spans: args.timings.is_some(), cache: inputs::cache::store(&args.cache) }
+fn settings(args: &BuildArgs, memory: u64, jobs: usize) -> Result<Settings, Problem> {
+    let cache = inputs::cache::store(&args.cache, &args.remote, jobs)?;
+    Ok(Settings { memory, spans: args.timings.is_some(), cache })
 }
 
 /// Says what was made of artifacts, and where the time went.
@@ -103,6 +104,9 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure>
         .iter()
         .flat_map(|summary| &summary.warnings)
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
+    if let Some(shared) = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref()) {
+        inputs::cache::warn_shared(shared);
+    }
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings)
             .map_err(|e| environment(format!("cannot write the timings: {e}")))?;

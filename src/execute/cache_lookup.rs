@@ -7,7 +7,7 @@ use super::packing::Packing;
 use crate::archive::checksum::Sha256;
 use crate::archive::deflate::{BLOCK, ENCODER};
 use crate::archive::tarball::XZ_ENCODER;
-use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Store};
+use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
 
 /// What a packed stream may have beside its content: headers, and what deflate adds to bytes that do not shrink.
 const SLACK: u64 = 64 << 10;
@@ -76,6 +76,11 @@ impl CacheLookup<'_> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
+    /// The hash of a block, if its files are known.
+    pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
+        self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
+    }
+
     fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
         self.0.content_of(&fingerprint?)
     }
@@ -105,6 +110,12 @@ impl CacheLookup<'_> {
     }
 }
 
+/// What is known of a block that has this hash.
+pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
+    let fingerprint = fingerprint_of_block(whole, offset, len);
+    Known { fingerprint, content: Some(content), remembered: false }
+}
+
 /// Stands for the `len` bytes of `whole` that begin at `offset`.
 fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
     let mut fingerprint = Fingerprinter::new();
@@ -115,12 +126,17 @@ fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Finger
 }
 
 /// The key of what packing a content makes.
-pub(super) fn key(content: Content, packing: Packing<'_>) -> Key {
+fn key(content: Content, packing: Packing<'_>) -> Key {
     Key::new(content, &settings(packing))
 }
 
+/// What packing a content of `size` bytes is.
+pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recipe {
+    Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
+}
+
 /// Everything that decides about the packed bytes, besides the content.
-fn settings(packing: Packing<'_>) -> String {
+pub(super) fn settings(packing: Packing<'_>) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
         Packing::Deflate(level) => {

@@ -1,6 +1,6 @@
 //! Telling the cache what was packed, and where it lies.
 
-use super::cache_lookup::{Known, key};
+use super::cache_lookup::{Known, recipe};
 use super::pack::Entry;
 use super::packing::Packing;
 use crate::archive::checksum::{Checksum, Digest};
@@ -56,7 +56,8 @@ impl CacheRecorder {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
             let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };
-            offer.stream(key(Content(digest.sha256), entry.asked), digest, packed);
+            let recipe = recipe(Content(digest.sha256), digest.size, entry.asked);
+            offer.made(recipe, digest, packed);
         }
         self.remember(&entry.known, Content(digest.sha256));
     }
@@ -64,11 +65,11 @@ impl CacheRecorder {
     /// A block of an xz archive, `made` at this offset unless the cache has it.
     pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing<'_>, news: &Known) {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
-        if let Some((XzBlock { bytes, .. }, offset)) = made {
-            let digest = Digest::of(bytes);
+        if let Some((block, offset)) = made {
+            let digest = Digest::of(&block.bytes);
             let packed =
                 Stretch { offset, len: digest.size, crc: digest.crc, method: Method::Store };
-            offer.stream(key(content, packing), &digest, packed);
+            offer.made(recipe(content, block.content_len(), packing), &digest, packed);
         }
         self.remember(news, content);
     }

@@ -4,9 +4,10 @@ use std::io;
 
 use sha2::{Digest as _, Sha256};
 
+use super::awaited::Awaited;
 use super::buffers::Buffers;
 use super::bytes::Bytes;
-use super::cache_lookup::{CacheLookup, Known};
+use super::cache_lookup::{CacheLookup, Known, known_block};
 use super::packing::Packing;
 use super::timings::{Kind, Recorder, Subject};
 use crate::archive::checksum::Checksum;
@@ -23,11 +24,14 @@ pub(super) struct Entry<'a> {
     pub wheel: &'a str,
     pub executable: bool,
     pub bytes: &'a Bytes,
+    /// How they are packed unless a stream comes: see [`Entry::packing`].
     pub packing: Packing<'a>,
     /// How they were meant to be packed, which is what they are kept under.
     pub asked: Packing<'a>,
     /// What is known of them.
     pub known: Known,
+    /// What may come from elsewhere before they are packed: one stream, or one for each block of xz.
+    pub awaited: Vec<Awaited<'a>>,
 }
 
 impl<'a> Entry<'a> {
@@ -39,7 +43,19 @@ impl<'a> Entry<'a> {
         packing: Packing<'a>,
     ) -> Self {
         let (wheel, known) = ("", Known::default());
-        Self { name, wheel, executable, bytes, packing, asked: packing, known }
+        let awaited = Vec::new();
+        Self { name, wheel, executable, bytes, packing, asked: packing, known, awaited }
+    }
+
+    /// How its bytes come into the wheel, as it stands: a stream that came in time takes the place of packing.
+    /// From its first block on this stays as it is.
+    pub fn packing(&self) -> Packing<'a> {
+        match (self.packing, self.awaited.first()) {
+            (Packing::Deflate(_), Some(awaited)) => {
+                awaited.stream().map_or(self.packing, Packing::Cached)
+            }
+            _ => self.packing,
+        }
     }
 
     /// What work on it is said to be on.
@@ -50,7 +66,7 @@ impl<'a> Entry<'a> {
     /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
     /// What repeats another has none to pack.
     pub fn extent(&self) -> u64 {
-        match self.packing {
+        match self.packing() {
             Packing::Repeat(_) => 0,
             Packing::Cached(stream) => stream.packed_len,
             Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.bytes.len(),
@@ -90,7 +106,7 @@ impl Block<'_> {
 
     /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
     pub fn progress(&self) -> u64 {
-        match self.entry.packing {
+        match self.entry.packing() {
             Packing::Repeat(_) => self.entry.bytes.len(),
             Packing::Cached(_) if self.first() => self.entry.bytes.len(),
             Packing::Cached(_) => 0,
@@ -98,9 +114,40 @@ impl Block<'_> {
         }
     }
 
+    /// What may come from elsewhere in its place, or in that of all blocks that begin with it.
+    fn awaited(&self) -> Option<&Awaited<'_>> {
+        match self.entry.packing {
+            Packing::Xz(preset) => {
+                let number = self.offset / preset.block() as u64;
+                self.entry.awaited.get(usize::try_from(number).ok()?)
+            }
+            _ if self.first() => self.entry.awaited.first(),
+            _ => None,
+        }
+    }
+
+    /// The content's hash and the stream, if it came from elsewhere.
+    fn came(&self) -> Option<(cache::Content, cache::Entry)> {
+        let awaited = self.awaited()?;
+        Some((awaited.known()?, awaited.stream()?))
+    }
+
+    /// Whether it is better not to begin with it now.
+    pub fn is_held(&self) -> bool {
+        self.awaited().is_some_and(Awaited::is_held)
+    }
+
+    /// Says that somebody begins with it: what has not come by now comes too late. The block itself may be another
+    /// then.
+    pub fn settle(&self) {
+        if let Some(awaited) = self.awaited() {
+            awaited.settle();
+        }
+    }
+
     /// Bytes of memory that it needs while it is packed and until it is written.
     pub fn memory(&self) -> u64 {
-        self.entry.packing.memory(self.len as u64)
+        self.entry.packing().memory(self.len as u64)
     }
 }
 
@@ -124,7 +171,9 @@ impl<'a> Iterator for Blocks<'a> {
 
     fn next(&mut self) -> Option<Block<'a>> {
         let (entry, offset) = self.now?;
-        let (total, step) = (entry.extent(), entry.packing.block());
+        let (total, step) = (entry.extent(), entry.packing().block());
+        // It became shorter behind the back of those who only look ahead.
+        let offset = offset.min(total);
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
         self.now = if after < total {
@@ -189,7 +238,7 @@ impl<'a> Packer<'a> {
 
     fn ask_for(&self, block: &Block<'_>) {
         let (entry, len) = (block.entry, block.len as u64);
-        match (entry.packing, self.lookup) {
+        match (entry.packing(), self.lookup) {
             (Packing::Cached(stream), Some(CacheLookup(cache))) => {
                 cache.read_ahead(&stream, block.offset, len);
             }
@@ -200,7 +249,7 @@ impl<'a> Packer<'a> {
 
     /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
-        let body = match block.entry.packing {
+        let body = match block.entry.packing() {
             Packing::Store => {
                 let content = self.read(block)?;
                 self.checked(block, content, None)
@@ -247,6 +296,12 @@ impl<'a> Packer<'a> {
 
     fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
         let entry = block.entry;
+        if let Some((content, stream)) = block.came() {
+            let news = known_block(entry.bytes, block.offset, block.len, content);
+            if let Some(made) = self.kept_xz(block, &stream)? {
+                return Ok(Body::Xz { made, news: Some(news), kept: true });
+            }
+        }
         let unread = self.lookup.and_then(|lookup| {
             lookup.unread_block(entry.bytes, block.offset, block.len, entry.packing)
         });

@@ -1,9 +1,14 @@
 //! How the bytes of a member come into a wheel.
 
+use std::time::Duration;
+
 use crate::archive::deflate::{BLOCK, Level, Method};
 use crate::archive::tarball::Preset;
 use crate::cache;
 use crate::names::RelPath;
+
+/// One thread's time for a byte of [`Packing::weight`] 1, in picoseconds: the default level packs 165 MB a second.
+const UNIT: u64 = 750;
 
 /// How a member's bytes come into the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,11 @@ impl Packing<'_> {
     /// Bytes of memory that its largest block needs.
     pub fn most_memory(self) -> u64 {
         self.memory(self.block() as u64)
+    }
+
+    /// About how long one thread takes for `len` bytes.
+    pub fn effort(self, len: u64) -> Duration {
+        Duration::from_nanos(len.saturating_mul(self.weight()) * UNIT / 1000)
     }
 
     /// About how long a byte takes, against the fastest deflate: measured on libraries.

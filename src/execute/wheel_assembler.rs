@@ -79,10 +79,10 @@ impl<'a> WheelAssembler<'a> {
                 let digest =
                     Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
                 let packed =
-                    deflate::Packed { method: entry.packing.method(), digest, bytes: packed };
+                    deflate::Packed { method: entry.packing().method(), digest, bytes: packed };
                 self.member(entry, &packed)?;
                 self.cache_recorder
-                    .begin(entry.packing, self.wheel.position() - packed.bytes.len() as u64);
+                    .begin(entry.packing(), self.wheel.position() - packed.bytes.len() as u64);
                 self.cache_recorder.append(&packed.bytes);
                 self.cache_recorder.end(entry, &digest);
                 self.buffers.give(packed.bytes);
@@ -110,7 +110,7 @@ impl<'a> WheelAssembler<'a> {
                 if let Some(news) = &news {
                     self.cache_recorder.block(
                         (!kept).then(|| (&made, self.wheel.position())),
-                        entry.packing,
+                        entry.packing(),
                         news,
                     );
                 }
@@ -133,7 +133,7 @@ impl<'a> WheelAssembler<'a> {
     /// Writes some of a stream that the cache has.
     fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
         let entry = block.entry;
-        let Packing::Cached(stream) = entry.packing else { return Ok(()) };
+        let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
         if block.first() {
             self.cache_recorder.remember(&entry.known, Content(stream.digest.sha256));
         }
@@ -161,7 +161,7 @@ impl<'a> WheelAssembler<'a> {
     /// Writes a member that has the bytes of an earlier one. The cache does not learn what the file came to:
     /// it was compared and not hashed, and the other one may have changed since.
     fn repeat(&mut self, entry: &Entry<'_>) -> Result<(), WriteError> {
-        let Packing::Repeat(first) = entry.packing else { return Ok(()) };
+        let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
         let place = self.wheel.settled(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
         let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
@@ -172,10 +172,10 @@ impl<'a> WheelAssembler<'a> {
         let member = self.wheel.start(
             entry.name,
             entry.executable,
-            entry.packing.method(),
+            entry.packing().method(),
             entry.bytes.len(),
         )?;
-        self.cache_recorder.begin(entry.packing, self.wheel.position());
+        self.cache_recorder.begin(entry.packing(), self.wheel.position());
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
 

@@ -1,7 +1,6 @@
 //! One wheel in the making: which of its blocks are to be packed, and which wait to be written.
 
 use std::collections::BTreeMap;
-use std::iter::Peekable;
 
 use super::pack::{Block, Blocks, Entry, Packed};
 use crate::archive::deflate::BLOCK;
@@ -31,7 +30,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    fn of(entries: &[Entry<'_>]) -> Self {
+    pub fn of(entries: &[Entry<'_>]) -> Self {
         let (mut bytes, mut stored, mut cost) = (0, 0, 0);
         for entry in entries {
             let len = entry.extent();
@@ -46,7 +45,7 @@ impl Rank {
 /// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
 pub(super) struct WheelQueue<'a> {
-    blocks: Peekable<Blocks<'a>>,
+    blocks: Blocks<'a>,
     /// The blocks that nobody has asked the system to read yet.
     ahead: Blocks<'a>,
     /// Bytes that the system was asked to read and that nobody has taken.
@@ -61,7 +60,7 @@ pub(super) struct WheelQueue<'a> {
 
 impl<'a> WheelQueue<'a> {
     pub fn new(entries: &'a [Entry<'a>]) -> Self {
-        let (blocks, ahead) = (Blocks::of(entries).peekable(), Blocks::of(entries));
+        let (blocks, ahead) = (Blocks::of(entries), Blocks::of(entries));
         Self {
             blocks,
             ahead,
@@ -84,16 +83,28 @@ impl<'a> WheelQueue<'a> {
     }
 
     /// What the next block needs of memory, if there is one.
-    pub fn next_memory(&mut self) -> Option<u64> {
-        self.blocks.peek().map(Block::memory)
+    pub fn next_memory(&self) -> Option<u64> {
+        self.peek().map(|block| block.memory())
+    }
+
+    /// Whether it is better not to begin with the next block now, since it is about to come.
+    pub fn is_held(&self) -> bool {
+        self.peek().is_some_and(|block| block.is_held())
+    }
+
+    fn peek(&self) -> Option<Block<'a>> {
+        self.blocks.clone().next()
     }
 
     /// The next blocks, with their number.
     pub fn take(&mut self) -> (u64, Batch<'a>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        while let Some(block) =
-            self.blocks.next_if(|block| bytes == 0 || bytes + block.len <= BLOCK)
+        while let Some(next) = self
+            .peek()
+            .filter(|next| batch.is_empty() || bytes + next.len <= BLOCK && !next.is_held())
         {
+            next.settle();
+            let Some(block) = self.blocks.next() else { break };
             bytes += block.len.max(1);
             self.asked = self.asked.saturating_sub(block.len as u64);
             batch.push(block);
@@ -136,8 +147,8 @@ impl<'a> WheelQueue<'a> {
     }
 
     /// Whether every block has been handed out and written.
-    pub fn is_over(&mut self) -> bool {
-        self.blocks.peek().is_none() && self.in_flight() == 0
+    pub fn is_over(&self) -> bool {
+        self.peek().is_none() && self.in_flight() == 0
     }
 }
 

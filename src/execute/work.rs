@@ -7,6 +7,7 @@
 //! the bytes are the same however the threads take turns.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::pack::{PackError, Packer};
 use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
@@ -45,6 +46,9 @@ const STRETCH: u64 = 16 << 20;
 /// How many batches of one wheel may be packed or wait to be written, at most: as many as its one writer keeps up with.
 const MOST: u64 = 16;
 
+/// How long a thread waits before it looks again whether a stream has come.
+const SHORT: Duration = Duration::from_millis(5);
+
 /// As many as keep `threads` busy, and one more for each to go on with.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
@@ -70,7 +74,7 @@ pub(super) fn run<'a, W: Writer<'a>>(
     }
     runs.sort_by_key(|run| std::cmp::Reverse(run.wheel_queue.rank()));
     let most = in_flight(rayon::current_num_threads());
-    let state = State { runs, most, held: 0, faults: Vec::new(), over: false };
+    let state = State { runs, most, held: 0, hoping: false, faults: Vec::new(), over: false };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
     rayon::broadcast(|_| {
         let _bell = Bell(&work);
@@ -138,6 +142,8 @@ struct State<'a, 'w, W: Writer<'a>> {
     most: u64,
     /// Bytes of memory that blocks hold.
     held: u64,
+    /// Whether a block was left for later that is about to come from elsewhere.
+    hoping: bool,
     faults: Vec<(usize, W::Error)>,
     /// Nobody shall begin anything.
     over: bool,
@@ -203,6 +209,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
     }
 
     fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
+        self.hoping = false;
         for (index, run) in self
             .runs
             .iter_mut()
@@ -210,6 +217,10 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             .filter(|(_, run)| run.wheel_queue.in_flight() < self.most)
         {
             let Some(memory) = run.wheel_queue.next_memory() else { continue };
+            if run.wheel_queue.is_held() {
+                self.hoping = true;
+                continue;
+            }
             if self.held > 0 && self.held + memory > limit {
                 continue;
             }
@@ -256,7 +267,10 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
             if let Some(task) = state.task(self.memory) {
                 return Some(task);
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            // Who brings streams does not ring.
+            let time = if state.hoping { SHORT } else { Duration::MAX };
+            let waited = self.changed.wait_timeout(state, time);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -3,25 +3,33 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rockpack::cache::{Cache, Store};
+use rockpack::cache::{Cache, Shared, Store};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 
-use crate::cli::CacheArgs;
+use super::remote;
+use crate::cli::{CacheArgs, RemoteArgs};
 use crate::ui;
 
 /// The cache that was asked for: here it is said which kinds there are. A build does without one that
 /// cannot be used, and says so.
-pub fn store(args: &CacheArgs) -> Option<Box<dyn Store>> {
+///
+/// # Errors
+/// When it is wrong what says how the shared cache behind it is reached.
+pub fn store(
+    args: &CacheArgs,
+    shared: &RemoteArgs,
+    jobs: usize,
+) -> Result<Option<Box<dyn Store>>, Problem> {
     if !args.wanted(forbidden()) {
-        return None;
+        return Ok(None);
     }
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
     match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
-        Ok(cache) => Some(Box::new(cache)),
+        Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
         Err(why) => {
             warn(&why);
-            None
+            Ok(None)
         }
     }
 }
@@ -31,6 +39,17 @@ pub fn warn(why: &str) {
     ui::show_problems(
         &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
             .help("--no-cache builds without one, --cache DIR with another")
+            .into(),
+    );
+}
+
+/// What the shared cache could not do concerns no package either.
+pub fn warn_shared(shared: &Shared) {
+    let Some(why) = &shared.off else { return };
+    let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
+    ui::show_problems(
+        &Problem::warning(Code::Cache, text)
+            .help("the packages are made all the same; without --remote-cache nobody asks it")
             .into(),
     );
 }

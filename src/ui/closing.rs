@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::cache::Summary;
+use rockpack::cache::{Shared, Summary};
 use rockpack::execute::{Kind, Outcome, Timings};
 use rockpack::package::WheelName;
 use rockpack::plan::Plan;
@@ -50,6 +50,9 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     let _ = writeln!(text, "{}", where_time_went(&outcome.timings));
     if let Some(known) = outcome.cache.as_ref().and_then(from_cache) {
         let _ = writeln!(text, "{known}");
+    }
+    if let Some(shared) = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref()) {
+        let _ = writeln!(text, "{}", from_shared(shared));
     }
     for path in &outcome.earlier.removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
@@ -155,6 +158,26 @@ fn from_cache(summary: &Summary) -> Option<String> {
             human_size(*hit_bytes)
         )
     })
+}
+
+/// What came out of the cache that machines share, and went into it.
+fn from_shared(shared: &Shared) -> String {
+    let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off } = shared;
+    let mut text = format!(
+        "shared cache {address}: {hits} of {} came packed, {}",
+        counted(usize::try_from(hits + misses + refused).unwrap_or(usize::MAX), "file"),
+        human_size(*hit_bytes)
+    );
+    if *refused > 0 {
+        let _ = write!(text, "; {refused} refused, since they are not what their names say");
+    }
+    if *sent > 0 {
+        let _ = write!(text, "; {sent} sent, {}", human_size(*sent_bytes));
+    }
+    if off.is_some() {
+        text.push_str("; then it was off");
+    }
+    text
 }
 
 #[cfg(test)]

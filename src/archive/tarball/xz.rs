@@ -3,9 +3,12 @@
 //! Each block is compressed on its own, wherever there is a thread for it; then they are put
 //! together to one stream with one index, the same bytes that liblzma's own threads would make.
 
+use std::io::{self, Read};
 use std::num::NonZero;
 
-use liblzma::stream::{Action, Check, MtStreamBuilder, Status};
+use liblzma::stream::{Action, Check, MtStreamBuilder, Status, Stream};
+
+use crate::archive::checksum::{Digest, Hasher};
 
 /// Bytes of input that make a block, at most: three times the largest dictionary, as liblzma recommends.
 const LARGEST: usize = 24 << 20;
@@ -95,6 +98,37 @@ impl XzBlock {
         let unpadded = ((u64::from(length) + 1) * 4).checked_add(packed)?.checked_add(CHECK)?;
         let whole = unpadded.checked_next_multiple_of(4) == Some(bytes.len() as u64);
         whole.then_some(Self { bytes, record: Record { unpadded, content } })
+    }
+
+    /// How many bytes its content has, as it says.
+    pub fn content_len(&self) -> u64 {
+        self.record.content
+    }
+
+    /// The digest of its content, which is unpacked for it. `None` when it cannot be unpacked, or has more
+    /// than `most` bytes.
+    pub fn digest(&self, most: u64) -> Option<Digest> {
+        if self.record.content > most {
+            return None;
+        }
+        let mut stream = XzStream::default();
+        stream.add(self);
+        let end = stream.end();
+        let packed = XzStream::START.chain(&*self.bytes).chain(&*end);
+        let decoder = Stream::new_stream_decoder(Preset::DEFAULT.memory(), 0).ok()?;
+        let decoder = liblzma::read::XzDecoder::new_stream(packed, decoder);
+        let (mut decoder, mut hasher) = (decoder.take(most + 1), Hasher::default());
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match decoder.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => hasher.update(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        let digest = hasher.finish();
+        (digest.size == self.record.content).then_some(digest)
     }
 }
 

@@ -1,0 +1,165 @@
+//! The arguments about a cache that machines share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
+
+/// Which shared cache stands behind that of this machine.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Shared cache")]
+pub struct RemoteArgs {
+    /// Server of the Remote Execution API with packed files of other machines: grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH
+    #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_CACHE", hide_env_values = true)]
+    pub remote_cache: Option<String>,
+
+    /// What the server calls the cache, where it has several
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub remote_instance_name: String,
+
+    /// Header to send, or a file with one in each line; may be repeated [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
+    #[arg(long, value_name = "NAME=VALUE|@FILE", action = ArgAction::Append)]
+    pub remote_header: Vec<String>,
+
+    /// Program that prints headers, by Bazel's protocol; may be repeated
+    #[arg(long, value_name = "[PATTERN=]PROGRAM", action = ArgAction::Append, value_hint = ValueHint::CommandName)]
+    pub credential_helper: Vec<String>,
+
+    /// Certificates that the server's is signed by, in PEM [default: the system's]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub tls_certificate: Option<PathBuf>,
+
+    /// Certificate to show the server, in PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_client_key")]
+    pub tls_client_certificate: Option<PathBuf>,
+
+    /// Key of that certificate, in PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_client_certificate")]
+    pub tls_client_key: Option<PathBuf>,
+
+    /// What is done with the shared cache
+    #[arg(
+        long,
+        value_name = "MODE",
+        env = "ROCKPACK_REMOTE_MODE",
+        hide_env_values = true,
+        default_value = "read",
+        hide = true
+    )]
+    remote_mode: Mode,
+
+    /// Send what was packed to the shared cache; the server has to take it
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_remote_upload_local_results")]
+    remote_upload_local_results: bool,
+
+    /// Send nothing [default, unless `$ROCKPACK_REMOTE_MODE` is readwrite]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "remote_upload_local_results")]
+    no_remote_upload_local_results: bool,
+
+    /// Use packed files of the shared cache [default]
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_remote_accept_cached")]
+    remote_accept_cached: bool,
+
+    /// Use no packed file of the shared cache
+    #[arg(long, action = ArgAction::SetTrue, overrides_with = "remote_accept_cached")]
+    no_remote_accept_cached: bool,
+
+    /// Part of the shared cache that is separate from all others
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub remote_cache_silo: String,
+
+    /// How long one request may take [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", hide_default_value = true)]
+    pub remote_timeout: Duration,
+
+    /// How often a request that failed is tried again [default: 5]
+    #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true)]
+    pub remote_retries: u32,
+}
+
+/// What is done with a shared cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    Read,
+    #[value(name = "readwrite")]
+    ReadWrite,
+}
+
+impl RemoteArgs {
+    /// The address, if one is named: a variable that is set to nothing names none.
+    pub fn address(&self) -> Option<&str> {
+        self.remote_cache.as_deref().filter(|address| !address.is_empty())
+    }
+
+    /// Whether packed files are sent.
+    pub fn writes(&self) -> bool {
+        self.remote_upload_local_results
+            || self.remote_mode == Mode::ReadWrite && !self.no_remote_upload_local_results
+    }
+
+    /// Whether packed files are used.
+    pub fn reads(&self) -> bool {
+        !self.no_remote_accept_cached
+    }
+}
+
+/// A time as Bazel has it: `60s`, `500ms`, `2m`, or a number of seconds.
+fn time(text: &str) -> Result<Duration, String> {
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" => 60_000,
+        _ => 0,
+    };
+    let millis = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    millis
+        .filter(|millis| *millis > 0 && *millis <= 86_400_000)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "expected a time as 60s, 500ms or 2m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Build {
+        #[command(flatten)]
+        remote: RemoteArgs,
+    }
+
+    fn parse(arguments: &[&str]) -> RemoteArgs {
+        Build::parse_from([&["build"], arguments].concat()).remote
+    }
+
+    #[test]
+    fn nothing_is_sent_unless_somebody_says_so() {
+        let (send, not) = ("--remote-upload-local-results", "--no-remote-upload-local-results");
+        for (arguments, writes) in [
+            (&[][..], false),
+            (&[send], true),
+            (&["--remote-mode", "readwrite"], true),
+            (&["--remote-mode", "readwrite", not], false),
+            (&[send, not], false),
+            (&[not, send], true),
+        ] {
+            assert_eq!(parse(arguments).writes(), writes, "{arguments:?}");
+        }
+        assert!(parse(&[]).reads() && !parse(&["--no-remote-accept-cached"]).reads());
+        assert_eq!(parse(&["--remote-cache", ""]).address(), None);
+    }
+
+    #[test]
+    fn times_are_written_as_bazel_does() {
+        for (text, millis) in [("60s", 60_000), ("60", 60_000), ("500ms", 500), ("2m", 120_000)] {
+            assert_eq!(time(text), Ok(Duration::from_millis(millis)));
+        }
+        for text in ["", "s", "0s", "1h", "-1s", "1.5s", "99999999999s"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+}

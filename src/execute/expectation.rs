@@ -1,0 +1,27 @@
+//! Which streams a build could have from elsewhere.
+
+use super::awaited::Awaited;
+use super::cache_lookup::CacheLookup;
+use super::pack::Entry;
+use super::packing::Packing;
+use crate::cache::{self, Form, Source};
+
+/// Takes note of what `source` may bring of an entry: its stream, or each block of its xz archive.
+pub(super) fn expect<'a>(entry: &mut Entry<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
+    let (packing, total) = (entry.packing, entry.bytes.len());
+    let (form, step) = match packing {
+        Packing::Deflate(_) if source.wants(total, packing.effort(total)) => {
+            (Form::Deflate, total.max(1))
+        }
+        Packing::Xz(preset) => (Form::XzBlock, preset.block() as u64),
+        _ => return,
+    };
+    let known = entry.known.content.filter(|_| form == Form::Deflate);
+    let block = |number: u64| {
+        let (offset, len) = (number * step, (total - number * step).min(step));
+        let awaited = Awaited::new(entry.bytes, (offset, len), (packing, form), lookup, known);
+        cache::Awaited::hold(&awaited, source.patience(len, packing.effort(len)));
+        awaited
+    };
+    entry.awaited = (0..total.div_ceil(step)).map(block).collect();
+}

@@ -1,0 +1,94 @@
+//! The shared cache that was asked for.
+
+use std::path::Path;
+
+use rockpack::cache::{Cache, Store};
+use rockpack::remote::{Address, Helper, Options, Secret, SharedCache, Tls, header};
+use rockpack::source::{Code, Problem};
+
+use crate::cli::RemoteArgs;
+
+/// How long sending what was packed may take, all together.
+const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
+
+/// Puts the shared cache behind the one of this machine.
+///
+/// # Errors
+/// When what says how to reach it cannot be read, or is wrong.
+pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn Store>, Problem> {
+    let Some(address) = args.address() else { return Ok(Box::new(cache)) };
+    let options = options(address, args, jobs)?;
+    let shared = SharedCache::new(cache, options)
+        .map_err(|error| wrong(&format!("there is no thread for the shared cache: {error}")))?;
+    Ok(Box::new(shared))
+}
+
+fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
+    let address: Address = address.parse().map_err(|error| {
+        // What is wrong may be a password.
+        wrong(&format!("--remote-cache (ROCKPACK_REMOTE_CACHE): {error}"))
+    })?;
+    let read =
+        |path: &Path| fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()));
+    let mut headers = Vec::new();
+    for (name, text) in header_lines(args)? {
+        headers.push(header(&text).map_err(|error| {
+            wrong(&format!("{name}: {error}"))
+                .help("write NAME=VALUE, such as authorization=Bearer TOKEN")
+        })?);
+    }
+    let identity = match (&args.tls_client_certificate, &args.tls_client_key) {
+        (Some(certificate), Some(key)) => Some((read(certificate)?, Secret::new(read(key)?))),
+        _ => None,
+    };
+    let roots = args.tls_certificate.as_deref().map(read).transpose()?;
+    Ok(Options {
+        address,
+        instance: args.remote_instance_name.clone(),
+        headers,
+        helpers: args.credential_helper.iter().map(|text| Helper::parse(text)).collect(),
+        netrc: std::env::var_os("NETRC")
+            .map(Into::into)
+            .or_else(|| Some(std::env::home_dir()?.join(".netrc"))),
+        tls: Tls { roots, identity },
+        timeout: args.remote_timeout,
+        retries: args.remote_retries,
+        read: args.reads(),
+        write: args.writes(),
+        budget: BUDGET,
+        silo: args.remote_cache_silo.clone(),
+        threads,
+    })
+}
+
+/// Headers, each with where it stands: those of the command line, else those of the environment.
+fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
+    let variable = "ROCKPACK_REMOTE_HEADER";
+    let mut lines = Vec::new();
+    let mut add = |name: &str, text: &str| {
+        let given = text.lines().map(str::trim).enumerate();
+        let given = given.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        lines.extend(given.map(|(at, line)| (format!("{name}:{}", at + 1), line.to_owned())));
+    };
+    for given in &args.remote_header {
+        match given.strip_prefix('@') {
+            Some(path) => {
+                let text =
+                    fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
+                add(path, &text);
+            }
+            None => add("--remote-header", given),
+        }
+    }
+    if args.remote_header.is_empty()
+        && let Some(text) = std::env::var_os(variable)
+    {
+        let text = text.into_string().map_err(|_| wrong(&format!("{variable} is no text")))?;
+        add(variable, &text);
+    }
+    Ok(lines)
+}
+
+fn wrong(text: &str) -> Problem {
+    Problem::usage(Code::Environment, text)
+}

@@ -1,0 +1,20 @@
+//! The shared cache, in a program without the feature `remote`.
+
+use rockpack::cache::{Cache, Store};
+use rockpack::source::{Code, Problem};
+
+use crate::cli::RemoteArgs;
+
+/// Says how to get a program that has it, where one is asked for.
+///
+/// # Errors
+/// When a shared cache was named.
+pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store>, Problem> {
+    if args.address().is_none() {
+        return Ok(Box::new(cache));
+    }
+    let text = "--remote-cache (ROCKPACK_REMOTE_CACHE): this rockpack was built without the feature `remote`";
+    let help =
+        "build it with `cargo build --features remote`, or take a released program, which has it";
+    Err(Problem::usage(Code::Environment, text).help(help))
+}

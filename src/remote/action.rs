@@ -1,0 +1,184 @@
+//! What the protocol calls a stream: the result of an action.
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use prost::Message as _;
+
+use crate::archive::checksum::Sha256;
+use crate::cache::{Form, Recipe};
+
+/// The one output of an action.
+const OUTPUT: &str = "stream";
+/// What the row of an entry begins with; its number is that of the format.
+const ROW: &[u8; 15] = b"rockpack row 1\n";
+/// What the salt of an action begins with: another way of naming streams has another number.
+const SALT: &str = "rockpack key 1";
+/// What a packed stream may have beside its content.
+const SLACK: u64 = 64 << 10;
+
+/// Something in the store of a server: what it is found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Digest {
+    pub sha256: Sha256,
+    pub size: u64,
+}
+
+impl Digest {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { sha256: Sha256::of(bytes), size: bytes.len() as u64 }
+    }
+
+    /// As messages have it.
+    pub fn message(self) -> api::Digest {
+        let size_bytes = i64::try_from(self.size).unwrap_or(i64::MAX);
+        api::Digest { hash: self.sha256.to_string(), size_bytes }
+    }
+
+    /// Out of a message.
+    pub fn read(message: &api::Digest) -> Option<Self> {
+        let (hash, size) = (message.hash.as_bytes(), u64::try_from(message.size_bytes).ok()?);
+        let mut sha256 = [0; 32];
+        if hash.len() != 64 || !hash.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        for (byte, digits) in sha256.iter_mut().zip(message.hash.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
+        }
+        Some(Self { sha256: sha256.into(), size })
+    }
+}
+
+/// The action that packs a stream. Its digest is what an entry is found by; the content itself is only named.
+#[derive(Debug, Clone)]
+pub(super) struct Action {
+    /// The command, as bytes for the server.
+    pub command: Vec<u8>,
+    /// The action, as bytes for the server.
+    pub action: Vec<u8>,
+}
+
+impl Action {
+    /// The action of a recipe. Entries of another silo are not found.
+    pub fn of(recipe: &Recipe, silo: &str) -> Self {
+        let command = api::Command {
+            arguments: vec!["rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
+            output_paths: vec![OUTPUT.into()],
+            ..api::Command::default()
+        };
+        let command = command.encode_to_vec();
+        let content = Digest { sha256: recipe.content.0, size: recipe.size };
+        let file = api::FileNode {
+            name: "content".into(),
+            digest: Some(content.message()),
+            ..api::FileNode::default()
+        };
+        let root = api::Directory { files: vec![file], ..api::Directory::default() };
+        let salt = if silo.is_empty() { SALT.to_owned() } else { format!("{SALT} {silo}") };
+        let action = api::Action {
+            command_digest: Some(Digest::of(&command).message()),
+            input_root_digest: Some(Digest::of(&root.encode_to_vec()).message()),
+            salt: salt.into_bytes(),
+            ..api::Action::default()
+        };
+        Self { command, action: action.encode_to_vec() }
+    }
+
+    /// What the entry is found by.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.action)
+    }
+}
+
+/// The entry of a stream.
+pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::ActionResult {
+    let output = api::OutputFile {
+        path: OUTPUT.into(),
+        digest: Some(stream.message()),
+        ..api::OutputFile::default()
+    };
+    api::ActionResult {
+        output_files: vec![output],
+        stdout_raw: row(recipe, form, stream),
+        ..api::ActionResult::default()
+    }
+}
+
+/// What an entry says besides: content and form. Whoever reads it knows both, and so it is compared whole.
+fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
+    let method: u8 = match form {
+        Form::Deflate => 8,
+        Form::XzBlock => 0,
+    };
+    let mut row = ROW.to_vec();
+    row.extend_from_slice(recipe.content.0.as_bytes());
+    row.extend_from_slice(&recipe.size.to_le_bytes());
+    row.push(method);
+    row.extend_from_slice(&stream.size.to_le_bytes());
+    row
+}
+
+/// The stream that an entry names, if the entry can be one of this recipe.
+pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Digest> {
+    let [output] = result.output_files.as_slice() else { return None };
+    let stream = Digest::read(output.digest.as_ref()?)?;
+    let most = recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)?;
+    let fits = result.exit_code == 0
+        && output.path == OUTPUT
+        && stream.size > 0
+        && stream.size <= most
+        && result.stdout_raw == row(recipe, form, stream);
+    fits.then_some(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Content;
+
+    fn recipe(content: &[u8], settings: &str) -> Recipe {
+        let size = content.len() as u64;
+        let (content, settings) = (Content(Sha256::of(content)), settings.to_owned());
+        Recipe { content, size, settings, effort: std::time::Duration::ZERO }
+    }
+
+    #[test]
+    fn every_part_of_a_recipe_makes_another_action() {
+        let digest =
+            |content: &[u8], settings, silo| Action::of(&recipe(content, settings), silo).digest();
+        let one = digest(b"a", "deflate", "");
+        assert_eq!(one, digest(b"a", "deflate", ""));
+        for other in
+            [digest(b"b", "deflate", ""), digest(b"a", "xz", ""), digest(b"a", "deflate", "x")]
+        {
+            assert_ne!(one, other);
+        }
+        // Machines find each other's entries by this: it changes only together with the salt.
+        assert_eq!(
+            one.sha256.to_string(),
+            "05053c7c5ad53a8b1a68be11ca26fd528d6ba18c81522df575d988882b57dd44"
+        );
+    }
+
+    #[test]
+    fn entries_that_cannot_be_of_a_recipe_are_not_taken() {
+        let recipe = recipe(&[7; 1000], "deflate");
+        let packed = Digest::of(b"packed");
+        let whole = result(&recipe, Form::Deflate, packed);
+        assert_eq!(stream(&whole, &recipe, Form::Deflate), Some(packed));
+        assert_eq!(stream(&whole, &recipe, Form::XzBlock), None);
+        let changed = |change: fn(&mut api::ActionResult)| {
+            let mut other = whole.clone();
+            change(&mut other);
+            stream(&other, &recipe, Form::Deflate)
+        };
+        assert_eq!(changed(|it| it.exit_code = 1), None);
+        assert_eq!(changed(|it| it.stdout_raw.clear()), None);
+        assert_eq!(changed(|it| it.stdout_raw[20] ^= 1), None);
+        assert_eq!(changed(|it| it.output_files.clear()), None);
+        assert_eq!(changed(|it| it.output_files[0].path = "../stream".into()), None);
+        assert_eq!(changed(|it| it.output_files[0].digest = None), None);
+        assert_eq!(changed(|it| it.output_files[0].digest.as_mut().unwrap().hash.push('0')), None);
+        let long = Digest { size: 100_000, ..packed };
+        let long = result(&recipe, Form::Deflate, long);
+        assert_eq!(stream(&long, &recipe, Form::Deflate), None, "longer than packing makes it");
+    }
+}

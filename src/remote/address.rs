@@ -1,0 +1,155 @@
+//! Where a shared cache is.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a shared cache is: `grpc://HOST:PORT`, `grpcs://HOST[:PORT]` or `unix:PATH`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A host and a port, with TLS or without.
+    Host {
+        /// Its name or number.
+        host: String,
+        /// Its port.
+        port: u16,
+        /// Whether what is sent is encrypted, and the server proves who it is.
+        tls: bool,
+    },
+    /// A socket of this machine.
+    Unix(String),
+}
+
+/// What is wrong with an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// It has a scheme that is none of the three.
+    #[error(
+        "`{0}` is no scheme of a shared cache; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH"
+    )]
+    Scheme(String),
+    /// It says who asks.
+    #[error(
+        "an address with a name or a password would be seen by everybody on this machine; give a header out of a file instead"
+    )]
+    UserInfo,
+    /// There is no host, or something is behind it.
+    #[error(
+        "write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH; what the server calls the cache is its instance name"
+    )]
+    Form,
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            let absolute = path.starts_with('/');
+            return if absolute {
+                Ok(Self::Unix(path.to_owned()))
+            } else {
+                Err(AddressError::Form)
+            };
+        }
+        let (scheme, rest) = text.split_once("://").unwrap_or(("grpcs", text));
+        let tls = match scheme {
+            "grpc" => false,
+            "grpcs" => true,
+            other => return Err(AddressError::Scheme(other.to_owned())),
+        };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        if rest.contains('@') {
+            return Err(AddressError::UserInfo);
+        }
+        // A number of version 6 is in brackets, and has colons.
+        let colon = rest.rfind(':').filter(|at| !rest[*at..].contains(']'));
+        let (host, port) = match colon {
+            Some(at) => (&rest[..at], rest[at + 1..].parse().map_err(|_| AddressError::Form)?),
+            None if tls => (rest, 443),
+            None => return Err(AddressError::Form),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+        if host.is_empty() || !host.chars().all(plain) {
+            return Err(AddressError::Form);
+        }
+        Ok(Self::Host { host: host.to_owned(), port, tls })
+    }
+}
+
+impl Address {
+    /// As the transport has it.
+    pub(super) fn uri(&self) -> String {
+        match self {
+            Self::Host { host, port, tls: true } => format!("https://{host}:{port}"),
+            Self::Host { host, port, tls: false } => format!("http://{host}:{port}"),
+            Self::Unix(path) => format!("unix://{path}"),
+        }
+    }
+
+    /// Whether what is sent stays on this machine, or is encrypted.
+    pub(super) fn is_private(&self) -> bool {
+        match self {
+            Self::Host { tls, host, .. } => {
+                *tls || ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str())
+            }
+            Self::Unix(_) => true,
+        }
+    }
+
+    /// The host, if there is one.
+    pub(super) fn host(&self) -> Option<&str> {
+        match self {
+            Self::Host { host, .. } => Some(host),
+            Self::Unix(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host { host, port, tls } => {
+                write!(f, "grpc{}://{host}:{port}", if *tls { "s" } else { "" })
+            }
+            Self::Unix(path) => write!(f, "unix:{path}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_as_bazel_does() {
+        for (text, shown, uri) in [
+            ("grpc://cache:9092", "grpc://cache:9092", "http://cache:9092"),
+            ("grpcs://cache.example", "grpcs://cache.example:443", "https://cache.example:443"),
+            ("cache.example:8980/", "grpcs://cache.example:8980", "https://cache.example:8980"),
+            ("grpc://[::1]:90", "grpc://[::1]:90", "http://[::1]:90"),
+            ("unix:///run/casd.sock", "unix:/run/casd.sock", "unix:///run/casd.sock"),
+            ("unix:/run/casd.sock", "unix:/run/casd.sock", "unix:///run/casd.sock"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!((address.to_string(), address.uri()), (shown.to_owned(), uri.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        use AddressError::{Form, UserInfo};
+        for (text, error) in [
+            ("http://cache:80", AddressError::Scheme("http".to_owned())),
+            ("grpc://me:secret@cache:80", UserInfo),
+            ("grpc://cache", Form),
+            ("grpc://cache:port", Form),
+            ("grpc://:80", Form),
+            ("grpcs://cache/instance", Form),
+            ("unix:relative", Form),
+            ("", Form),
+        ] {
+            assert_eq!(text.parse::<Address>(), Err(error), "{text}");
+        }
+    }
+}

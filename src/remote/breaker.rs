@@ -1,0 +1,82 @@
+//! When a shared cache is not asked any more.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// How many failures in a row are too many.
+const TOO_MANY: u32 = 5;
+
+/// Counts failures. Once it is off it stays off: a build is short, and each try costs it time.
+#[derive(Debug, Default)]
+pub(super) struct Breaker(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    in_a_row: u32,
+    last: Option<Instant>,
+    off: Option<String>,
+}
+
+impl Breaker {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why it is off, if it is.
+    pub fn off(&self) -> Option<String> {
+        self.lock().off.clone()
+    }
+
+    /// Something was answered.
+    pub fn succeeded(&self) {
+        self.lock().in_a_row = 0;
+    }
+
+    /// A request that began then was not answered. When a connection breaks, all that was asked over it fails at
+    /// once, which counts as one failure.
+    pub fn failed(&self, began: Instant, why: &str) {
+        let mut state = self.lock();
+        if state.last.is_some_and(|last| began < last) {
+            return;
+        }
+        state.last = Some(Instant::now());
+        state.in_a_row += 1;
+        if state.in_a_row >= TOO_MANY {
+            state.off.get_or_insert_with(|| format!("it failed {TOO_MANY} times in a row: {why}"));
+        }
+    }
+
+    /// It is of no use to ask again.
+    pub fn turn_off(&self, why: String) {
+        self.lock().off.get_or_insert(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_failures_in_a_row_are_too_many() {
+        let breaker = Breaker::default();
+        for _ in 0..3 {
+            (0..4).for_each(|_| breaker.failed(Instant::now(), "no"));
+            assert_eq!(breaker.off(), None);
+            breaker.succeeded();
+        }
+        (0..5).for_each(|_| breaker.failed(Instant::now(), "why"));
+        assert_eq!(breaker.off().as_deref(), Some("it failed 5 times in a row: why"));
+        breaker.turn_off("another reason".to_owned());
+        assert!(
+            breaker.off().unwrap().ends_with("why"),
+            "the first reason is the one that is told"
+        );
+    }
+
+    #[test]
+    fn requests_that_fail_together_are_one_failure() {
+        let (breaker, began) = (Breaker::default(), Instant::now());
+        (0..50).for_each(|_| breaker.failed(began, "reset"));
+        assert_eq!(breaker.off(), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! Requests to a server, tried again where that can help.
+
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
+use prost::Message as _;
+use tokio::sync::watch;
+use tonic::metadata::MetadataValue;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Request, Status};
+
+use super::Options;
+use super::action::Digest;
+use super::auth::Auth;
+use super::breaker::Breaker;
+use api::action_cache_client::ActionCacheClient;
+use api::capabilities_client::CapabilitiesClient;
+use api::content_addressable_storage_client::ContentAddressableStorageClient;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(3);
+/// How long the first question may take.
+const CAPABILITIES: Duration = Duration::from_secs(3);
+/// The pauses between tries: twice as long each time, and of a random part of that.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// What a server that names no limit takes in one message, less what is around the blobs.
+const BATCH: u64 = (4 << 20) - (64 << 10);
+/// The largest message that is accepted.
+const LARGEST_MESSAGE: usize = 16 << 20;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The server does not have it.
+    Missing,
+    /// The server does not want it, or says nonsense, and does so again.
+    Refused(String),
+    /// The cache is off, or nobody needs the answer any more.
+    Over,
+}
+
+/// What a server can do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Bytes of blobs in one request.
+    pub batch: u64,
+    /// The largest blob; 0 is no limit.
+    pub largest: u64,
+    /// Whether it takes entries.
+    pub writable: bool,
+}
+
+/// A connection to a server.
+#[derive(Debug, Clone)]
+pub(super) struct Client {
+    pub channel: Channel,
+    pub instance: String,
+    pub limits: Limits,
+    auth: Arc<Auth>,
+    pub breaker: Arc<Breaker>,
+    timeout: Duration,
+    retries: u32,
+    stop: watch::Receiver<bool>,
+    about: Vec<u8>,
+}
+
+impl Client {
+    /// Connects, and asks what the server can do.
+    ///
+    /// # Errors
+    /// With the reason, for people. Nothing is tried twice.
+    pub async fn connect(
+        options: &Options,
+        auth: Arc<Auth>,
+        breaker: Arc<Breaker>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, String> {
+        let mut over = stop.clone();
+        tokio::select! {
+            connected = Self::connect_now(options, auth, breaker, stop) => connected,
+            _ = over.wait_for(|over| *over) => Err("nobody needs it any more".to_owned()),
+        }
+    }
+
+    async fn connect_now(
+        options: &Options,
+        auth: Arc<Auth>,
+        breaker: Arc<Breaker>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, String> {
+        let endpoint = endpoint(options).map_err(|error| said(&error))?;
+        let connected = tokio::time::timeout(CONNECT, endpoint.connect()).await;
+        let channel = connected
+            .map_err(|_| format!("there is no connection after {} s", CONNECT.as_secs()))?
+            .map_err(|error| said(&error))?;
+        let details = api::ToolDetails {
+            tool_name: "rockpack".to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let about =
+            api::RequestMetadata { tool_details: Some(details), ..api::RequestMetadata::default() };
+        let mut client = Self {
+            channel,
+            instance: options.instance.clone(),
+            limits: Limits { batch: BATCH, largest: 0, writable: false },
+            auth,
+            breaker,
+            timeout: options.timeout,
+            retries: options.retries,
+            stop,
+            about: about.encode_to_vec(),
+        };
+        client.limits = client.ask_limits().await?;
+        Ok(client)
+    }
+
+    async fn ask_limits(&self) -> Result<Limits, String> {
+        let instance_name = self.instance.clone();
+        let request = self.request(api::GetCapabilitiesRequest { instance_name });
+        let mut capabilities = CapabilitiesClient::new(self.channel.clone());
+        let answer = tokio::time::timeout(CAPABILITIES, capabilities.get_capabilities(request));
+        let answer = answer
+            .await
+            .map_err(|_| format!("it did not answer in {} s", CAPABILITIES.as_secs()))?
+            .map_err(|status| self.said(&status))?;
+        let cache = answer.into_inner().cache_capabilities;
+        let cache = cache.ok_or("the server is no cache: it executes actions alone")?;
+        let sha256 = i32::from(api::digest_function::Value::Sha256);
+        if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&sha256) {
+            return Err("the server does not know SHA-256".to_owned());
+        }
+        let bytes = |limit: i64| u64::try_from(limit).unwrap_or(0);
+        let batch = match bytes(cache.max_batch_total_size_bytes) {
+            0 => BATCH,
+            most => most.saturating_sub(64 << 10).min(BATCH),
+        };
+        let writable = cache.action_cache_update_capabilities;
+        let writable = writable.is_some_and(|it| it.update_enabled);
+        Ok(Limits { batch, largest: bytes(cache.max_cas_blob_size_bytes), writable })
+    }
+
+    /// A message with all that is sent besides.
+    pub fn request<T>(&self, message: T) -> Request<T> {
+        const ABOUT: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
+        let mut request = Request::new(message);
+        self.auth.apply(request.metadata_mut());
+        request.metadata_mut().insert_bin(ABOUT, MetadataValue::from_bytes(&self.about));
+        request
+    }
+
+    pub fn action_cache(&self) -> ActionCacheClient<Channel> {
+        ActionCacheClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
+    }
+
+    pub fn storage(&self) -> ContentAddressableStorageClient<Channel> {
+        ContentAddressableStorageClient::new(self.channel.clone())
+            .max_decoding_message_size(LARGEST_MESSAGE)
+    }
+
+    pub fn byte_stream(&self) -> ByteStreamClient<Channel> {
+        ByteStreamClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
+    }
+
+    /// How long a request, or a message of a stream, may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What a server said, in one line and without secrets.
+    pub fn said(&self, status: &Status) -> String {
+        let text = self.auth.without_secrets(status.message());
+        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text: String = text.chars().filter(|c| !c.is_control()).take(200).collect();
+        let code = format!("{:?}", status.code());
+        if text.is_empty() { code } else { format!("{code}: {text}") }
+    }
+
+    /// Makes requests until one is answered: those that failed for a reason that may pass are tried again.
+    /// `make` makes the next one, which may go on where the last ended; it says whether that got further.
+    pub async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = (bool, Result<T, Status>)>,
+    {
+        let (mut tries, mut refreshed, mut stop) = (0, false, self.stop.clone());
+        loop {
+            if self.breaker.off().is_some() || *stop.borrow() {
+                return Err(Failure::Over);
+            }
+            let began = Instant::now();
+            let (further, answer) = tokio::select! {
+                answer = make() => answer,
+                _ = stop.wait_for(|over| *over) => return Err(Failure::Over),
+            };
+            let status = match answer {
+                Ok(answer) => {
+                    self.breaker.succeeded();
+                    return Ok(answer);
+                }
+                Err(status) => status,
+            };
+            if further {
+                self.breaker.succeeded();
+                tries = 0;
+            }
+            match status.code() {
+                Code::NotFound | Code::OutOfRange => {
+                    self.breaker.succeeded();
+                    return Err(Failure::Missing);
+                }
+                Code::Unauthenticated if !refreshed && self.refresh().await => refreshed = true,
+                Code::Unauthenticated | Code::PermissionDenied => {
+                    self.breaker.turn_off(self.said(&status));
+                    return Err(Failure::Over);
+                }
+                Code::Unavailable
+                | Code::DeadlineExceeded
+                | Code::ResourceExhausted
+                | Code::Aborted
+                | Code::Internal
+                | Code::Unknown
+                | Code::Cancelled => {
+                    self.breaker.failed(began, &self.said(&status));
+                    if tries >= self.retries {
+                        return Err(Failure::Refused(self.said(&status)));
+                    }
+                    tries += 1;
+                    self.pause(tries).await;
+                }
+                _ => {
+                    self.breaker.failed(began, &self.said(&status));
+                    return Err(Failure::Refused(self.said(&status)));
+                }
+            }
+        }
+    }
+
+    /// One request and one answer, tried often.
+    pub async fn call<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<tonic::Response<T>, Status>>,
+    {
+        let once = || {
+            let answer = tokio::time::timeout(self.timeout, make());
+            async {
+                let answer = answer.await.unwrap_or_else(|_| Err(too_slow()));
+                (false, answer.map(tonic::Response::into_inner))
+            }
+        };
+        self.try_often(once).await
+    }
+
+    /// Asks the helper once more: what it said may be out of date.
+    async fn refresh(&self) -> bool {
+        let auth = Arc::clone(&self.auth);
+        let refreshed = tokio::task::spawn_blocking(move || auth.refresh()).await;
+        matches!(refreshed, Ok(Ok(true)))
+    }
+
+    async fn pause(&self, tries: u32) {
+        let longest = PAUSES.0.saturating_mul(1 << tries.min(10)).min(PAUSES.1);
+        // Between a half and the whole, so that machines do not come back together.
+        let random = RandomState::new().hash_one(tries) % 1000;
+        let pause = longest / 2 + longest / 2 * u32::try_from(random).unwrap_or(0) / 1000;
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stop.wait_for(|over| *over) => {}
+        }
+    }
+
+    /// The blobs of these that the server does not have.
+    pub async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Failure> {
+        let blob_digests: Vec<_> = digests.iter().map(|digest| digest.message()).collect();
+        let message = api::FindMissingBlobsRequest {
+            instance_name: self.instance.clone(),
+            blob_digests,
+            ..api::FindMissingBlobsRequest::default()
+        };
+        let ask = || {
+            let (request, mut storage) = (self.request(message.clone()), self.storage());
+            async move { storage.find_missing_blobs(request).await }
+        };
+        let answer = self.call(ask).await?;
+        Ok(answer.missing_blob_digests.iter().filter_map(Digest::read).collect())
+    }
+
+    /// The entry of an action.
+    pub async fn entry(&self, action: Digest) -> Result<api::ActionResult, Failure> {
+        let message = api::GetActionResultRequest {
+            instance_name: self.instance.clone(),
+            action_digest: Some(action.message()),
+            inline_stdout: true,
+            ..api::GetActionResultRequest::default()
+        };
+        let ask = || {
+            let (request, mut cache) = (self.request(message.clone()), self.action_cache());
+            async move { cache.get_action_result(request).await }
+        };
+        self.call(ask).await
+    }
+
+    /// Makes the entry of an action.
+    pub async fn set_entry(
+        &self,
+        action: Digest,
+        result: api::ActionResult,
+    ) -> Result<(), Failure> {
+        let message = api::UpdateActionResultRequest {
+            instance_name: self.instance.clone(),
+            action_digest: Some(action.message()),
+            action_result: Some(result),
+            ..api::UpdateActionResultRequest::default()
+        };
+        let ask = || {
+            let (request, mut cache) = (self.request(message.clone()), self.action_cache());
+            async move { cache.update_action_result(request).await }
+        };
+        self.call(ask).await.map(drop)
+    }
+}
+
+/// A request that took too long.
+pub(super) fn too_slow() -> Status {
+    Status::deadline_exceeded("it did not answer in time")
+}
+
+fn endpoint(options: &Options) -> Result<Endpoint, tonic::transport::Error> {
+    let mut endpoint = Endpoint::from_shared(options.address.uri())?
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true)
+        .initial_stream_window_size(8 << 20)
+        .initial_connection_window_size(32 << 20);
+    if options.address.uri().starts_with("https:") {
+        let mut tls = match &options.tls.roots {
+            Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
+            None => ClientTlsConfig::new().with_native_roots(),
+        };
+        if let Some((certificate, key)) = &options.tls.identity {
+            tls = tls.identity(Identity::from_pem(certificate, key.reveal()));
+        }
+        endpoint = endpoint.tls_config(tls)?;
+    }
+    Ok(endpoint)
+}
+
+/// What an error of the transport says: the last of its causes tells what happened.
+fn said(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}

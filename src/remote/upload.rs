@@ -1,0 +1,192 @@
+//! Sending what was packed, out of the finished packages.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fs_err::File;
+use futures_util::{StreamExt, stream};
+use sha2::Digest as _;
+
+use super::action::{self, Action, Digest};
+use super::blob::Blob;
+use super::client::{Client, Failure};
+use super::pace::is_worth;
+use super::{Counts, SharedCache};
+use crate::archive::deflate::Method;
+use crate::cache::{Archive, Form, Recipe, Stretch};
+
+/// How many blobs are sent at once.
+const AT_ONCE: usize = 8;
+/// How many digests are asked about in a request.
+const ASKED: usize = 500;
+/// How many blobs go together, at most.
+const TOGETHER: usize = 500;
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
+
+/// A stream to send.
+#[derive(Debug)]
+struct Parcel<'a> {
+    recipe: &'a Recipe,
+    form: Form,
+    action: Action,
+    digest: Digest,
+    blob: Blob,
+}
+
+/// Sends all that is worth it and that the server does not have, within the budget.
+pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
+    let there = shared.there.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let wanted: Vec<(&Path, &Recipe, Stretch)> = archives
+        .iter()
+        .flat_map(|archive| {
+            archive.offer.recipes().map(|(recipe, place)| (archive.path.as_path(), recipe, place))
+        })
+        .filter(|(_, recipe, _)| is_worth(recipe.size, recipe.effort))
+        .filter(|(_, recipe, _)| !there.contains(&recipe.key()))
+        .collect();
+    if wanted.is_empty() || shared.breaker.off().is_some() {
+        return;
+    }
+    let Some(client) = shared.client() else { return };
+    if !client.limits.writable {
+        shared.breaker.turn_off("it takes no entries from here: nothing was sent".to_owned());
+        return;
+    }
+    let parcels = parcels(shared, &wanted);
+    let budget = shared.options.budget;
+    let sent = shared
+        .runtime
+        .block_on(async { tokio::time::timeout(budget, send(shared, &client, &parcels)).await });
+    match sent {
+        Ok(Err(Failure::Refused(why))) => {
+            shared.breaker.turn_off(format!("it does not take what was packed: {why}"));
+        }
+        Ok(Err(Failure::Missing)) => {
+            shared.breaker.turn_off("it does not know what it was sent".to_owned());
+        }
+        Ok(Ok(()) | Err(Failure::Over)) => {}
+        Err(_) => {
+            let why = format!("sending was not done in {} s", budget.as_secs());
+            shared.breaker.turn_off(why);
+        }
+    }
+}
+
+/// The streams with the hashes of their packed bytes. One that cannot be read is left out.
+fn parcels<'a>(shared: &SharedCache, wanted: &[(&Path, &'a Recipe, Stretch)]) -> Vec<Parcel<'a>> {
+    let (next, parcels) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some((number, (path, recipe, place))) = {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            wanted.get(number).map(|wanted| (number, wanted))
+        } {
+            if let Some(parcel) = parcel(shared, path, recipe, *place) {
+                parcels.lock().unwrap_or_else(PoisonError::into_inner).insert(number, parcel);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..shared.options.threads.max(1) {
+            scope.spawn(work);
+        }
+    });
+    parcels.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+}
+
+fn parcel<'a>(
+    shared: &SharedCache,
+    path: &Path,
+    recipe: &'a Recipe,
+    place: Stretch,
+) -> Option<Parcel<'a>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = crate::cache::PackedBytes::new(&file, place.offset, place.len);
+    let (mut hasher, mut piece) = (sha2::Sha256::new(), vec![0; PIECE]);
+    loop {
+        match bytes.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(&piece[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    let sha256: [u8; 32] = hasher.finalize().into();
+    let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
+    Some(Parcel {
+        recipe,
+        form,
+        action: Action::of(recipe, &shared.options.silo),
+        digest: Digest { sha256: sha256.into(), size: place.len },
+        blob: Blob::File { file: Arc::new(file), offset: place.offset, len: place.len },
+    })
+}
+
+/// Streams first, then actions and commands, then entries: an entry never names what is not there.
+async fn send(
+    shared: &SharedCache,
+    client: &Client,
+    parcels: &[Parcel<'_>],
+) -> Result<(), Failure> {
+    let largest = client.limits.largest;
+    let fits = |parcel: &&Parcel<'_>| largest == 0 || parcel.digest.size <= largest;
+    for parcels in parcels.iter().filter(fits).collect::<Vec<_>>().chunks(ASKED / 3) {
+        let mut blobs: BTreeMap<Digest, Blob> = BTreeMap::new();
+        for parcel in parcels {
+            let Action { command, action } = &parcel.action;
+            blobs.insert(parcel.digest, parcel.blob.clone());
+            blobs.insert(Digest::of(command), Blob::Memory(command.clone()));
+            blobs.insert(Digest::of(action), Blob::Memory(action.clone()));
+        }
+        let digests: Vec<Digest> = blobs.keys().copied().collect();
+        let missing = client.missing(&digests).await?;
+        blobs.retain(|digest, _| missing.contains(digest));
+        send_blobs(client, blobs).await?;
+        let entries = stream::iter(parcels).map(|parcel| async move {
+            let result = action::result(parcel.recipe, parcel.form, parcel.digest);
+            client.set_entry(parcel.action.digest(), result).await?;
+            Counts::add(&shared.counts.sent, 1);
+            Counts::add(&shared.counts.sent_bytes, parcel.digest.size);
+            Ok(())
+        });
+        let mut entries = entries.buffer_unordered(AT_ONCE);
+        while let Some(done) = entries.next().await {
+            done?;
+        }
+    }
+    Ok(())
+}
+
+async fn send_blobs(client: &Client, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
+    // A batch has room for what is beside the bytes of each: a digest is about a hundred.
+    let most = client.limits.batch;
+    let (small, large): (Vec<_>, Vec<_>) =
+        blobs.into_iter().partition(|(digest, _)| digest.size + 200 <= most);
+    let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for blob in small {
+        let size = blob.0.size + 200;
+        if bytes + size > most || batch.len() == TOGETHER {
+            batches.push(std::mem::take(&mut batch));
+            bytes = 0;
+        }
+        bytes += size;
+        batch.push(blob);
+    }
+    batches.push(batch);
+    batches.retain(|batch| !batch.is_empty());
+    let batches = stream::iter(&batches).map(|batch| client.send_small(batch));
+    let mut batches = batches.buffer_unordered(AT_ONCE);
+    while let Some(done) = batches.next().await {
+        done?;
+    }
+    let large = stream::iter(&large).map(|(digest, blob)| client.send(*digest, blob));
+    let mut large = large.buffer_unordered(AT_ONCE);
+    while let Some(done) = large.next().await {
+        done?;
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! `rockpack build --remote-cache` with a server in this process that does what it is told, also wrong things.
+//!
+//! Whatever the server does, the packages have the bytes that they have without it, there is at most one
+//! warning, and no secret in what is printed or written.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use tempfile::TempDir;
+
+use super::demo_tree;
+
+mod server;
+
+use server::{Fault, Server};
+
+/// What every server of these tests wants to be told.
+const TOKEN: &str = "Bearer tell-nobody";
+
+/// The demo with files that are worth a request, and its packages.
+struct Tried {
+    dir: TempDir,
+    without: String,
+    took: Duration,
+}
+
+/// Text that packs well, and differs from place to place.
+fn text(seed: usize, lines: usize) -> String {
+    (0..lines).map(|n| format!("{:x} {n} line of file {seed}\n", n * n * (seed + 7))).collect()
+}
+
+impl Tried {
+    fn new() -> Self {
+        let dir = demo_tree::scratch(true);
+        // One goes in a message, one in a stream of them, and one is read from the archive of devel.
+        for (path, seed, lines) in [
+            ("amd-llvm_run_generic/stage/lib/llvm/bin/large.txt", 1, 20_000),
+            ("amd-llvm_run_generic/stage/lib/llvm/bin/larger.txt", 2, 400_000),
+            ("amd-llvm_dev_generic/stage/lib/llvm/include/large.h", 3, 30_000),
+        ] {
+            let path = dir.path().join("artifacts").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text(seed, lines)).unwrap();
+        }
+        let mut tried = Self { dir, without: String::new(), took: Duration::ZERO };
+        let began = Instant::now();
+        tried.without = tried.build("without", &[]).sums;
+        tried.took = began.elapsed();
+        tried
+    }
+
+    /// A build into a directory of this name, with an empty cache.
+    fn build(&self, name: &str, args: &[&str]) -> Built {
+        let began = Instant::now();
+        let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", name, "--jobs", "2"])
+            .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
+            .args(["--compression", "max", "--devel-tarball-compression", "--xz-preset", "1"])
+            .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            .env("NETRC", "/dev/null")
+            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"))
+            .output()
+            .unwrap();
+        Built::new(&self.dir.path().join(name), &output, began.elapsed())
+    }
+
+    /// A build that asks `server`.
+    fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
+        let url = server.url();
+        let built = self.build(name, &[&["--remote-cache", &url][..], args].concat());
+        assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
+        built
+    }
+
+    /// A server that another machine has filled.
+    fn filled(&self) -> Server {
+        let server = Server::start(TOKEN);
+        let built = self.with("filling", &server, &["--remote-upload-local-results"]);
+        assert!(built.said.contains(" sent, "), "{}", built.said);
+        assert_eq!(built.warnings(), 0, "{}", built.said);
+        fs::remove_dir_all(self.dir.path().join("filling")).unwrap();
+        fs::remove_dir_all(self.dir.path().join("filling-cache")).unwrap();
+        server
+    }
+}
+
+struct Built {
+    said: String,
+    sums: String,
+    took: Duration,
+}
+
+impl Built {
+    fn new(dest: &Path, output: &Output, took: Duration) -> Self {
+        let said = [&output.stdout[..], &output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(output.status.success(), "{said}");
+        let read = |name| fs::read_to_string(dest.join("dist").join(name)).unwrap();
+        for text in [&said, &read("provenance.intoto.json")] {
+            assert!(!text.contains("tell-nobody"), "{text}");
+        }
+        Self { said, sums: read("SHA256SUMS"), took }
+    }
+
+    fn warnings(&self) -> usize {
+        self.said.matches("the shared cache").count()
+    }
+
+    /// How many files came, of how many that were asked for.
+    fn came(&self) -> (usize, usize) {
+        let line = self.said.lines().find(|line| line.starts_with("shared cache ")).unwrap();
+        let words: Vec<&str> = line.split(": ").nth(1).unwrap().split(' ').collect();
+        (words[0].parse().unwrap(), words[2].parse().unwrap())
+    }
+}
+
+#[test]
+fn a_second_machine_gets_what_the_first_packed() {
+    let tried = Tried::new();
+    let server = tried.filled();
+    let entries = server.entries();
+    assert_eq!(entries, 3, "one of each kind");
+    let built = tried.with("second", &server, &[]);
+    let (hits, of) = built.came();
+    // A machine with much else to do may begin to pack one before it comes; none is missing or refused.
+    assert!(hits == of && 2 * hits >= entries, "{}", built.said);
+    assert!(built.warnings() == 0 && !built.said.contains(" sent"), "{}", built.said);
+    // What came is kept: nothing is asked for again.
+    fs::remove_dir_all(tried.dir.path().join("second")).unwrap();
+    let again = tried.with("second", &server, &[]);
+    assert_eq!(again.came().0, 0, "{}", again.said);
+    assert!(again.said.contains("came packed out of the cache"), "{}", again.said);
+    // Entries of another silo are others.
+    let other = tried.with("silo", &server, &["--remote-cache-silo", "other"]);
+    assert_eq!(other.came().0, 0, "{}", other.said);
+}
+
+#[test]
+fn whatever_a_server_does_the_packages_are_the_same() {
+    let tried = Tried::new();
+    let server = tried.filled();
+    let mut wrong = Vec::new();
+    for fault in Fault::ALL {
+        server.misbehave(Some(fault));
+        let built = tried.with(&format!("{fault:?}"), &server, &[]);
+        let (hits, _) = built.came();
+        let warned = usize::from(fault.is_told());
+        if built.warnings() != warned || fault.leaves_nothing() && hits > 0 {
+            wrong.push(format!("{fault:?}: {hits} came\n{}", built.said));
+        }
+        if fault.is_healed() && hits == 0 {
+            wrong.push(format!("{fault:?}: nothing came\n{}", built.said));
+        }
+        // Three seconds, and what a machine with other work takes longer.
+        let most = tried.took * 2 + Duration::from_secs(3);
+        if built.took > most {
+            wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
+    let tried = Tried::new();
+    for fault in [Fault::Refuses, Fault::ShortWrites, Fault::Full, Fault::Breaks] {
+        let server = Server::start(TOKEN);
+        server.misbehave(Some(fault));
+        let name = format!("sending-{fault:?}");
+        let args = ["--remote-upload-local-results", "--remote-timeout", "1s"];
+        let built = tried.with(&name, &server, &[&args[..], &["--remote-retries", "2"]].concat());
+        assert_eq!(built.warnings(), usize::from(fault != Fault::Breaks), "{}", built.said);
+        if fault == Fault::Breaks {
+            assert_eq!(server.entries(), 3, "{}", built.said);
+        }
+    }
+}
+
+#[test]
+fn nobody_there_is_one_warning() {
+    let tried = Tried::new();
+    // Nobody listens on a port that was just given back.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("grpc://127.0.0.1:{port}");
+    let built = tried.build("nobody", &["--remote-cache", &url]);
+    assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
+    assert!(built.said.contains(&format!("the shared cache {url} was not used to the end")));
+    // A machine that says how to reach it wrongly is told before anything is built.
+    for (args, said) in [
+        (["--remote-cache", "http://cache"], "`http` is no scheme of a shared cache"),
+        (["--remote-cache", "grpc://me:pass@cache:1"], "a name or a password would be seen"),
+        (["--remote-header", "tell-nobody"], "a header is written NAME=VALUE"),
+        (["--remote-header", "@nowhere"], "nowhere"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"]);
+        command.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
+        command
+            .args(["--cache", "never-cache", "--remote-cache", &url])
+            .current_dir(tried.dir.path());
+        if args[0] == "--remote-cache" {
+            command.env("ROCKPACK_REMOTE_CACHE", args[1]);
+            command = {
+                let mut other = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+                other.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"]);
+                other.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
+                other.args(["--cache", "never-cache"]).current_dir(tried.dir.path());
+                other.env("ROCKPACK_REMOTE_CACHE", args[1]);
+                other
+            };
+        } else {
+            command.args(args);
+        }
+        let output = command.env("NO_COLOR", "1").env("COLUMNS", "200").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(said) && !text.contains("tell-nobody"), "{text}");
+        assert!(!tried.dir.path().join("never").exists());
+    }
+}

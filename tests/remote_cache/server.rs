@@ -1,0 +1,454 @@
+//! A server of the Remote Execution API in memory, which has faults on request.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::bytestream as bytes;
+use bazel_remote_apis::google::rpc;
+use futures_util::{Stream, stream};
+use rockpack::archive::checksum::Sha256;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tonic::transport::server::TcpIncoming;
+use tonic::{Code, Request, Response, Status, Streaming};
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The first question is never answered.
+    NoAnswer,
+    /// Entries are never told.
+    Stalls,
+    /// The first connections end in the middle of something.
+    Breaks,
+    /// One bit of each blob is another.
+    Flipped,
+    /// Entries name blobs that are gone.
+    Lost,
+    /// Streams end too early, after a megabyte.
+    ShortReads,
+    /// Each entry names the whole stream of another content.
+    Poisoned,
+    /// Entries are those of something else.
+    Nonsense,
+    /// After some requests nobody is known any more.
+    Forgets,
+    /// There is always too much to do.
+    Busy,
+    /// There is too much to do at first.
+    BusyFirst,
+    /// Entries may not be made.
+    Refuses,
+    /// Of a stream only a half is taken.
+    ShortWrites,
+    /// There is no room for blobs.
+    Full,
+}
+
+impl Fault {
+    /// Those of a server that is read from.
+    pub const ALL: [Self; 11] = [
+        Self::NoAnswer,
+        Self::Stalls,
+        Self::Breaks,
+        Self::Flipped,
+        Self::Lost,
+        Self::ShortReads,
+        Self::Poisoned,
+        Self::Nonsense,
+        Self::Forgets,
+        Self::Busy,
+        Self::BusyFirst,
+    ];
+
+    /// Whether people are warned.
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy)
+    }
+
+    /// Whether nothing can be used.
+    pub fn leaves_nothing(self) -> bool {
+        !self.is_healed() && self != Self::Forgets
+    }
+
+    /// Whether trying again helps.
+    pub fn is_healed(self) -> bool {
+        matches!(self, Self::Breaks | Self::ShortReads | Self::BusyFirst)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    blobs: BTreeMap<String, Vec<u8>>,
+    entries: BTreeMap<String, api::ActionResult>,
+    fault: Option<Fault>,
+    requests: usize,
+}
+
+/// The server, at a port of its own.
+pub struct Server {
+    shared: Shared,
+    port: u16,
+    _runtime: tokio::runtime::Runtime,
+}
+
+#[derive(Clone)]
+struct Shared {
+    state: Arc<Mutex<State>>,
+    token: &'static str,
+    /// How many connections came since the last change.
+    connections: Arc<AtomicUsize>,
+}
+
+impl Server {
+    /// Starts one that answers those who have the token.
+    pub fn start(token: &'static str) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let shared = Shared { state: Arc::default(), token, connections: Arc::default() };
+        let listen = || runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let (front, back) = (listen(), listen());
+        let port = front.local_addr().unwrap().port();
+        runtime.spawn(proxy(front, back.local_addr().unwrap().port(), shared.clone()));
+        let large = 64 << 20;
+        use api::action_cache_server::ActionCacheServer;
+        use api::capabilities_server::CapabilitiesServer;
+        use api::content_addressable_storage_server::ContentAddressableStorageServer;
+        use bytes::byte_stream_server::ByteStreamServer;
+        let router = tonic::transport::Server::builder()
+            .add_service(CapabilitiesServer::new(shared.clone()))
+            .add_service(ActionCacheServer::new(shared.clone()))
+            .add_service(
+                ContentAddressableStorageServer::new(shared.clone())
+                    .max_decoding_message_size(large),
+            )
+            .add_service(ByteStreamServer::new(shared.clone()).max_decoding_message_size(large));
+        runtime.spawn(router.serve_with_incoming(TcpIncoming::from(back)));
+        Self { shared, port, _runtime: runtime }
+    }
+
+    pub fn url(&self) -> String {
+        format!("grpc://127.0.0.1:{}", self.port)
+    }
+
+    /// How many entries it has.
+    pub fn entries(&self) -> usize {
+        self.shared.state.lock().unwrap().entries.len()
+    }
+
+    /// From now on this goes wrong.
+    pub fn misbehave(&self, fault: Option<Fault>) {
+        let mut state = self.shared.state.lock().unwrap();
+        (state.fault, state.requests) = (fault, 0);
+        self.shared.connections.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Hands connections on, and breaks the first two where that is the fault.
+async fn proxy(front: TcpListener, back: u16, shared: Shared) {
+    while let Ok((mut client, _)) = front.accept().await {
+        let breaks = shared.state.lock().unwrap().fault == Some(Fault::Breaks)
+            && shared.connections.fetch_add(1, Ordering::Relaxed) < 2;
+        let most = if breaks { 100_000 } else { usize::MAX };
+        tokio::spawn(async move {
+            let mut server = TcpStream::connect(("127.0.0.1", back)).await.unwrap();
+            let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
+                (client.split(), server.split());
+            tokio::select! {
+                () = pump(&mut from_client, &mut to_server, most) => {}
+                () = pump(&mut from_server, &mut to_client, most) => {}
+            }
+        });
+    }
+}
+
+async fn pump(
+    from: &mut (impl AsyncReadExt + Unpin),
+    to: &mut (impl AsyncWriteExt + Unpin),
+    most: usize,
+) {
+    let (mut buffer, mut passed) = (vec![0; 16 << 10], 0);
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        passed += count;
+        if passed > most || to.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}
+
+impl Shared {
+    /// Every request goes through here: who asks, and whether that is a fault already.
+    fn enter<T>(&self, request: &Request<T>) -> Result<Option<Fault>, Status> {
+        let said = request.metadata().get("authorization").and_then(|it| it.to_str().ok());
+        let mut state = self.state.lock().unwrap();
+        state.requests += 1;
+        if said != Some(self.token) {
+            return Err(Status::unauthenticated("who are you?"));
+        }
+        match state.fault {
+            Some(Fault::Forgets) if state.requests > 4 => {
+                Err(Status::unauthenticated(format!("`{}` has expired", self.token)))
+            }
+            Some(Fault::Busy) if state.requests > 1 => Err(Status::resource_exhausted("busy")),
+            Some(Fault::BusyFirst) if (2..5).contains(&state.requests) => {
+                Err(Status::resource_exhausted("busy"))
+            }
+            fault => Ok(fault),
+        }
+    }
+
+    fn blob(&self, hash: &str, fault: Option<Fault>) -> Result<Vec<u8>, Status> {
+        let state = self.state.lock().unwrap();
+        let found = state.blobs.get(hash).filter(|_| fault != Some(Fault::Lost));
+        let mut blob = found.ok_or_else(|| Status::not_found("no such blob"))?.clone();
+        if fault == Some(Fault::Flipped) {
+            let middle = blob.len() / 2;
+            blob[middle] ^= 1;
+        }
+        Ok(blob)
+    }
+}
+
+async fn for_ever<T>() -> T {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+}
+
+#[tonic::async_trait]
+impl api::capabilities_server::Capabilities for Shared {
+    async fn get_capabilities(
+        &self,
+        request: Request<api::GetCapabilitiesRequest>,
+    ) -> Result<Response<api::ServerCapabilities>, Status> {
+        if self.enter(&request)? == Some(Fault::NoAnswer) {
+            return for_ever().await;
+        }
+        let cache = api::CacheCapabilities {
+            digest_functions: vec![api::digest_function::Value::Sha256.into()],
+            action_cache_update_capabilities: Some(api::ActionCacheUpdateCapabilities {
+                update_enabled: true,
+            }),
+            max_batch_total_size_bytes: 1 << 20,
+            ..Default::default()
+        };
+        Ok(Response::new(api::ServerCapabilities {
+            cache_capabilities: Some(cache),
+            ..Default::default()
+        }))
+    }
+}
+
+#[tonic::async_trait]
+impl api::action_cache_server::ActionCache for Shared {
+    async fn get_action_result(
+        &self,
+        request: Request<api::GetActionResultRequest>,
+    ) -> Result<Response<api::ActionResult>, Status> {
+        let fault = self.enter(&request)?;
+        if fault == Some(Fault::Stalls) {
+            return for_ever().await;
+        }
+        let hash = request.into_inner().action_digest.unwrap().hash;
+        let state = self.state.lock().unwrap();
+        let entry = state.entries.get(&hash).ok_or_else(|| Status::not_found("no entry"))?;
+        let mut entry = entry.clone();
+        if fault == Some(Fault::Poisoned) {
+            let after = state.entries.range(hash..).nth(1);
+            let (_, other) = after.or_else(|| state.entries.iter().next()).unwrap();
+            let stream = other.output_files[0].digest.clone().unwrap();
+            // The row says that it is one of the content that was asked for.
+            let size = entry.stdout_raw.len() - 8;
+            entry.stdout_raw.truncate(size);
+            entry.stdout_raw.extend(stream.size_bytes.to_le_bytes());
+            entry.output_files[0].digest = Some(stream);
+        }
+        if fault == Some(Fault::Nonsense) {
+            entry.output_files[0].path = "a.out".to_owned();
+        }
+        Ok(Response::new(entry))
+    }
+
+    async fn update_action_result(
+        &self,
+        request: Request<api::UpdateActionResultRequest>,
+    ) -> Result<Response<api::ActionResult>, Status> {
+        if self.enter(&request)? == Some(Fault::Refuses) {
+            return Err(Status::permission_denied("not you"));
+        }
+        let request = request.into_inner();
+        let (action, result) = (request.action_digest.unwrap(), request.action_result.unwrap());
+        let mut state = self.state.lock().unwrap();
+        // An action, its command and its outputs have to be there before the entry.
+        let stream = &result.output_files[0].digest.as_ref().unwrap().hash;
+        if ![&action.hash, stream].into_iter().all(|hash| state.blobs.contains_key(hash)) {
+            return Err(Status::failed_precondition("the entry names what is not there"));
+        }
+        state.entries.insert(action.hash, result.clone());
+        Ok(Response::new(result))
+    }
+}
+
+fn status(code: Code) -> Option<rpc::Status> {
+    Some(rpc::Status { code: code as i32, message: "so it is".to_owned(), details: Vec::new() })
+}
+
+#[tonic::async_trait]
+impl api::content_addressable_storage_server::ContentAddressableStorage for Shared {
+    async fn find_missing_blobs(
+        &self,
+        request: Request<api::FindMissingBlobsRequest>,
+    ) -> Result<Response<api::FindMissingBlobsResponse>, Status> {
+        self.enter(&request)?;
+        let mut missing_blob_digests = request.into_inner().blob_digests;
+        let state = self.state.lock().unwrap();
+        missing_blob_digests.retain(|digest| !state.blobs.contains_key(&digest.hash));
+        Ok(Response::new(api::FindMissingBlobsResponse { missing_blob_digests }))
+    }
+
+    async fn batch_update_blobs(
+        &self,
+        request: Request<api::BatchUpdateBlobsRequest>,
+    ) -> Result<Response<api::BatchUpdateBlobsResponse>, Status> {
+        let fault = self.enter(&request)?;
+        let mut responses = Vec::new();
+        for blob in request.into_inner().requests {
+            let digest = blob.digest.unwrap();
+            assert_eq!(digest.hash, Sha256::of(&blob.data).to_string());
+            let code = if fault == Some(Fault::Full) { Code::ResourceExhausted } else { Code::Ok };
+            if code == Code::Ok {
+                self.state.lock().unwrap().blobs.insert(digest.hash.clone(), blob.data);
+            }
+            responses.push(api::batch_update_blobs_response::Response {
+                digest: Some(digest),
+                status: status(code),
+            });
+        }
+        Ok(Response::new(api::BatchUpdateBlobsResponse { responses }))
+    }
+
+    async fn batch_read_blobs(
+        &self,
+        request: Request<api::BatchReadBlobsRequest>,
+    ) -> Result<Response<api::BatchReadBlobsResponse>, Status> {
+        let fault = self.enter(&request)?;
+        let each = |digest: api::Digest| {
+            let found = self.blob(&digest.hash, fault);
+            let code = found.as_ref().map_or_else(Status::code, |_| Code::Ok);
+            api::batch_read_blobs_response::Response {
+                digest: Some(digest),
+                data: found.unwrap_or_default(),
+                status: status(code),
+                ..Default::default()
+            }
+        };
+        let responses = request.into_inner().digests.into_iter().map(each).collect();
+        Ok(Response::new(api::BatchReadBlobsResponse { responses }))
+    }
+
+    type GetTreeStream = Answers<api::GetTreeResponse>;
+
+    async fn get_tree(
+        &self,
+        _: Request<api::GetTreeRequest>,
+    ) -> Result<Response<Self::GetTreeStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn split_blob(
+        &self,
+        _: Request<api::SplitBlobRequest>,
+    ) -> Result<Response<api::SplitBlobResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    type GetChunkMappingStream = Answers<api::GetChunkMappingResponse>;
+
+    async fn get_chunk_mapping(
+        &self,
+        _: Request<api::GetChunkMappingRequest>,
+    ) -> Result<Response<Self::GetChunkMappingStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn splice_blob(
+        &self,
+        _: Request<api::SpliceBlobRequest>,
+    ) -> Result<Response<api::SpliceBlobResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn register_chunk_mapping(
+        &self,
+        _: Request<Streaming<api::RegisterChunkMappingRequest>>,
+    ) -> Result<Response<api::RegisterChunkMappingResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+}
+
+/// Answers that come one by one.
+type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// Hash and size of `…blobs/HASH/SIZE`.
+fn named(name: &str) -> (String, usize) {
+    let mut parts = name.rsplit('/');
+    let size = parts.next().unwrap().parse().unwrap();
+    (parts.next().unwrap().to_owned(), size)
+}
+
+#[tonic::async_trait]
+impl bytes::byte_stream_server::ByteStream for Shared {
+    type ReadStream = Answers<bytes::ReadResponse>;
+
+    async fn read(
+        &self,
+        request: Request<bytes::ReadRequest>,
+    ) -> Result<Response<Self::ReadStream>, Status> {
+        let fault = self.enter(&request)?;
+        let request = request.into_inner();
+        let blob = self.blob(&named(&request.resource_name).0, fault)?;
+        let rest = &blob[usize::try_from(request.read_offset).unwrap()..];
+        let most = if fault == Some(Fault::ShortReads) { 1_000_000 } else { rest.len() };
+        let pieces = rest[..most.min(rest.len())].chunks(64 << 10);
+        let pieces: Vec<_> =
+            pieces.map(|data| Ok(bytes::ReadResponse { data: data.to_vec() })).collect();
+        Ok(Response::new(Box::pin(stream::iter(pieces))))
+    }
+
+    async fn write(
+        &self,
+        request: Request<Streaming<bytes::WriteRequest>>,
+    ) -> Result<Response<bytes::WriteResponse>, Status> {
+        let fault = self.enter(&request)?;
+        let (mut messages, mut data, mut name) = (request.into_inner(), Vec::new(), String::new());
+        while let Some(message) = messages.message().await? {
+            if !message.resource_name.is_empty() {
+                name = message.resource_name;
+            }
+            assert_eq!(usize::try_from(message.write_offset).unwrap(), data.len());
+            data.extend(message.data);
+        }
+        let (hash, size) = named(&name);
+        let taken = if fault == Some(Fault::ShortWrites) { size / 2 } else { size };
+        if taken == size {
+            assert_eq!(hash, Sha256::of(&data).to_string());
+            self.state.lock().unwrap().blobs.insert(hash, data);
+        }
+        let committed_size = i64::try_from(taken).unwrap();
+        Ok(Response::new(bytes::WriteResponse { committed_size }))
+    }
+
+    async fn query_write_status(
+        &self,
+        _: Request<bytes::QueryWriteStatusRequest>,
+    ) -> Result<Response<bytes::QueryWriteStatusResponse>, Status> {
+        Err(Status::not_found("each upload begins anew"))
+    }
+}
