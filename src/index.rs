@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 use crate::archive::{StageError, Timestamp};
 use crate::names::{PathError, RelPath};
 
+mod anchor;
 mod document;
 mod entry;
+mod foreign;
 mod found;
 mod json;
 mod layout;

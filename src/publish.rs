@@ -13,7 +13,7 @@
 //!
 //! **Pages are merged, not made.** What a page says of packages that only the store has stays. The JSON is what
 //! is read and merged; the HTML is made from it, after its own tag was read, so that the last one who writes it
-//! has read the last JSON.
+//! has read the last JSON. HTML that another program made is read as well: what only it names, stays too.
 //!
 //! **Again.** A run after an interrupted one does what is left, and after a complete one nothing.
 
@@ -36,10 +36,12 @@ mod pause;
 mod read;
 mod upload;
 mod workers;
+mod writer;
 
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
 
+use aggregate::Above;
 use closure::Closure;
 use layout::Placed;
 use pages::Pages;
@@ -127,18 +129,6 @@ pub enum PublishError {
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// A page that cannot be read as data.
-    #[error(
-        "`{page}` in `{store}` names packages and has no `{data}` beside it, so that they would vanish"
-    )]
-    NoData {
-        /// The store.
-        store: String,
-        /// The page.
-        page: RelPath,
-        /// What says what is on it.
-        data: RelPath,
-    },
     /// A page that cannot be merged.
     #[error("cannot add to `{key}` in `{store}`")]
     Page {
@@ -204,17 +194,17 @@ pub fn publish(
         }
     }
     let mut summary = counted(&placed, &found);
+    let above = Above::of(bucket, &options.layout).map(|above| above.with(&pages));
     if options.dry_run {
         Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);
+        summary.pages += above.map_or(Ok(0), |above| above.tell(told))?;
         return Ok(summary);
     }
     survey.upload(&placed, &found, told)?;
     survey.upload_metadata(&placed, told)?;
     summary.pages = pages.write(&order::of(&placed), told)?;
-    if let Some((aggregate, stream)) = &options.layout.aggregate {
-        summary.pages += aggregate::write(&pages, &options.layout, aggregate, stream, told)?;
-    }
+    summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
     Ok(summary)
 }
 

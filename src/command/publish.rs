@@ -92,16 +92,16 @@ fn failure(error: &PublishError) -> Failure {
         PublishError::Homeless(_) => {
             refused.help("`shelf` lines of packages.kdl say where projects go")
         }
-        PublishError::Packages(_) | PublishError::Page { .. } | PublishError::Key(_) => refused,
+        PublishError::Packages(_) | PublishError::Key(_) => refused,
+        PublishError::Page { .. } => refused.help(
+            "mend the page, or publish to a place of its own, where rockpack makes the pages",
+        ),
         PublishError::OtherBytes(_) => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
         PublishError::Incomplete(_) => refused.help(
             "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
         ),
-        PublishError::NoData { .. } => {
-            refused.help("publish to a place of its own, where rockpack makes the pages")
-        }
     };
     Failure::Problems(refused.into())
 }
