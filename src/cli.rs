@@ -23,8 +23,10 @@ mod given;
 mod help;
 mod index;
 mod init;
+mod mirror;
 mod plan;
 mod promote;
+mod prune;
 mod publish;
 mod retag;
 mod scan;
@@ -53,8 +55,10 @@ pub use fmt::FmtArgs;
 pub use help::HelpArgs;
 pub use index::IndexArgs;
 pub use init::InitArgs;
+pub use mirror::MirrorArgs;
 pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
+pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
@@ -147,6 +151,8 @@ pub enum Command {
     Promote(PromoteArgs),
     Index(IndexArgs),
     Publish(PublishArgs),
+    Prune(PruneStoreArgs),
+    Mirror(MirrorArgs),
     Serve(ServeArgs),
     Verify(VerifyArgs),
     Elf(ElfArgs),

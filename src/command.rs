@@ -28,8 +28,10 @@ mod help;
 mod index;
 mod init;
 mod man;
+mod mirror;
 mod plan;
 mod promote;
+mod prune;
 mod publish;
 mod retag;
 mod scan;
@@ -63,6 +65,8 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Promote(args) => promote::run(args),
         Command::Index(args) => index::run(args),
         Command::Publish(args) => publish::run(args),
+        Command::Prune(args) => prune::run(args),
+        Command::Mirror(args) => mirror::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Elf(args) => elf::run(&args.command),

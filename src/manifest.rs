@@ -32,6 +32,7 @@ mod publishing;
 mod python;
 mod reader;
 mod readme;
+mod retention;
 pub mod setting;
 mod store;
 mod template;
@@ -58,6 +59,7 @@ pub use python::{
     SourceProject, Trial, WheelSource,
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
 pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
 pub use template::{Template, TemplateError};

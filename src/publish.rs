@@ -30,9 +30,11 @@ mod aggregate;
 mod closure;
 mod headers;
 mod layout;
+mod mirror;
 mod order;
 mod pages;
 mod pause;
+mod prune;
 mod read;
 mod upload;
 mod workers;
@@ -40,6 +42,8 @@ mod writer;
 
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
+pub use mirror::{Mirror, Mirrored, mirror};
+pub use prune::{PruneStep, Pruned, Retention, prune};
 
 use aggregate::Above;
 use closure::Closure;
@@ -151,6 +155,26 @@ pub enum PublishError {
         /// How often it was tried.
         tries: usize,
     },
+    /// Packages that stay, of which nobody knows what they require.
+    #[error("what {} packages require is not known, so that nothing is removed: {}", .0.len(), shown(.0))]
+    Unknown(Vec<String>),
+    /// Packages of which no page says the SHA-256.
+    #[error("no page says the SHA-256 of {}, so that nothing is written", shown(.0))]
+    NoHash(Vec<String>),
+    /// Projects that were named and are on no page.
+    #[error("no page has packages of {}", shown(.0))]
+    Absent(Vec<String>),
+    /// There is no page with packages.
+    #[error("there are no pages with packages in `{0}`")]
+    NoPages(String),
+    /// A page that is not ours to replace.
+    #[error("`{key}` in `{store}` was not made by rockpack, and is in the way of a page")]
+    Foreign {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+    },
     /// A key that cannot be.
     #[error("a key is impossible")]
     Key(#[from] PathError),
@@ -161,6 +185,14 @@ fn are<T>(list: &[T]) -> String {
         1 => "1 is".to_owned(),
         count => format!("{count} are"),
     }
+}
+
+/// The first of them.
+fn shown(list: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let more = list.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    list.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ") + &more
 }
 
 fn lines(list: &[Unmet]) -> String {

@@ -51,6 +51,14 @@ impl Projects {
     }
 }
 
+/// The addresses that a page has, in JSON or in HTML, whatever they lead to.
+pub fn addresses(page: &[u8]) -> Vec<String> {
+    match Files::parse("", page) {
+        Ok(files) => files.files.into_iter().map(|entry| entry.url).collect(),
+        Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(shown).collect(),
+    }
+}
+
 /// The links of a page that lead to something on it.
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
