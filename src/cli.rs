@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod artifact;
 mod artifacts;
 mod assemble;
 mod audit;
@@ -37,6 +38,7 @@ mod sources;
 mod verify;
 mod version;
 
+pub use artifact::{ArtifactCommand, ArtifactCommandArgs, PackArgs};
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
@@ -155,6 +157,7 @@ pub enum Command {
     Mirror(MirrorArgs),
     Serve(ServeArgs),
     Verify(VerifyArgs),
+    Artifact(ArtifactCommandArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Demo(DemoArgs),

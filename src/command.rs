@@ -12,6 +12,7 @@ use crate::cli::Command;
 use crate::failure::{Failure, environment};
 use crate::ui;
 
+mod artifact;
 mod assemble;
 mod audit;
 mod build;
@@ -69,6 +70,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Mirror(args) => mirror::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Artifact(args) => artifact::run(&args.command),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Demo(args) => demo::run(args),

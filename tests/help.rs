@@ -53,6 +53,8 @@ const COMMANDS: &[&[&str]] = &[
     &["mirror"],
     &["serve"],
     &["verify"],
+    &["artifact"],
+    &["artifact", "pack"],
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],
