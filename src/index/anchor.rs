@@ -11,6 +11,11 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
+    /// Whether it leads anywhere.
+    fn leads(&self) -> bool {
+        self.get("href").is_some_and(|href| !href.is_empty())
+    }
+
     /// What an attribute says; one without a value says nothing.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.get(name).map(String::as_str)
@@ -46,7 +51,7 @@ pub(super) fn links(html: &str) -> Links {
         rest = after;
         match &*tag.name {
             "a" | "/a" => {
-                links.anchors.extend(open.take().filter(|anchor| anchor.get("href").is_some()));
+                links.anchors.extend(open.take().filter(Anchor::leads));
                 open = (tag.name == "a")
                     .then(|| Anchor { attributes: tag.attributes, ..Anchor::default() });
             }
@@ -55,7 +60,7 @@ pub(super) fn links(html: &str) -> Links {
             _ => {}
         }
     }
-    links.anchors.extend(open.filter(|anchor| anchor.get("href").is_some()));
+    links.anchors.extend(open.filter(Anchor::leads));
     links
 }
 

@@ -67,7 +67,7 @@ fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     }
     let leads = |anchor: &Anchor| {
         let href = anchor.get("href").unwrap_or_default();
-        !(href.is_empty() || href.starts_with(['?', '#']) || ["..", "../", "./"].contains(&href))
+        !(href.starts_with(['?', '#']) || ["..", "../", "./"].contains(&href))
     };
     Ok(links.anchors.into_iter().filter(leads).collect())
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{Form, Layout, Place, Shelf};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Files, Projects, is_ours, project_of};
+use crate::index::{Entry, Files, Projects, is_ours, project_of};
 use crate::names::RelPath;
 use crate::store::Bucket;
 
@@ -74,7 +74,7 @@ pub fn mirror(
         texts.iter().flat_map(|(Place { json, html }, data, page)| [(json, data), (html, page)]);
     let files: Vec<(&RelPath, &String)> = files.collect();
     for (key, _) in &files {
-        not_anothers(to, key)?;
+        check_ours(to, key)?;
     }
     for (key, text) in files {
         done.pages += if mirror.dry_run {
@@ -105,14 +105,19 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
             let place = shelf.page(project)?;
             let public = public(&mirror.public, shelf, project);
             let files = read::files(source, &place, project)?.0;
+            let mut found: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
-                let Some((project, _)) = project_of(&entry.filename) else { continue };
-                if wanted(&project) {
+                let of = project_of(&entry.filename).map(|(project, _)| project);
+                // A flat page does not say of which project other files are.
+                let of = of.or_else(|| Some(project.clone()).filter(|name| !name.is_empty()));
+                if let Some(of) = of.filter(|of| wanted(of)) {
                     entry.url = absolute(&public, &entry.url);
-                    let page =
-                        pages.entry(project).or_insert_with_key(|project| Files::new(project));
-                    page.merge(&[entry]).map_err(|e| read::wrong(source, &place.json, e))?;
+                    found.entry(of).or_default().push(entry);
                 }
+            }
+            for (project, entries) in found {
+                let page = pages.entry(project).or_insert_with_key(|project| Files::new(project));
+                page.merge(&entries).map_err(|e| read::wrong(source, &place.json, e))?;
             }
         }
     }
@@ -153,7 +158,7 @@ fn obsolete(
     Ok(obsolete)
 }
 
-fn not_anothers(to: &dyn Bucket, key: &RelPath) -> Result<(), PublishError> {
+fn check_ours(to: &dyn Bucket, key: &RelPath) -> Result<(), PublishError> {
     match read::page(to, key)? {
         Some(page) if !is_ours(&page.bytes) => {
             Err(PublishError::Foreign { store: to.name().to_owned(), key: key.clone() })
