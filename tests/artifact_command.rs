@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use fs_err as fs;
+use rockpack::catalog::{self, Demands, Directory, EntryKind, Origin, Wanted};
 use tempfile::TempDir;
 
 use crate::skips::has;
@@ -145,5 +146,120 @@ fn what_is_no_artifact_is_refused() {
         assert!(text(&output.stderr).contains(expected), "{args:?}: {}", text(&output.stderr));
         let left = fs::read_dir(dir.path().join("out")).into_iter().flatten().count();
         assert_eq!(left, 0, "{args:?}");
+    }
+}
+
+/// Every file of a directory with its bytes.
+fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let found = walkdir::WalkDir::new(dir).sort_by_file_name();
+    let found = found.into_iter().map(Result::unwrap).filter(|found| found.file_type().is_file());
+    let read = |found: walkdir::DirEntry| {
+        let name = found.path().strip_prefix(dir).unwrap().display().to_string();
+        (name, fs::read(found.path()).unwrap())
+    };
+    found.map(read).collect()
+}
+
+/// The same artifacts as directories, as seekable archives, and as others.
+fn in_all_forms(dir: &Path) -> [&'static str; 3] {
+    assert!(rockpack(dir, &["demo", "in"]).status.success());
+    assert!(rockpack(dir, &["artifact", "pack", "in", "-o", "seekable"]).status.success());
+    fs::create_dir(dir.join("plain")).unwrap();
+    for (number, (name, bytes)) in files(&dir.join("seekable")).into_iter().enumerate() {
+        let Some(name) = name.strip_suffix(".zst") else { continue };
+        let tar = zstd::decode_all(&bytes[..]).unwrap();
+        if number % 4 == 0 {
+            let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            std::io::Write::write_all(&mut xz, &tar).unwrap();
+            fs::write(dir.join("plain").join(format!("{name}.xz")), xz.finish().unwrap()).unwrap();
+        } else {
+            let zst = zstd::encode_all(&tar[..], 1).unwrap();
+            fs::write(dir.join("plain").join(format!("{name}.zst")), zst).unwrap();
+        }
+    }
+    ["in", "seekable", "plain"]
+}
+
+#[test]
+fn with_a_catalog_packages_are_the_same_in_every_form() {
+    let dir = TempDir::new().unwrap();
+    let forms = in_all_forms(dir.path());
+    let done = |args: &[&str]| {
+        let output = rockpack(dir.path(), args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    };
+    done(&["scan", "--artifact-dir", "in", "-o", "catalog.json"]);
+    for only in ["core,libraries,profiler", "core", "device,devel"] {
+        let built = |form: &str, more: &[&str]| {
+            let out = format!("out-{form}-{only}-{}", more.len());
+            let words =
+                ["build", "--artifact-dir", form, "--dest-dir", &out, "--only", only, "--no-cache"];
+            done(&[&words[..], more].concat());
+            files(&dir.path().join(out).join("dist"))
+        };
+        let expected = built("in", &[]);
+        assert!(!expected.is_empty());
+        for form in forms {
+            assert!(built(form, &["--catalog", "catalog.json"]) == expected, "{form} {only}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_unpacked() {
+    let dir = TempDir::new().unwrap();
+    let forms = in_all_forms(dir.path());
+    let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
+    let origins: Vec<Origin> = all
+        .artifacts
+        .iter()
+        .flat_map(|artifact| {
+            let files =
+                artifact.entries.iter().filter(|e| matches!(e.kind, EntryKind::File { .. }));
+            files.map(|entry| Origin {
+                artifact: artifact.id.clone(),
+                base: entry.base.clone(),
+                path: entry.path.clone(),
+            })
+        })
+        .collect();
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        origins.iter().enumerate().partition(|(number, _)| number % 3 == 0);
+    let wanted: Vec<&Origin> = wanted.into_iter().map(|(_, origin)| origin).collect();
+    for form in &forms[1..] {
+        let some = Wanted::new(wanted.iter().copied());
+        let place = dir.path().join(form);
+        let found = Directory::open_some(&place, &Demands::default(), Some(&some)).unwrap();
+        catalog::confirm(&found, &all, wanted.iter().copied()).unwrap();
+        assert!(others.len() > 20);
+        for (_, other) in &others {
+            assert!(found.path(other).is_none_or(|path| !path.exists()), "{form}: {other:?}");
+        }
+    }
+}
+
+#[test]
+fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
+    let dir = TempDir::new().unwrap();
+    in_all_forms(dir.path());
+    assert!(
+        rockpack(dir.path(), &["scan", "--artifact-dir", "in", "-o", "catalog.json"])
+            .status
+            .success()
+    );
+    let (name, _) = files(&dir.path().join("in"))
+        .into_iter()
+        .find(|(name, _)| name.ends_with("/.info/version"))
+        .unwrap();
+    fs::write(dir.path().join("in").join(&name), "7.2.0-and-more\n").unwrap();
+    assert!(rockpack(dir.path(), &["artifact", "pack", "in", "-o", "seekable"]).status.success());
+    for form in ["in", "seekable"] {
+        let words =
+            ["build", "--artifact-dir", form, "--dest-dir", "out", "--catalog", "catalog.json"];
+        let output = rockpack(dir.path(), &words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("is not what the catalog says of it"), "{said}");
+        assert!(!dir.path().join("out/dist").exists());
     }
 }

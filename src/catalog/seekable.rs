@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use zstd::bulk::Compressor;
 
 /// How many bytes a frame has: large enough to be packed well, small enough to be read for a few bytes of it.
-const FRAME: usize = 4 << 20;
+pub(super) const FRAME: usize = 4 << 20;
 /// What a skippable frame begins with.
-const SKIPPABLE: u32 = 0x184D_2A5E;
+pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
 /// What ends the table.
-const SEEKABLE: u32 = 0x8F92_EAB1;
+pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
 /// The format takes no more frames.
-const MOST_FRAMES: usize = 0x0800_0000;
+pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 
 /// Packs what is written to it, on all threads of the pool.
 pub(super) struct SeekableWriter<W> {
