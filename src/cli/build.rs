@@ -17,8 +17,8 @@ use super::{ArtifactArgs, CacheArgs, SetArgs};
 ///
 /// Archives are checked with the `.sha256sum` files beside them before anything of them is used, and with the
 /// lock file. Archives in a store are unpacked below TMPDIR while they come, and only those are read that
-/// packages.kdl takes something of. With --catalog, the plan is made before anything is unpacked: then only
-/// files are that the packages of --only take, and they are compared with the catalog.
+/// packages.kdl takes something of. With --catalog, the plan is made before anything is unpacked: only
+/// files that packages take are unpacked then, and compared with the catalog.
 ///
 /// With --sources, the projects that packages.kdl declares are built next: each after the
 /// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
