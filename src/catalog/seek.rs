@@ -37,7 +37,7 @@ impl SeekTable {
     pub(super) fn read(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let end = stream.len()?;
         let Some(footer_at) = end.checked_sub(FOOTER) else { return Ok(None) };
-        let mut footer = [0; FOOTER as usize];
+        let mut footer = [0; 9];
         stream.read_exact_at(footer_at, &mut footer)?;
         let count = word(&footer, 0);
         let (descriptor, has_checksums) = (footer[4], footer[4] & 0x80 != 0);
@@ -47,7 +47,7 @@ impl SeekTable {
         let row = if has_checksums { 12 } else { 8 };
         let size = u64::from(count) * row + FOOTER;
         let Some(start) = end.checked_sub(size + HEADER) else { return Ok(None) };
-        let mut header = [0; HEADER as usize];
+        let mut header = [0; 8];
         stream.read_exact_at(start, &mut header)?;
         if word(&header, 0) != SKIPPABLE || u64::from(word(&header, 4)) != size {
             return Ok(None);

@@ -113,12 +113,11 @@ fn value(text: &str) -> (String, &str) {
     };
     let text = text.trim_ascii_start();
     let quote = text.chars().next().filter(|c| ['"', '\''].contains(c));
-    let (value, after) = match quote {
-        Some(quote) => text[1..].split_once(quote).unwrap_or((&text[1..], "")),
-        None => {
-            let end = text.find(|c: char| c.is_ascii_whitespace() || c == '>');
-            text.split_at(end.unwrap_or(text.len()))
-        }
+    let (value, after) = if let Some(quote) = quote {
+        text[1..].split_once(quote).unwrap_or((&text[1..], ""))
+    } else {
+        let end = text.find(|c: char| c.is_ascii_whitespace() || c == '>');
+        text.split_at(end.unwrap_or(text.len()))
     };
     (unescaped(value), after)
 }

@@ -76,21 +76,21 @@ fn shown(anchor: &Anchor) -> String {
     anchor.get("href").unwrap_or_default().to_owned()
 }
 
-/// The package that a link leads to; nothing inside where it leads to what follows from one.
-fn entry(anchor: &Anchor) -> Option<Option<Entry>> {
+/// The package that a link leads to; none where it leads to what follows from one.
+fn entry(anchor: &Anchor) -> Option<Vec<Entry>> {
     let href = anchor.get("href")?;
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
     let path = url.split('?').next()?;
     let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?.into_owned();
     if !PACKAGES.iter().any(|ending| name.ends_with(ending)) {
-        return BESIDE.iter().any(|ending| name.ends_with(ending)).then_some(None);
+        return BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new);
     }
     let hashes = fragment.split('&').filter_map(|part| part.split_once('='));
     let known = hashes.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
     let hashes = known.map(|(name, value)| (name.to_owned(), value.to_ascii_lowercase()));
     let metadata = |name| anchor.get(name).and_then(metadata);
     let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
-    Some(Some(Entry {
+    Some(vec![Entry {
         filename: name,
         url: url.to_owned(),
         hashes: hashes.collect(),
@@ -101,7 +101,7 @@ fn entry(anchor: &Anchor) -> Option<Option<Entry>> {
         dist_info_metadata: metadata("data-dist-info-metadata"),
         yanked: Yanked::of(anchor.get("data-yanked")),
         other: std::collections::BTreeMap::new(),
-    }))
+    }])
 }
 
 /// What an attribute says of a package's metadata: a checksum, or that it is there.

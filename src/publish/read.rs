@@ -44,12 +44,12 @@ pub(super) fn files(
     let mut there = parsed.map_err(|e| wrong(bucket, &place.json, e))?;
     if let Some(html) = others_html(bucket, place, there.is_some())? {
         let theirs = Files::of_html(title, &html.bytes);
-        let merged = theirs.and_then(|theirs| match &mut there {
-            Some(files) => files.merge(&theirs.files),
-            None => {
-                there = Some(theirs);
-                Ok(())
+        let merged = theirs.and_then(|theirs| {
+            if let Some(files) = &mut there {
+                return files.merge(&theirs.files);
             }
+            there = Some(theirs);
+            Ok(())
         });
         merged.map_err(|e| wrong(bucket, &place.html, e))?;
     }

@@ -179,7 +179,7 @@ fn elsewhere(
     }
     let is_page = |key: &&RelPath| {
         let name = key.file_name();
-        (name.ends_with(".html") || ["index.json", "packages.json"].contains(&name))
+        (name.rsplit('.').next() == Some("html") || ["index.json", "packages.json"].contains(&name))
             && !own.contains(*key)
     };
     let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
