@@ -20,22 +20,28 @@ mod duplicates;
 mod layout;
 mod lock;
 mod origin;
+mod pack;
 mod packed;
 mod results;
 mod saved;
 mod scan;
+mod seek;
+mod seekable;
 mod source;
 mod unpacked;
+mod wanted;
 
 pub use checksum::{Checksum, Hashed, SIDECAR};
 pub use directory::Directory;
 pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock};
 pub use origin::{BuildOrigin, SourcePin};
+pub use pack::{PackedArtifact, artifact_directories, pack};
 pub use packed::{Demands, Locked, Packed, Taken, unchecked};
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
-pub use scan::{read, scan};
+pub use scan::{confirm, read, scan};
 pub use source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
+pub use wanted::Wanted;
 
 /// Everything an artifact directory holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod artifact;
 mod artifacts;
 mod assemble;
 mod audit;
@@ -23,8 +24,10 @@ mod given;
 mod help;
 mod index;
 mod init;
+mod mirror;
 mod plan;
 mod promote;
+mod prune;
 mod publish;
 mod remote;
 mod retag;
@@ -37,6 +40,7 @@ mod split;
 mod verify;
 mod version;
 
+pub use artifact::{ArtifactCommand, ArtifactCommandArgs, PackArgs};
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
@@ -55,8 +59,10 @@ pub use fmt::FmtArgs;
 pub use help::HelpArgs;
 pub use index::IndexArgs;
 pub use init::InitArgs;
+pub use mirror::MirrorArgs;
 pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
+pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
 pub use remote::RemoteArgs;
 pub use retag::RetagArgs;
@@ -152,8 +158,11 @@ pub enum Command {
     Split(SplitArgs),
     Index(IndexArgs),
     Publish(PublishArgs),
+    Prune(PruneStoreArgs),
+    Mirror(MirrorArgs),
     Serve(ServeArgs),
     Verify(VerifyArgs),
+    Artifact(ArtifactCommandArgs),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Demo(DemoArgs),

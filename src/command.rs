@@ -12,6 +12,7 @@ use crate::cli::Command;
 use crate::failure::{Failure, environment};
 use crate::ui;
 
+mod artifact;
 mod assemble;
 mod audit;
 mod build;
@@ -28,8 +29,10 @@ mod help;
 mod index;
 mod init;
 mod man;
+mod mirror;
 mod plan;
 mod promote;
+mod prune;
 mod publish;
 mod retag;
 mod scan;
@@ -65,8 +68,11 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Split(args) => split::run(args),
         Command::Index(args) => index::run(args),
         Command::Publish(args) => publish::run(args),
+        Command::Prune(args) => prune::run(args),
+        Command::Mirror(args) => mirror::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Artifact(args) => artifact::run(&args.command),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Demo(args) => demo::run(args),

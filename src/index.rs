@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 use crate::archive::{StageError, Timestamp};
 use crate::names::{PathError, RelPath};
 
+mod anchor;
 mod document;
 mod entry;
+mod foreign;
 mod found;
 mod json;
 mod layout;
@@ -40,7 +42,8 @@ mod update;
 pub use crate::package::PackageError;
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{Entry, Yanked, project_of};
-pub use local::{Local, packages};
+pub use foreign::addresses;
+pub use local::{Local, packages, requirements_of_sdist};
 pub use state::STATE;
 
 /// Where the pages lie, and which packages are on one.

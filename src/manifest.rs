@@ -32,6 +32,7 @@ mod publishing;
 mod python;
 mod reader;
 mod readme;
+mod retention;
 pub mod setting;
 mod split;
 mod store;
@@ -60,6 +61,7 @@ pub use python::{
     RequirementError, Selection, SourceProject, Trial, WheelSource,
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
 pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};

@@ -69,7 +69,7 @@ pub struct NameError {
 }
 
 impl NameError {
-    fn new(kind: &'static str, text: &str, reason: &'static str) -> Self {
+    pub(crate) fn new(kind: &'static str, text: &str, reason: &'static str) -> Self {
         Self { kind, text: text.to_owned(), reason }
     }
 }

@@ -85,6 +85,14 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
+impl Plan {
+    /// The files of artifacts whose bytes packages take, those that several take several times.
+    pub fn sources(&self) -> impl Iterator<Item = &Origin> {
+        let members = self.distributions.iter().flat_map(Distribution::all_members);
+        members.filter_map(|member| member.step.source())
+    }
+}
+
 /// What one drop rule leaves out on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

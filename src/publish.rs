@@ -13,7 +13,7 @@
 //!
 //! **Pages are merged, not made.** What a page says of packages that only the store has stays. The JSON is what
 //! is read and merged; the HTML is made from it, after its own tag was read, so that the last one who writes it
-//! has read the last JSON.
+//! has read the last JSON. HTML that another program made is read as well: what only it names, stays too.
 //!
 //! **Again.** A run after an interrupted one does what is left, and after a complete one nothing.
 
@@ -30,16 +30,22 @@ mod aggregate;
 mod closure;
 mod headers;
 mod layout;
+mod mirror;
 mod order;
 mod pages;
 mod pause;
+mod prune;
 mod read;
 mod upload;
 mod workers;
+mod writer;
 
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
+pub use mirror::{Mirror, Mirrored, mirror};
+pub use prune::{PruneStep, Pruned, Retention, prune};
 
+use aggregate::Above;
 use closure::Closure;
 use layout::Placed;
 use pages::Pages;
@@ -127,18 +133,6 @@ pub enum PublishError {
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// A page that cannot be read as data.
-    #[error(
-        "`{page}` in `{store}` names packages and has no `{data}` beside it, so that they would vanish"
-    )]
-    NoData {
-        /// The store.
-        store: String,
-        /// The page.
-        page: RelPath,
-        /// What says what is on it.
-        data: RelPath,
-    },
     /// A page that cannot be merged.
     #[error("cannot add to `{key}` in `{store}`")]
     Page {
@@ -161,6 +155,26 @@ pub enum PublishError {
         /// How often it was tried.
         tries: usize,
     },
+    /// Packages that stay, of which nobody knows what they require.
+    #[error("what {} packages require is not known, so that nothing is removed: {}", .0.len(), shown(.0))]
+    Unknown(Vec<String>),
+    /// Packages of which no page says the SHA-256.
+    #[error("no page says the SHA-256 of {}, so that nothing is written", shown(.0))]
+    NoHash(Vec<String>),
+    /// Projects that were named and are on no page.
+    #[error("no page has packages of {}", shown(.0))]
+    Absent(Vec<String>),
+    /// There is no page with packages.
+    #[error("there are no pages with packages in `{0}`")]
+    NoPages(String),
+    /// A page that is not ours to replace.
+    #[error("`{key}` in `{store}` was not made by rockpack, and is in the way of a page")]
+    Foreign {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+    },
     /// A key that cannot be.
     #[error("a key is impossible")]
     Key(#[from] PathError),
@@ -171,6 +185,14 @@ fn are<T>(list: &[T]) -> String {
         1 => "1 is".to_owned(),
         count => format!("{count} are"),
     }
+}
+
+/// The first of them.
+fn shown(list: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let more = list.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    list.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ") + &more
 }
 
 fn lines(list: &[Unmet]) -> String {
@@ -204,17 +226,17 @@ pub fn publish(
         }
     }
     let mut summary = counted(&placed, &found);
+    let above = Above::of(bucket, &options.layout).map(|above| above.with(&pages));
     if options.dry_run {
         Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);
+        summary.pages += above.map_or(Ok(0), |above| above.tell(told))?;
         return Ok(summary);
     }
     survey.upload(&placed, &found, told)?;
     survey.upload_metadata(&placed, told)?;
     summary.pages = pages.write(&order::of(&placed), told)?;
-    if let Some((aggregate, stream)) = &options.layout.aggregate {
-        summary.pages += aggregate::write(&pages, &options.layout, aggregate, stream, told)?;
-    }
+    summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
     Ok(summary)
 }
 

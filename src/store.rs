@@ -17,7 +17,7 @@ use std::fmt::{Debug, Write as _};
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::names::RelPath;
 
@@ -86,6 +86,8 @@ pub struct Object {
     pub version: Option<String>,
     /// The SHA-256 that [`Headers::sha256`] left with it. Lists do not have it.
     pub sha256: Option<String>,
+    /// When the store got these bytes.
+    pub modified: Option<SystemTime>,
 }
 
 /// An object with its bytes.

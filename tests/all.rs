@@ -6,6 +6,7 @@
 
 mod architecture;
 mod archive;
+mod artifact_command;
 mod audit;
 mod bench;
 mod cache_command;

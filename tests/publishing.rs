@@ -21,8 +21,12 @@ mod closure;
 mod command;
 #[path = "publishing/faults.rs"]
 mod faults;
+#[path = "publishing/mirror.rs"]
+mod mirror;
 #[path = "publishing/pages.rs"]
 mod pages;
+#[path = "publishing/prune.rs"]
+mod prune;
 #[path = "publishing/shelves.rs"]
 mod shelves;
 #[path = "publishing/together.rs"]

@@ -4,8 +4,8 @@
 //! archives; so an archive is unpacked once, below a temporary directory.
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::io::{self, Read};
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -49,39 +49,89 @@ pub(super) enum UnpackError {
     Room { archive: String, member: RelPath, size: u64, room: u64 },
     #[error("archive {archive} has something behind its last member that is not part of it")]
     Stray { archive: String },
+    /// It takes the member that has the bytes, which may have gone by.
+    #[error("archive {archive}: `{member}` is a second name of another member")]
+    SecondName { archive: String, member: RelPath },
     #[error("cannot unpack `{member}` of archive {archive}")]
     Write { archive: String, member: RelPath, source: io::Error },
 }
 
-/// Unpacks the archive of this name, whose bytes come in order, into `to`, which has to exist and be
-/// empty: one that has its artifacts elsewhere needs no file of them here.
-pub(super) fn unpack(
-    name: String,
-    packed: impl Read,
-    storage: Storage,
-    to: &Path,
-) -> Result<(), UnpackError> {
-    let read_error = |source| UnpackError::Read { archive: name.clone(), source };
-    let left = Rc::new(Cell::new(HEADERS));
-    let bytes =
-        Limited { bytes: decoder(packed, storage).map_err(read_error)?, left: left.clone() };
-    let mut tar = tar::Archive::new(bytes);
-    tar.set_preserve_mtime(false);
-    let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
-    for member in tar.entries().map_err(read_error)? {
-        let mut member = member.map_err(read_error)?;
-        left.set(u64::MAX);
-        if let Some(path) = checked(&name, &mut member, &mut seen, to)? {
-            let write_error =
-                |source| UnpackError::Write { archive: name.clone(), member: path.clone(), source };
-            if !member.unpack_in(to).map_err(write_error)? {
-                let target = "..".to_owned();
-                return Err(UnpackError::Outside { archive: name, member: path, target });
-            }
-        }
-        left.set(HEADERS);
+/// An archive that is unpacked.
+#[derive(Clone, Copy)]
+pub(super) struct Unpacking<'u> {
+    /// Its name.
+    pub(super) name: &'u str,
+    /// Where to: a directory that exists and is empty.
+    pub(super) to: &'u Path,
+    /// The files that are wanted of it; all, and directories and links too, where it is not said.
+    pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
+}
+
+impl Unpacking<'_> {
+    /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
+    pub(super) fn in_order(self, packed: impl Read, storage: Storage) -> Result<(), UnpackError> {
+        let left = Rc::new(Cell::new(HEADERS));
+        let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
+        let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
+        self.members(tar.entries().map_err(|source| self.unread(source))?, &left)?;
+        ended(tar.into_inner().bytes, self.name)
     }
-    ended(tar.into_inner().bytes, &name)
+
+    /// Unpacks an archive that can be read at any place: what is not wanted is not read.
+    pub(super) fn at_random(self, bytes: impl Read + Seek) -> Result<(), UnpackError> {
+        let left = Rc::new(Cell::new(HEADERS));
+        let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
+        self.members(tar.entries_with_seek().map_err(|source| self.unread(source))?, &left)?;
+        ended(tar.into_inner().bytes, self.name)
+    }
+
+    fn unread(&self, source: io::Error) -> UnpackError {
+        UnpackError::Read { archive: self.name.to_owned(), source }
+    }
+
+    fn members<R: Read>(
+        self,
+        members: tar::Entries<'_, R>,
+        left: &Cell<u64>,
+    ) -> Result<(), UnpackError> {
+        let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
+        for member in members {
+            let mut member = member.map_err(|source| self.unread(source))?;
+            left.set(u64::MAX);
+            if let Some(path) = checked(self.name, &mut member, &mut seen)?
+                && self.takes(&path)
+            {
+                self.member(&mut member, path)?;
+            }
+            left.set(HEADERS);
+        }
+        Ok(())
+    }
+
+    /// Whether a member is unpacked. The list of base directories always is.
+    fn takes(&self, path: &RelPath) -> bool {
+        path.as_str() == MANIFEST || self.wanted.is_none_or(|wanted| wanted.contains(path))
+    }
+
+    fn member<R: Read>(
+        self,
+        member: &mut tar::Entry<'_, R>,
+        path: RelPath,
+    ) -> Result<(), UnpackError> {
+        let archive = self.name.to_owned();
+        check_size(self.name, &path, member, self.to)?;
+        if self.wanted.is_some() && member.header().entry_type() == EntryType::Link {
+            return Err(UnpackError::SecondName { archive, member: path });
+        }
+        match member.unpack_in(self.to) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let target = "..".to_owned();
+                Err(UnpackError::Outside { archive, member: path, target })
+            }
+            Err(source) => Err(UnpackError::Write { archive, member: path, source }),
+        }
+    }
 }
 
 /// The path of a member that can be unpacked; nothing for one that needs not be.
@@ -89,7 +139,6 @@ fn checked<R: Read>(
     archive: &str,
     member: &mut tar::Entry<'_, R>,
     seen: &mut HashMap<RelPath, EntryType>,
-    to: &Path,
 ) -> Result<Option<RelPath>, UnpackError> {
     let Some(path) = checked_path(archive, member)? else { return Ok(None) };
     if seen.is_empty() && path.as_str() != MANIFEST {
@@ -97,7 +146,6 @@ fn checked<R: Read>(
         return Err(UnpackError::First { archive, member });
     }
     check_kind(archive, &path, member)?;
-    check_size(archive, &path, member, to)?;
     let kind = member.header().entry_type();
     let both_directories = |other| kind == EntryType::Directory && other == EntryType::Directory;
     if seen.insert(path.clone(), kind).is_some_and(|other| !both_directories(other)) {
@@ -146,6 +194,13 @@ impl<R: Read> Read for Limited<R> {
         let read = self.bytes.read(&mut out[..wanted])?;
         self.left.set(left - read as u64);
         Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Limited<R> {
+    /// What is sought past is no header.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
     }
 }
 

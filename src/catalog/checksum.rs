@@ -1,7 +1,7 @@
 //! Checksums of archives: what a sidecar says, and what the bytes are.
 
 use std::fmt::Write as _;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -43,6 +43,17 @@ impl Checksum {
         }
         Err(if lines.is_empty() { "it is empty" } else { "it says nothing of the archive" }
             .to_owned())
+    }
+}
+
+impl Checksum {
+    /// That of what was hashed.
+    fn of(hasher: Sha256) -> Self {
+        Self(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        }))
     }
 }
 
@@ -96,12 +107,7 @@ impl<R: Read> Hashed<R> {
     /// When it cannot be read.
     pub fn finish(mut self) -> io::Result<(u64, Checksum)> {
         io::copy(&mut self, &mut io::sink())?;
-        let digits = self.hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Ok((self.count, Checksum(digits)))
+        Ok((self.count, Checksum::of(self.hasher)))
     }
 }
 
@@ -116,6 +122,37 @@ impl<R: Read> Read for Hashed<R> {
             Err(error) => self.failed |= error.kind() != io::ErrorKind::Interrupted,
         }
         read
+    }
+}
+
+/// Bytes that are hashed and counted while they are written.
+pub(super) struct Hashing<W> {
+    out: W,
+    hasher: Sha256,
+    count: u64,
+}
+
+impl<W> Hashing<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, hasher: Sha256::new(), count: 0 }
+    }
+
+    /// How much was written, and its checksum.
+    pub(super) fn finish(self) -> (u64, Checksum) {
+        (self.count, Checksum::of(self.hasher))
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.count += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

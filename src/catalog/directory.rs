@@ -16,7 +16,7 @@ use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
 use super::results::{collect, unreadable};
 use super::source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::Unpacked;
-use super::{ArtifactId, Ignored, Origin};
+use super::{ArtifactId, Ignored, Origin, Wanted};
 use crate::binary::ReadAt;
 use crate::identity::{FileState, Identity};
 use crate::names::RelPath;
@@ -49,6 +49,18 @@ impl Directory {
     /// # Errors
     /// As [`Self::open`], and when an archive is not as demanded.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
+        Self::open_some(dir, demands, None)
+    }
+
+    /// The same, where of archives only some files are wanted: others are not unpacked.
+    ///
+    /// # Errors
+    /// As [`Self::open_with`].
+    pub fn open_some(
+        dir: &Path,
+        demands: &Demands,
+        wanted: Option<&Wanted>,
+    ) -> Result<Self, Problems> {
         let (children, ignored) = children(dir)?;
         let (archives, directories): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|child| child.packed.is_some());
@@ -57,19 +69,25 @@ impl Directory {
         if let Some(problem) = demands.lost(&keys) {
             return Err(problem.into());
         }
-        let archives: Vec<_> = archives.into_iter().filter_map(|child| child.packed).collect();
-        let mut found = Self::unpack(&archives, demands)?;
+        let is_wanted = |child: &Child| wanted.is_none_or(|wanted| wanted.takes(&child.id));
+        let archives = archives.into_iter().filter(is_wanted);
+        let archives: Vec<_> = archives.filter_map(|child| child.packed).collect();
+        let mut found = Self::unpack(&archives, demands, wanted)?;
         found.roots.extend(directories.into_iter().map(|child| (child.id, child.path)));
         found.ignored = ignored;
         Ok(found)
     }
 
     /// Unpacks archives, wherever they are, below the system's temporary directory (`TMPDIR`): as many side by
-    /// side as the pool of the caller has threads.
+    /// side as the pool of the caller has threads. Where it is said what is wanted, nothing else is unpacked.
     ///
     /// # Errors
     /// All that is wrong with any of them; nothing of any of them can be used then.
-    pub fn unpack(archives: &[Box<dyn Packed>], demands: &Demands) -> Result<Self, Problems> {
+    pub fn unpack(
+        archives: &[Box<dyn Packed>],
+        demands: &Demands,
+        wanted: Option<&Wanted>,
+    ) -> Result<Self, Problems> {
         let temporary = if archives.is_empty() {
             None
         } else {
@@ -80,7 +98,7 @@ impl Directory {
         };
         let unpacked = archives.par_iter().map(|packed| {
             let Some(temporary) = &temporary else { return Err(Problems::new()) };
-            unpacked(&**packed, temporary.path(), demands).map_err(Problems::from)
+            unpacked(&**packed, temporary.path(), demands, wanted).map_err(Problems::from)
         });
         let unpacked: Vec<_> = collect(unpacked.collect())?;
         let mut found = Self {
@@ -335,13 +353,16 @@ fn unpacked(
     packed: &dyn Packed,
     temporary: &Path,
     demands: &Demands,
+    wanted: Option<&Wanted>,
 ) -> Result<(ArtifactId, PathBuf, Taken), Problem> {
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
     let to = temporary.join(id.to_string());
     fs::create_dir(&to)
         .map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
-    let taken = packed::unpack(packed, storage, &to, demands)?;
+    let nothing = BTreeSet::new();
+    let wanted = wanted.map(|wanted| wanted.of(&id).unwrap_or(&nothing));
+    let taken = packed::unpack(packed, storage, &to, demands, wanted)?;
     Ok((id, to, taken))
 }
 

@@ -5,10 +5,13 @@ use std::fmt::Debug;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::archive::{self, UnpackError};
+use super::archive::{UnpackError, Unpacking};
 use super::checksum::{Checksum, Hashed, MOST};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive};
+use super::seek::{SeekTable, SeekableReader};
+use crate::binary::ReadAt;
+use crate::names::RelPath;
 use crate::regular;
 use crate::source::{Code, Problem};
 use crate::text::with_causes;
@@ -26,6 +29,14 @@ pub trait Packed: Debug + Send + Sync {
     /// # Errors
     /// When it cannot be opened; the error names it. So does one of a later read.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
+
+    /// Its bytes, at any place; `None` where they come only in order.
+    ///
+    /// # Errors
+    /// As [`Packed::open`].
+    fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        Ok(None)
+    }
 
     /// The text of its sidecar; `None` when it has none.
     ///
@@ -194,7 +205,8 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     )
 }
 
-/// Unpacks an archive into `to`, which has to exist and be empty; its bytes are hashed as they go by.
+/// Unpacks what is wanted of an archive into `to`, which has to exist and be empty; its bytes are hashed as they go
+/// by, or before, where it can be read at any place.
 ///
 /// # Errors
 /// When it cannot be read or unpacked, or is not what it has to be. Nothing of `to` may be used then.
@@ -203,12 +215,71 @@ pub(super) fn unpack(
     storage: Storage,
     to: &Path,
     demands: &Demands,
+    wanted: Option<&BTreeSet<RelPath>>,
 ) -> Result<Taken, Problem> {
-    let broken = |e: &dyn std::error::Error| Problem::error(Code::BrokenArchive, with_causes(e));
     let expected = demands.expected(packed)?;
-    let unread = |e: io::Error| Problem::error(Code::UnreadableArtifact, e.to_string());
-    let mut bytes = Hashed::new(packed.open().map_err(unread)?);
-    let unpacked = archive::unpack(packed.key().to_owned(), &mut bytes, storage, to);
+    let unpacking = Unpacking { name: packed.key(), to, wanted };
+    let archive = match at_random(packed, storage, wanted.is_some())? {
+        Some((stream, table)) => {
+            let archive = hashed(packed, &*stream)?;
+            demands.check(packed, expected.as_ref(), &archive)?;
+            let reader = SeekableReader::new(&*stream, table);
+            unpacking.at_random(reader).map_err(|e| broken(&e))?;
+            archive
+        }
+        None => in_order(packed, storage, unpacking, demands, expected.as_ref())?,
+    };
+    Ok(Taken { archive, vouched: expected.is_some() })
+}
+
+type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
+
+/// An archive that can be read at any place, where that saves something.
+fn at_random(
+    packed: &dyn Packed,
+    storage: Storage,
+    saves: bool,
+) -> Result<Option<(Stream<'_>, SeekTable)>, Problem> {
+    if !saves || storage != Storage::Zstd {
+        return Ok(None);
+    }
+    let Some(stream) = packed.at_random().map_err(|e| unread(&e))? else { return Ok(None) };
+    let table = SeekTable::read(&*stream).map_err(|e| unread(&e))?;
+    Ok(table.map(|table| (stream, table)))
+}
+
+/// What all bytes of an archive are.
+fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
+    let bytes = Bytes { stream, position: 0 };
+    let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
+    Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
+}
+
+/// All bytes, from the first one.
+struct Bytes<'s> {
+    stream: &'s (dyn ReadAt + Send),
+    position: u64,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.stream.len()?.saturating_sub(self.position);
+        let count = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        self.stream.read_exact_at(self.position, &mut out[..count])?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+fn in_order(
+    packed: &dyn Packed,
+    storage: Storage,
+    unpacking: Unpacking<'_>,
+    demands: &Demands,
+    expected: Option<&Checksum>,
+) -> Result<LockedArchive, Problem> {
+    let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
+    let unpacked = unpacking.in_order(&mut bytes, storage);
     if let Err(error) = &unpacked
         && (bytes.has_failed() || is_of_this_machine(error))
     {
@@ -217,12 +288,26 @@ pub(super) fn unpack(
     // What cannot be unpacked is likely to be damaged, which the checksum of all of it says best.
     let (size, sha256) = match bytes.finish() {
         Ok(read) => read,
-        Err(error) => return Err(unpacked.err().map_or_else(|| unread(error), |e| broken(&e))),
+        Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
     };
     let archive = LockedArchive { key: packed.key().to_owned(), size, sha256 };
-    demands.check(packed, expected.as_ref(), &archive)?;
+    demands.check(packed, expected, &archive)?;
     unpacked.map_err(|e| broken(&e))?;
-    Ok(Taken { archive, vouched: expected.is_some() })
+    Ok(archive)
+}
+
+fn broken(error: &UnpackError) -> Problem {
+    let problem = Problem::error(Code::BrokenArchive, with_causes(error));
+    match error {
+        UnpackError::SecondName { .. } => problem.help(
+            "without --catalog, all of the archive is unpacked; `rockpack artifact pack` gives each name its bytes",
+        ),
+        _ => problem,
+    }
+}
+
+fn unread(error: &io::Error) -> Problem {
+    Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
 /// Whether an archive cannot be unpacked here, whatever is in it.
@@ -249,6 +334,10 @@ impl Packed for LocalArchive {
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
         Ok(Box::new(regular::open(&self.path)?))
+    }
+
+    fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        Ok(Some(Box::new(regular::open(&self.path)?)))
     }
 
     fn sidecar(&self) -> io::Result<Option<String>> {

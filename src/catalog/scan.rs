@@ -1,5 +1,6 @@
 //! Reading what artifacts hold.
 
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
 
@@ -45,6 +46,45 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let mut catalog = Catalog { artifacts, ignored, build };
     duplicates::hash(&mut catalog, source)?;
     Ok(catalog)
+}
+
+/// Checks that files are what a catalog says, which was saved elsewhere.
+///
+/// # Errors
+/// All that are not there, or are something else.
+pub fn confirm<'o>(
+    source: &dyn Source,
+    catalog: &Catalog,
+    files: impl IntoIterator<Item = &'o Origin>,
+) -> Result<(), Problems> {
+    let entries = catalog.artifacts.iter().flat_map(|artifact| {
+        artifact.entries.iter().map(move |entry| ((&artifact.id, &entry.base, &entry.path), entry))
+    });
+    let entries: HashMap<_, _> = entries.collect();
+    let files: BTreeSet<&Origin> = files.into_iter().collect();
+    let check = |origin: &&Origin| {
+        let said = entries.get(&(&origin.artifact, &origin.base, &origin.path));
+        match (file(source, origin), said) {
+            (Ok(found), Some(said)) if same(&found, &said.kind) => Ok(()),
+            (Err(error), _) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
+            _ => {
+                let (path, id) = (&origin.path, &origin.artifact);
+                let what =
+                    format!("`{path}` of artifact `{id}` is not what the catalog says of it");
+                let help =
+                    "the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these";
+                Err(Problem::error(Code::BrokenCatalog, what).help(help).into())
+            }
+        }
+    };
+    let files: Vec<&Origin> = files.into_iter().collect();
+    collect(files.par_iter().map(check).collect()).map(drop)
+}
+
+/// Whether a saved catalog would say the same of both.
+fn same(one: &EntryKind, other: &EntryKind) -> bool {
+    let text = |kind| serde_json::to_string(kind).ok();
+    text(one).is_some_and(|one| text(other) == Some(one))
 }
 
 fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> {

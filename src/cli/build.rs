@@ -17,7 +17,8 @@ use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 ///
 /// Archives are checked with the `.sha256sum` files beside them before anything of them is used, and with the
 /// lock file. Archives in a store are unpacked below TMPDIR while they come, and only those are read that
-/// packages.kdl takes something of.
+/// packages.kdl takes something of. With --catalog, the plan is made before anything is unpacked: only
+/// files that packages take are unpacked then, and compared with the catalog.
 ///
 /// With --sources, the projects that packages.kdl declares are built next: each after the
 /// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
@@ -58,8 +59,8 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    /// Accepted only to explain that a build needs the artifacts themselves
-    #[arg(long, value_name = "FILE", hide = true)]
+    /// A catalog that `rockpack scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 
     #[command(flatten)]

@@ -15,7 +15,7 @@ use rockpack::text::with_causes;
 
 use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;
-use crate::inputs::{self, artifacts};
+use crate::inputs::{self, artifacts, artifacts::Asked};
 use crate::ui;
 
 mod destination;
@@ -30,12 +30,17 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let request = inputs::request(&manifest, &args.set)?;
-    let (catalog, source) = pool.install(|| scan(args, &manifest, &request))?;
+    let asked = asked(args, &manifest, &request);
+    let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
     if let Some(dir) = &args.artifact_dir {
         destination::check(dir, &catalog, &args.dest_dir)?;
     }
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
     projects::tell_left_out(args, &plan);
+    let source = match scanned {
+        Some(source) => source,
+        None => pool.install(|| artifacts::planned(asked, &catalog, &plan))?,
+    };
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
@@ -132,13 +137,20 @@ fn attestations(
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs }
 }
 
-/// Reads the artifacts.
-fn scan(
+/// What is in the artifacts; with a saved catalog, nothing of them is read yet.
+fn catalog(
     args: &BuildArgs,
-    manifest: &Manifest,
-    request: &Request,
-) -> Result<(Catalog, Box<dyn Source>), Failure> {
-    artifacts::scan(artifacts::Asked {
+    asked: Asked<'_>,
+) -> Result<(Catalog, Option<Box<dyn Source>>), Failure> {
+    match &args.catalog {
+        Some(file) => inputs::catalog(Some(file), asked).map(|catalog| (catalog, None)),
+        None => artifacts::scan(asked).map(|(catalog, source)| (catalog, Some(source))),
+    }
+}
+
+/// The artifacts that are asked for.
+fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) -> Asked<'a> {
+    Asked {
         place: args.artifact_dir.as_deref(),
         store: args.store.as_deref(),
         args: &args.artifacts,
@@ -146,14 +158,14 @@ fn scan(
         request: Some(request),
         system: request.system,
         verbose: args.set.verbose,
-    })
+    }
 }
 
 /// A saved catalog has no bytes to make packages of.
 fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
-    if args.catalog.is_none() {
+    if args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
         return Ok(());
     }
     Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
-        .help("give the artifacts themselves: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make"))
+        .help("give the artifacts as well: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make"))
 }

@@ -17,12 +17,8 @@ use crate::inputs;
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
-    let publishing = publishing(args)?;
-    let layout = match args.layout {
-        PublishLayout::PerPackage => Layout::of(Form::Projects),
-        PublishLayout::Flat => Layout::of(Form::Flat),
-        PublishLayout::V5 => Layout::of_manifest(&publishing, &args.stream),
-    };
+    let publishing = publishing(args.layout, args.manifest.as_deref())?;
+    let layout = layout(args.layout, &publishing, &args.stream);
     let options = Options {
         layout,
         publishing,
@@ -42,13 +38,22 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }
 
+/// Where packages and pages are.
+pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: &str) -> Layout {
+    match layout {
+        PublishLayout::PerPackage => Layout::of(Form::Projects),
+        PublishLayout::Flat => Layout::of(Form::Flat),
+        PublishLayout::V5 => Layout::of_manifest(publishing, stream),
+    }
+}
+
 /// What the manifest says of publishing. Only one layout needs it; for others, one that is not there says nothing.
-fn publishing(args: &PublishArgs) -> Result<Publishing, Failure> {
+pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publishing, Failure> {
     let is_here = Path::new("packages.kdl").exists();
-    if args.layout != PublishLayout::V5 && args.manifest.is_none() && !is_here {
+    if layout != PublishLayout::V5 && manifest.is_none() && !is_here {
         return Ok(Publishing::default());
     }
-    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    let sources = inputs::manifest::sources(manifest)?;
     Ok(inputs::manifest::decode(&sources)?.publishing)
 }
 
@@ -79,7 +84,8 @@ fn said(args: &PublishArgs, summary: &Summary) -> String {
     )
 }
 
-fn failure(error: &PublishError) -> Failure {
+/// What is said when nothing, or not all, was done.
+pub fn failure(error: &PublishError) -> Failure {
     let problem = |code| Problem::error(code, with_causes(error));
     let refused = problem(Code::PublishRefused);
     let refused = match error {
@@ -92,16 +98,22 @@ fn failure(error: &PublishError) -> Failure {
         PublishError::Homeless(_) => {
             refused.help("`shelf` lines of packages.kdl say where projects go")
         }
-        PublishError::Packages(_) | PublishError::Page { .. } | PublishError::Key(_) => refused,
+        PublishError::Packages(_)
+        | PublishError::Unknown(_)
+        | PublishError::NoHash(_)
+        | PublishError::Absent(_)
+        | PublishError::NoPages(_)
+        | PublishError::Foreign { .. }
+        | PublishError::Key(_) => refused,
+        PublishError::Page { .. } => {
+            refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
+        }
         PublishError::OtherBytes(_) => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
         PublishError::Incomplete(_) => refused.help(
             "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
         ),
-        PublishError::NoData { .. } => {
-            refused.help("publish to a place of its own, where rockpack makes the pages")
-        }
     };
     Failure::Problems(refused.into())
 }

@@ -34,6 +34,14 @@ pub enum PageError {
     /// A name that no project has.
     #[error("it names the project `{0}`, which is no name of one")]
     Name(String),
+    /// A link that nothing in its place could say.
+    #[error(
+        "it links to `{0}`, which would vanish: only packages, or projects in directories beside it, are taken over"
+    )]
+    Link(String),
+    /// Links that are relative to another place.
+    #[error("its links are relative to `{0}` (`<base>`), and not to itself")]
+    Base(String),
 }
 
 #[derive(Deserialize)]

@@ -56,6 +56,14 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
+/// What an sdist requires, for whichever system and extra.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn requirements_of_sdist(path: &Path) -> Result<Vec<Requirement>, PackageError> {
+    Local::read(path).map(|local| local.requires)
+}
+
 impl Local {
     fn read(path: &Path) -> Result<Self, PackageError> {
         let (package, metadata) = read::package(path)?;

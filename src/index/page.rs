@@ -95,7 +95,9 @@ fn anchor(entry: &Entry) -> String {
     if let Some(reason) = entry.yanked.reason() {
         let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
     }
-    let hash = entry.sha256().map(|hash| format!("#sha256={hash}")).unwrap_or_default();
+    // Where there is none that all installers know, another one.
+    let hash = entry.hashes.get_key_value("sha256").or_else(|| entry.hashes.first_key_value());
+    let hash = hash.map(|(name, hash)| format!("#{name}={hash}")).unwrap_or_default();
     let href = escape(&format!("{}{hash}", entry.url));
     format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rockpack::catalog::{
-    self, Catalog, Demands, Directory, Lock, Locked, Packed, Source, Taken, archive_of, unchecked,
+    self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
+    archive_of, unchecked,
 };
 use rockpack::event::{Event, Reporter};
 use rockpack::fetch::{RemoteArchive, Selection};
 use rockpack::manifest::{Manifest, RunName, StoreRule};
 use rockpack::names::System;
-use rockpack::plan::Request;
+use rockpack::plan::{Plan, Request};
 use rockpack::resolve;
 use rockpack::source::{Code, Problem, Problems, nearest};
 use rockpack::store::{self, Access, Bucket, ErrorKind, StoreError};
@@ -78,12 +79,10 @@ pub struct Run {
 pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     let demands = demands(asked)?;
     let directory = match run(asked)? {
-        Some(run) => unpacked(&run, asked, &demands)?,
-        None => local(asked.place, &demands)?,
+        Some(run) => unpacked(&run, asked, &demands, None)?,
+        None => local(asked.place, &demands, None)?,
     };
-    ui::show_problems(&directory.warnings());
-    conclude(&asked.args.demands, &demands, &directory)?;
-    let source: Box<dyn Source> = Box::new(directory);
+    let source = concluded(asked, &demands, directory)?;
     let catalog = catalog::read(&*source)?;
     if asked.verbose {
         ui::show_absent_bases(&catalog);
@@ -91,8 +90,44 @@ pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     Ok((catalog, source))
 }
 
+/// Reads the files that a plan takes, whose catalog was saved: of archives nothing else is unpacked.
+///
+/// # Errors
+/// As [`scan`], and when a file is not what the catalog says.
+pub fn planned(
+    asked: Asked<'_>,
+    catalog: &Catalog,
+    plan: &Plan,
+) -> Result<Box<dyn Source>, Failure> {
+    let demands = demands(asked)?;
+    let files: Vec<&Origin> = plan.sources().collect();
+    let wanted = Wanted::new(files.iter().copied());
+    let directory = match run(asked)? {
+        Some(run) => unpacked(&run, asked, &demands, Some(&wanted))?,
+        None => local(asked.place, &demands, Some(&wanted))?,
+    };
+    let source = concluded(asked, &demands, directory)?;
+    catalog::confirm(&*source, catalog, files)?;
+    Ok(source)
+}
+
+/// Says what is doubtful of artifacts that are there, and writes the lock file.
+fn concluded(
+    asked: Asked<'_>,
+    demands: &Demands,
+    directory: Directory,
+) -> Result<Box<dyn Source>, Failure> {
+    ui::show_problems(&directory.warnings());
+    conclude(&asked.args.demands, demands, &directory)?;
+    Ok(Box::new(directory))
+}
+
 /// The artifacts in a directory of this machine.
-fn local(dir: Option<&Path>, demands: &Demands) -> Result<Directory, Failure> {
+fn local(
+    dir: Option<&Path>,
+    demands: &Demands,
+    wanted: Option<&Wanted>,
+) -> Result<Directory, Failure> {
     let dir = dir.ok_or_else(|| {
         Problem::usage(Code::Environment, "there is no artifact directory to read")
     })?;
@@ -108,17 +143,27 @@ fn local(dir: Option<&Path>, demands: &Demands) -> Result<Directory, Failure> {
         ))
         .into());
     }
-    Ok(Directory::open_with(dir, demands)?)
+    Ok(Directory::open_some(dir, demands, wanted)?)
 }
 
 /// The artifacts of a run, unpacked while they come.
-fn unpacked(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Directory, Failure> {
+fn unpacked(
+    run: &Run,
+    asked: Asked<'_>,
+    demands: &Demands,
+    wanted: Option<&Wanted>,
+) -> Result<Directory, Failure> {
     let selection = select(run, asked, demands)?;
     check(&selection, demands)?;
-    let archives = selection.archives(&run.bucket);
+    let is_wanted = |archive: &RemoteArchive| {
+        let id = archive_of(archive.key());
+        wanted.is_none_or(|wanted| id.is_none_or(|id| wanted.takes(&id)))
+    };
+    let mut archives = selection.archives(&run.bucket);
+    archives.retain(is_wanted);
     let done = with_progress(&archives, asked.args, |archives| {
         let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
-        Directory::unpack(&packed.collect::<Vec<_>>(), demands)
+        Directory::unpack(&packed.collect::<Vec<_>>(), demands, wanted)
     })?;
     Ok(done?)
 }

@@ -1,6 +1,6 @@
 //! Where packages go when they are published.
 
-use super::Glob;
+use super::{Glob, StreamRule};
 use crate::names::RelPath;
 use crate::source::Spanned;
 
@@ -13,6 +13,8 @@ pub struct Publishing {
     pub aggregate: Option<Aggregate>,
     /// Projects that users get elsewhere.
     pub outside: Vec<Spanned<Glob>>,
+    /// How long packages of each stream stay.
+    pub streams: Vec<StreamRule>,
 }
 
 /// `shelf "v5/math/whl" public="/math/whl/" { project "example-math" "example-math-*" }`.

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::layout::{Layout, Place, Shelf};
+use super::layout::{Layout, Shelf};
 use super::pages::Pages;
-use super::{PublishError, Step};
+use super::writer::Writer;
+use super::{PublishError, Step, read};
 use crate::index::Projects;
 use crate::manifest::Aggregate;
 use crate::names::RelPath;
+use crate::store::Bucket;
 
 /// The documents' version.
 const SCHEMA: u32 = 2;
@@ -61,50 +63,98 @@ struct Found<'a> {
     unowned: BTreeSet<String>,
 }
 
-/// Writes the page and the documents, as often as others change them meanwhile, and says how many files were not
-/// right yet.
-///
-/// # Errors
-/// When the store fails, or a page of a shelf is none.
-pub(super) fn write(
-    pages: &Pages<'_>,
-    layout: &Layout,
-    aggregate: &Aggregate,
-    stream: &str,
-    told: &dyn Fn(&Step),
-) -> Result<usize, PublishError> {
-    let at =
-        |name: &str| -> Result<RelPath, PublishError> { Ok(aggregate.path.join(&name.parse()?)) };
-    let place = Place { json: at("index.json")?, html: at("index.html")? };
-    let look = || found(pages, layout);
-    let page = || Ok::<_, PublishError>(Projects(look()?.owned.into_keys().collect()));
-    let text = |text: serde_json::Result<String>, key: &RelPath| {
-        text.map_err(|error| pages.wrong(key, error.into()))
-    };
-    let mut written = pages.remade(&aggregate.routes, told, || {
-        text(routes(&look()?, aggregate, stream), &aggregate.routes)
-    })?;
-    written += pages.remade(&place.json, told, || text(page()?.json(), &place.json))?;
-    written += pages.remade(&place.html, told, || Ok(page()?.html()))?;
-    if let Some(key) = &aggregate.validation {
-        written += pages.remade(key, told, || text(validation(&look()?, layout, stream), key))?;
-    }
-    Ok(written)
+/// What makes a file anew of what the shelves have.
+type Make<'a> = Box<dyn Fn() -> Result<String, PublishError> + 'a>;
+
+/// The index above the shelves of a store.
+#[derive(Clone, Copy)]
+pub(super) struct Above<'a> {
+    bucket: &'a dyn Bucket,
+    layout: &'a Layout,
+    aggregate: &'a Aggregate,
+    stream: &'a str,
+    /// What comes onto pages of shelves, where it is not there yet.
+    new: Option<&'a Pages<'a>>,
 }
 
-fn found<'a>(pages: &Pages<'_>, layout: &'a Layout) -> Result<Found<'a>, PublishError> {
-    let mut found = Found::default();
-    for shelf in &layout.shelves {
-        let Some(root) = shelf.root()? else { continue };
-        for project in pages.projects(&root)?.0.unwrap_or_default().0 {
-            if layout.shelf(&project).is_some_and(|owner| std::ptr::eq(owner, shelf)) {
-                found.owned.insert(project, shelf);
-            } else {
-                found.unowned.insert(project);
+impl<'a> Above<'a> {
+    /// That of a layout, if it has one.
+    pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Option<Self> {
+        let (aggregate, stream) = layout.aggregate.as_ref()?;
+        Some(Self { bucket, layout, aggregate, stream, new: None })
+    }
+
+    /// The same when these pages are written, too.
+    pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
+        Self { new: Some(new), ..self }
+    }
+
+    /// Writes the page and the documents, as often as others change them meanwhile, and says how many files were
+    /// not right yet.
+    ///
+    /// # Errors
+    /// When the store fails, or a page of a shelf is none.
+    pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
+        let writer = Writer { bucket: self.bucket };
+        let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));
+        written.sum()
+    }
+
+    /// Says what [`Above::write`] would do.
+    ///
+    /// # Errors
+    /// As [`Above::write`].
+    pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
+        let writer = Writer { bucket: self.bucket };
+        let all = self.files()?.into_iter();
+        all.map(|(key, make)| writer.would_remake(&key, told, &make()?)).sum()
+    }
+
+    /// Its files, in the order in which they are written.
+    fn files(self) -> Result<Vec<(RelPath, Make<'a>)>, PublishError> {
+        let Self { bucket, layout, aggregate, stream, .. } = self;
+        let at = |name: &str| -> Result<RelPath, PublishError> {
+            Ok(aggregate.path.join(&name.parse()?))
+        };
+        let page =
+            move || Ok::<_, PublishError>(Projects(self.found()?.owned.into_keys().collect()));
+        let text = move |text: serde_json::Result<String>, key: &RelPath| {
+            text.map_err(|error| read::wrong(bucket, key, error.into()))
+        };
+        let (json, html, json_key) = (at("index.json")?, at("index.html")?, at("index.json")?);
+        let mut files: Vec<(RelPath, Make<'a>)> = vec![
+            (
+                aggregate.routes.clone(),
+                Box::new(move || {
+                    text(routes(&self.found()?, aggregate, stream), &aggregate.routes)
+                }),
+            ),
+            (json, Box::new(move || text(page()?.json(), &json_key))),
+            (html, Box::new(move || Ok(page()?.html()))),
+        ];
+        if let Some(key) = &aggregate.validation {
+            let make = move || text(validation(&self.found()?, layout, stream), key);
+            files.push((key.clone(), Box::new(make)));
+        }
+        Ok(files)
+    }
+
+    fn found(self) -> Result<Found<'a>, PublishError> {
+        let mut found = Found::default();
+        for shelf in &self.layout.shelves {
+            let Some(root) = shelf.root()? else { continue };
+            let mut projects = read::projects(self.bucket, &root)?.0.unwrap_or_default().0;
+            projects.extend(self.new.iter().flat_map(|new| new.names(&root)).cloned());
+            for project in projects {
+                if self.layout.shelf(&project).is_some_and(|owner| std::ptr::eq(owner, shelf)) {
+                    found.owned.insert(project, shelf);
+                } else {
+                    found.unowned.insert(project);
+                }
             }
         }
+        Ok(found)
     }
-    Ok(found)
 }
 
 fn routes(found: &Found<'_>, aggregate: &Aggregate, stream: &str) -> serde_json::Result<String> {

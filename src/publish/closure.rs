@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use super::read::page;
+use super::read::{self, page};
 use super::{Options, PublishError, beside};
-use crate::index::{Entry, Files, Local};
+use crate::index::{Entry, Local};
 use crate::names::{RelPath, Requirement};
 use crate::package::Metadata;
 use crate::store::Bucket;
@@ -135,18 +135,12 @@ impl<'a> Closure<'a> {
         let mut stored = Vec::new();
         if let Some(shelf) = self.options.layout.shelf(project) {
             let place = shelf.page(project)?;
-            if let Some(page) = page(self.bucket, &place.json)? {
-                let wrong = |source| PublishError::Page {
-                    store: self.bucket.name().to_owned(),
-                    key: place.json.clone(),
-                    source,
-                };
-                for entry in Files::parse(project, &page.bytes).map_err(wrong)?.files {
-                    let Some((name, version)) = entry.project() else { continue };
-                    if name == project && entry.yanked.reason().is_none() {
-                        let key = place.html.with_file_name(&entry.filename)?;
-                        stored.push(Stored { key, entry, version: Some(version) });
-                    }
+            let files = read::files(self.bucket, &place, project)?.0;
+            for entry in files.into_iter().flat_map(|files| files.files) {
+                let Some((name, version)) = entry.project() else { continue };
+                if name == project && entry.yanked.reason().is_none() {
+                    let key = place.html.with_file_name(&entry.filename)?;
+                    stored.push(Stored { key, entry, version: Some(version) });
                 }
             }
         }

@@ -81,8 +81,7 @@ pub(super) struct Place {
 impl Layout {
     /// One index at the top that takes all.
     pub fn of(form: Form) -> Self {
-        let shelf = Shelf { base: None, form, takes: Takes::All, uncached: false };
-        Self { shelves: vec![shelf], aggregate: None }
+        Self { shelves: vec![Shelf::of(form)], aggregate: None }
     }
 
     /// The shelves of a manifest, in a store of this stream. Caches may not keep their pages.
@@ -127,6 +126,11 @@ impl Layout {
 }
 
 impl Shelf {
+    /// One at the top that takes all.
+    pub(super) fn of(form: Form) -> Self {
+        Self { base: None, form, takes: Takes::All, uncached: false }
+    }
+
     /// Where clients see it.
     pub(super) fn public(&self) -> &str {
         match &self.takes {

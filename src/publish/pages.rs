@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{Place, Placed};
-use super::read::{Page, page};
-use super::{PublishError, Step, headers, pause};
-use crate::index::{Entry, Files, PageError, Projects, is_ours};
-use crate::names::RelPath;
-use crate::store::{Body, Bucket, Created, Replaced};
+use super::writer::Writer;
+use super::{PublishError, Step, read};
+use crate::index::{Entry, Files};
+use crate::store::Bucket;
 
 /// The pages that packages come onto.
 pub(super) struct Pages<'a> {
@@ -60,34 +59,11 @@ impl<'a> Pages<'a> {
     }
 
     fn look(&mut self) -> Result<(), PublishError> {
-        let mut found = Vec::new();
-        for (place, new) in &self.new {
-            let there = self.files(place, new.title)?.0;
-            if there.is_none() {
-                self.not_without_data(place)?;
-            }
-            found.push(there.unwrap_or_else(|| Files::new(new.title)));
+        for (place, new) in &mut self.new {
+            let there = read::files(self.bucket, place, new.title)?.0;
+            new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
-        for (new, there) in self.new.values_mut().zip(found) {
-            new.there = there;
-        }
-        for place in self.roots.keys() {
-            if self.projects(place)?.0.is_none() {
-                self.not_without_data(place)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where there is no data, the names on a page would be lost.
-    fn not_without_data(&self, place: &Place) -> Result<(), PublishError> {
-        let Place { json, html } = place;
-        let is_empty = |page: &Page| is_ours(&page.bytes) && !has_links(&page.bytes);
-        if page(self.bucket, html)?.as_ref().is_none_or(is_empty) {
-            return Ok(());
-        }
-        let (store, page, data) = (self.bucket.name().to_owned(), html.clone(), json.clone());
-        Err(PublishError::NoData { store, page, data })
+        self.roots.keys().try_for_each(|place| read::projects(self.bucket, place).map(drop))
     }
 
     /// The SHA-256 that a page says of a package.
@@ -113,7 +89,8 @@ impl<'a> Pages<'a> {
             }
         }
         for (place, (names, _)) in &self.roots {
-            let there = self.projects(place).ok().and_then(|(there, _)| there).unwrap_or_default();
+            let there = read::projects(self.bucket, place).ok().and_then(|(there, _)| there);
+            let there = there.unwrap_or_default();
             let more = names.difference(&there.0).count();
             if more > 0 {
                 told(&Step::Page { key: place.html.clone(), more });
@@ -132,7 +109,7 @@ impl<'a> Pages<'a> {
         order: &[&'p str],
         told: &dyn Fn(&Step),
     ) -> Result<usize, PublishError> {
-        let mut written = 0;
+        let (mut written, writer) = (0, Writer { bucket: self.bucket });
         for place in self.in_order(order) {
             let new = &self.new[place];
             let merged = |there: Option<Files>| {
@@ -141,91 +118,32 @@ impl<'a> Pages<'a> {
                 files.merge(&new.entries)?;
                 Ok((files.json()?, files.files.len() - before))
             };
-            written += self.one(
-                place,
-                new.uncached,
-                told,
-                |pages| {
-                    let (there, page) = pages.files(place, new.title)?;
-                    Ok((merged(there).map_err(|e| pages.wrong(&place.json, e))?, page))
-                },
-                |pages| Ok(pages.files(place, new.title)?.0.map(|files| files.html())),
-            )?;
+            let json = || {
+                let (there, page) = read::files(self.bucket, place, new.title)?;
+                Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))
+            };
+            let html = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
+            written += writer.both(place, new.uncached, told, json, html)?;
         }
         for (place, (names, uncached)) in &self.roots {
-            written += self.one(
-                place,
-                *uncached,
-                told,
-                |pages| {
-                    let (there, page) = pages.projects(place)?;
-                    let mut projects = there.unwrap_or_default();
-                    let more = names.difference(&projects.0).count();
-                    projects.0.extend(names.iter().cloned());
-                    let json = projects.json().map_err(|e| pages.wrong(&place.json, e.into()))?;
-                    Ok(((json, more), page))
-                },
-                |pages| Ok(pages.projects(place)?.0.map(|projects| projects.html())),
-            )?;
+            let json = || {
+                let (there, page) = read::projects(self.bucket, place)?;
+                let mut projects = there.unwrap_or_default();
+                let more = names.difference(&projects.0).count();
+                projects.0.extend(names.iter().cloned());
+                let json = projects.json();
+                let json = json.map_err(|e| read::wrong(self.bucket, &place.json, e.into()))?;
+                Ok(((json, more), page))
+            };
+            let html = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            written += writer.both(place, *uncached, told, json, html)?;
         }
         Ok(written)
     }
 
-    /// Writes both files of a page: `merged` reads the data anew and gives what it is to be, `html` the page
-    /// of what it is now.
-    fn one(
-        &self,
-        place: &Place,
-        uncached: bool,
-        told: &dyn Fn(&Step),
-        merged: impl Fn(&Self) -> Result<((String, usize), Option<Page>), PublishError>,
-        html: impl Fn(&Self) -> Result<Option<String>, PublishError>,
-    ) -> Result<usize, PublishError> {
-        let mut names = 0;
-        let json = self.until_written(&place.json, uncached, |pages| {
-            let ((text, more), page) = merged(pages)?;
-            names = more;
-            Ok((Some(text), page))
-        })?;
-        let html = self.until_written(&place.html, uncached, |pages| {
-            // In this order: who has the older data then has the older tag as well.
-            let page = page(pages.bucket, &place.html)?;
-            Ok((html(pages)?, page))
-        })?;
-        if json || html {
-            told(&Step::Page { key: place.html.clone(), more: names });
-        }
-        Ok(usize::from(json) + usize::from(html))
-    }
-
-    /// Puts at `key` what `wanted` says, which also tells what it found there; as often as others change it
-    /// meanwhile. Says whether it had to be written.
-    fn until_written(
-        &self,
-        key: &RelPath,
-        uncached: bool,
-        mut wanted: impl FnMut(&Self) -> Result<(Option<String>, Option<Page>), PublishError>,
-    ) -> Result<bool, PublishError> {
-        let headers = headers::page(key.file_name(), uncached);
-        for number in 0..pause::TRIES {
-            if number > 0 {
-                pause::before(number);
-            }
-            let (Some(text), there) = wanted(self)? else { continue };
-            let body = Body::Bytes(text.as_bytes());
-            let is_done = match there {
-                Some(page) if page.bytes == text.as_bytes() => return Ok(false),
-                Some(page) => {
-                    self.bucket.replace(&page.object, body, &headers)? == Replaced::Replaced
-                }
-                None => self.bucket.create(key, body, &headers)? == Created::Created,
-            };
-            if is_done {
-                return Ok(true);
-            }
-        }
-        let (store, key) = (self.bucket.name().to_owned(), key.clone());
-        Err(PublishError::Contended { store, key, tries: pause::TRIES })
+    /// The projects that come onto a page which leads to projects.
+    pub(super) fn names(&self, root: &Place) -> impl Iterator<Item = &String> {
+        self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }
 
     /// The pages of these projects, each once.
@@ -234,50 +152,4 @@ impl<'a> Pages<'a> {
         let places = order.iter().filter_map(|project| self.of_projects.get(project));
         places.filter(|place| seen.insert(*place)).collect()
     }
-
-    fn files(
-        &self,
-        place: &Place,
-        title: &str,
-    ) -> Result<(Option<Files>, Option<Page>), PublishError> {
-        let Some(page) = page(self.bucket, &place.json)? else { return Ok((None, None)) };
-        let files = Files::parse(title, &page.bytes).map_err(|e| self.wrong(&place.json, e))?;
-        Ok((Some(files), Some(page)))
-    }
-
-    /// Puts at `key` what `text` makes anew of other pages, and says whether it had to be written (1) or not (0).
-    pub(super) fn remade(
-        &self,
-        key: &RelPath,
-        told: &dyn Fn(&Step),
-        text: impl Fn() -> Result<String, PublishError>,
-    ) -> Result<usize, PublishError> {
-        // In this order: who has older pages then has the older tag as well.
-        let written = self.until_written(key, true, |pages| {
-            let page = page(pages.bucket, key)?;
-            Ok((Some(text()?), page))
-        })?;
-        if written {
-            told(&Step::Page { key: key.clone(), more: 0 });
-        }
-        Ok(usize::from(written))
-    }
-
-    pub(super) fn projects(
-        &self,
-        place: &Place,
-    ) -> Result<(Option<Projects>, Option<Page>), PublishError> {
-        let Some(page) = page(self.bucket, &place.json)? else { return Ok((None, None)) };
-        let projects = Projects::parse(&page.bytes).map_err(|e| self.wrong(&place.json, e))?;
-        Ok((Some(projects), Some(page)))
-    }
-
-    pub(super) fn wrong(&self, key: &RelPath, source: PageError) -> PublishError {
-        PublishError::Page { store: self.bucket.name().to_owned(), key: key.clone(), source }
-    }
-}
-
-/// Whether there is a link on a page.
-fn has_links(html: &[u8]) -> bool {
-    html.windows(3).any(|window| window == b"<a ")
 }

@@ -1,5 +1,11 @@
 //! Reading what a store may have.
+//!
+//! What a page says is in its JSON. A page in HTML that another program made says more than that, or all: what it
+//! names that the JSON does not is taken over.
 
+use super::PublishError;
+use super::layout::Place;
+use crate::index::{Files, PageError, Projects, is_ours};
 use crate::names::RelPath;
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
 
@@ -22,4 +28,64 @@ pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, S
     };
     let object = content.object.clone();
     Ok(Some(Page { object, bytes: content.bytes(bucket, LONGEST_PAGE)? }))
+}
+
+/// What a page of packages says, and the file of its data.
+///
+/// # Errors
+/// When the store cannot be read, or the page cannot be taken over.
+pub(super) fn files(
+    bucket: &dyn Bucket,
+    place: &Place,
+    title: &str,
+) -> Result<(Option<Files>, Option<Page>), PublishError> {
+    let data = page(bucket, &place.json)?;
+    let parsed = data.as_ref().map(|page| Files::parse(title, &page.bytes)).transpose();
+    let mut there = parsed.map_err(|e| wrong(bucket, &place.json, e))?;
+    if let Some(html) = others_html(bucket, place, there.is_some())? {
+        let theirs = Files::of_html(title, &html.bytes);
+        let merged = theirs.and_then(|theirs| {
+            if let Some(files) = &mut there {
+                return files.merge(&theirs.files);
+            }
+            there = Some(theirs);
+            Ok(())
+        });
+        merged.map_err(|e| wrong(bucket, &place.html, e))?;
+    }
+    Ok((there, data))
+}
+
+/// What a page says that leads to projects, and the file of its data.
+///
+/// # Errors
+/// As [`files`].
+pub(super) fn projects(
+    bucket: &dyn Bucket,
+    place: &Place,
+) -> Result<(Option<Projects>, Option<Page>), PublishError> {
+    let data = page(bucket, &place.json)?;
+    let parsed = data.as_ref().map(|page| Projects::parse(&page.bytes)).transpose();
+    let mut there = parsed.map_err(|e| wrong(bucket, &place.json, e))?;
+    if let Some(html) = others_html(bucket, place, there.is_some())? {
+        let theirs = Projects::of_html(&html.bytes);
+        let theirs = theirs.map_err(|e| wrong(bucket, &place.html, e))?;
+        there.get_or_insert_default().0.extend(theirs.0);
+    }
+    Ok((there, data))
+}
+
+/// A page in HTML that says something which the data does not: another program's, or one without data.
+fn others_html(
+    bucket: &dyn Bucket,
+    place: &Place,
+    has_data: bool,
+) -> Result<Option<Page>, PublishError> {
+    let html = page(bucket, &place.html)?;
+    Ok(html.filter(|html| !(has_data && is_ours(&html.bytes))))
+}
+
+/// A page that cannot be merged.
+pub(super) fn wrong(bucket: &dyn Bucket, key: &RelPath, source: PageError) -> PublishError {
+    PublishError::Page { store: bucket.name().to_owned(), key: key.clone(), source }
 }

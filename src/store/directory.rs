@@ -216,7 +216,8 @@ fn object(key: &RelPath, found: &Metadata) -> Object {
     let (inode, size) = (found.ino(), found.len());
     let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     let etag = Some(format!("\"{inode:x}-{time:x}-{size:x}\""));
-    Object { key: key.clone(), size, etag, version: None, sha256: None }
+    let modified = found.modified().ok();
+    Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 
 /// A file that grows under a hidden name, and goes unless it gets another.

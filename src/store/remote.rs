@@ -129,6 +129,7 @@ impl Remote {
             etag: meta.e_tag,
             version: meta.version.filter(|_| self.connection.counts_versions),
             sha256: sha256.map(|value| value.as_ref().to_owned()),
+            modified: Some(meta.last_modified.into()),
         }
     }
 }

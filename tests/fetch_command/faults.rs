@@ -147,7 +147,7 @@ fn tried(bucket: &Arc<dyn Bucket>, to: &Path) -> [String; 2] {
     fs::create_dir_all(to).unwrap();
     let fetched = fetch::download(&archives, to, &demands).unwrap_err();
     let packed = archives.into_iter().map(|archive| Box::new(archive) as Box<dyn Packed>);
-    let unpacked = Directory::unpack(&packed.collect::<Vec<_>>(), &demands).unwrap_err();
+    let unpacked = Directory::unpack(&packed.collect::<Vec<_>>(), &demands, None).unwrap_err();
     [only(&fetched), only(&unpacked)]
 }
 

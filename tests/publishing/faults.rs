@@ -11,10 +11,10 @@ use super::*;
 /// A store that does so many writes and then fails each. Every second one fails after it was done, as when the
 /// answer gets lost.
 #[derive(Debug)]
-struct Failing {
-    bucket: Directory,
-    left: AtomicUsize,
-    lost: bool,
+pub struct Failing {
+    pub bucket: Directory,
+    pub left: AtomicUsize,
+    pub lost: bool,
 }
 
 impl Failing {

@@ -143,17 +143,80 @@ fn other_bytes_are_refused_before_anything_is_written() {
     }
 }
 
+/// A page as simple tools write it, with three packages.
+const THEIRS: &str = "<!DOCTYPE html><html><body><a href=\"../\">up</a>
+    <A HREF='b_part-0.9%2Bx-py3-none-any.whl#sha256=ABCD' data-requires-python='&gt;=3.1' data-core-metadata='sha256=ef'
+       data-yanked='broken &amp; old'>b_part-0.9+x-py3-none-any.whl</a>
+    <a href=https://elsewhere/b-part-0.8.tar.gz#md5=12>b-part-0.8.tar.gz</a>
+    <a href=b_part-0.7-py3-none-any.whl>b_part</a><a href=b_part-0.7-py3-none-any.whl.metadata>m</a></body></html>";
+
 #[test]
-fn a_page_without_data_is_not_replaced() {
+fn what_html_of_other_programs_names_stays() {
     let dir = TempDir::new().unwrap();
-    let (set, root) = (small_set(dir.path(), "1.0"), dir.path().join("store"));
-    for (form, page) in [(Form::Flat, "index.html"), (Form::Projects, "b-part/index.html")] {
-        let store = root.join(format!("{form:?}"));
-        fs::create_dir_all(store.join("b-part")).unwrap();
-        fs::write(store.join(page), "<html><a href=\"x-1.0.tar.gz\">x</a></html>").unwrap();
-        let error = publish(&set, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
-        assert!(error.to_string().contains("so that they would vanish"), "{error}");
-        assert_eq!(contents(&store).len(), 1);
-        fs::write(store.join(page), "").unwrap();
+    let set = small_set(dir.path(), "1.0");
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let place = if form == Form::Flat { root.clone() } else { root.join("b-part") };
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("index.html"), THEIRS).unwrap();
+        let data = if form == Form::Flat { "packages.json" } else { "index.json" };
+        if form == Form::Projects {
+            let top = "<a href='b-part/'>B.part</a><a href=./e-theirs/index.html>e</a>";
+            fs::write(root.join("index.html"), top).unwrap();
+        }
+        published(&set, &Directory::new(&root), &options(form));
+        let page = json(&place.join(data)).unwrap();
+        let of = |name: &str| {
+            let files = list(&page, "files");
+            (*files.iter().find(|file| file["filename"] == name).unwrap()).clone()
+        };
+        let wheel = of("b_part-0.9+x-py3-none-any.whl");
+        assert_eq!(wheel["url"], "b_part-0.9%2Bx-py3-none-any.whl");
+        assert_eq!(wheel["hashes"], serde_json::json!({"sha256": "abcd"}));
+        assert_eq!(wheel["requires-python"], ">=3.1");
+        assert_eq!(wheel["core-metadata"]["sha256"], "ef");
+        assert_eq!(wheel["yanked"], "broken & old");
+        assert_eq!(of("b-part-0.8.tar.gz")["hashes"], serde_json::json!({"md5": "12"}));
+        assert_eq!(of("b_part-0.7-py3-none-any.whl")["hashes"], serde_json::json!({}));
+        assert!(of("b_part-1.0-py3-none-any.whl")["size"].is_u64());
+        let html = fs::read_to_string(place.join("index.html")).unwrap();
+        assert!(html.contains("<a href=\"https://elsewhere/b-part-0.8.tar.gz#md5=12\">"), "{html}");
+        if form == Form::Projects {
+            let top = json(&root.join("index.json")).unwrap();
+            assert!(list(&top, "projects").contains(&&serde_json::json!({"name": "e-theirs"})));
+        }
+
+        // The other program goes on, and knows nothing of the data.
+        let more = "<a href=b_part-1.1-py3-none-any.whl#sha256=11>b_part</a>";
+        fs::write(place.join("index.html"), more).unwrap();
+        published(&set, &Directory::new(&root), &options(form));
+        let page = json(&place.join(data)).unwrap();
+        let count = if form == Form::Flat { 4 + 4 } else { 4 + 1 };
+        assert_eq!(list(&page, "files").len(), count, "{page}");
+        let html = fs::read_to_string(place.join("index.html")).unwrap();
+        assert_eq!(html.matches("<a href").count(), count);
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_taken_over_is_not_replaced() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let root = dir.path().join("store");
+    let package = "b_part-1.0-py3-none-any.whl";
+    for (page, text, expected) in [
+        ("b-part/index.html", "<a href=logs/>", "links to `logs/`, which would vanish"),
+        ("b-part/index.html", "<base href=/x/><a href=x-1.zip>", "relative to `/x/` (`<base>`)"),
+        ("b-part/index.html", &format!("<a href={package}#sha256=00>"), "there with other bytes"),
+        ("index.html", "<a href=/whl/b-part/>", "links to `/whl/b-part/`, which would vanish"),
+    ] {
+        fs::create_dir_all(root.join("b-part")).unwrap();
+        fs::write(root.join(page), text).unwrap();
+        let bucket = Directory::new(&root);
+        let error = publish(&set, &bucket, &options(Form::Projects), &|_| ()).unwrap_err();
+        let said = rockpack::text::with_causes(&error);
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(contents(&root), [(page.to_owned(), text.as_bytes().to_vec())]);
+        fs::remove_file(root.join(page)).unwrap();
     }
 }

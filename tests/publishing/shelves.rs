@@ -53,6 +53,37 @@ fn each_project_goes_to_its_shelf_and_routes_lead_there() {
 }
 
 #[test]
+fn a_dry_run_tells_every_page_that_is_written_then() {
+    let dir = TempDir::new().unwrap();
+    let pages = |output: &Output| -> BTreeSet<String> {
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let lines = text(&output.stdout);
+        lines.lines().filter(|line| line.starts_with("page ")).map(str::to_owned).collect()
+    };
+    for (name, count) in [("rocm", 2 + 4), ("torch", 2 + 4), ("rocm", 0)] {
+        wheel(&dir.path().join(name), name, "1.0", &[]);
+        let told = pages(&publish_v5(dir.path(), name, &["--dry-run"]));
+        assert_eq!(told.len(), count, "{told:?}");
+        assert_eq!(pages(&publish_v5(dir.path(), name, &[])), told);
+    }
+}
+
+#[test]
+fn pages_of_other_programs_lead_to_their_projects() {
+    let dir = TempDir::new().unwrap();
+    let core = dir.path().join("store/v5/rocm/core/whl-next");
+    fs::create_dir_all(core.join("rocm")).unwrap();
+    fs::write(core.join("index.html"), "<a href=\"rocm/\">rocm</a>").unwrap();
+    fs::write(core.join("rocm/index.html"), "<a href=\"rocm-7.0.tar.gz\">rocm-7.0.tar.gz</a>")
+        .unwrap();
+    wheel(&dir.path().join("torch"), "torch", "2.0", &["rocm==7.0"]);
+    let output = publish_v5(dir.path(), "torch", &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let routes = json(&dir.path().join("store/v5/rocm-whl-next-routes.json")).unwrap();
+    assert_eq!(list(&routes, "routes").len(), 2);
+}
+
+#[test]
 fn a_project_without_a_shelf_is_refused_and_one_on_a_wrong_shelf_is_told() {
     let dir = TempDir::new().unwrap();
     wheel(&dir.path().join("other"), "left-pad", "1.0", &[]);

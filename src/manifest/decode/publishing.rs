@@ -1,7 +1,7 @@
-//! `shelf`, `aggregate` and `outside`: where packages go, and what they may do without.
+//! `shelf`, `aggregate`, `outside` and `stream`: where packages go, what they may do without, how long they stay.
 
 use super::{Block, Context, Node};
-use crate::manifest::{Aggregate, Glob, Publishing, ShelfRule};
+use crate::manifest::{Aggregate, Dated, Glob, Keep, Publishing, ShelfRule, StreamRule};
 use crate::names::RelPath;
 use crate::source::{Code, Problem, Spanned};
 use crate::target::Condition;
@@ -11,7 +11,17 @@ pub(super) fn publishing<'a>(nodes: &mut Block<'a>, context: &Context<'a>) -> Pu
         shelves: nodes.every("shelf", |node| shelf(node, context)),
         aggregate: nodes.at_most_once("aggregate", aggregate),
         outside: nodes.every("outside", |node| Some(projects(node))).concat(),
+        streams: nodes.every("stream", |node| stream(node, context)),
     }
+}
+
+fn stream<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<StreamRule> {
+    let name = node.argument::<String>("a name");
+    let keep = node.required::<Keep>("keep");
+    let date = node.property::<Dated>("date").map(|date| date.value).unwrap_or_default();
+    let name = name?;
+    context.give("stream", &name.value, Condition::default(), &name.place);
+    Some(StreamRule { name, keep: keep?.value, date })
 }
 
 fn shelf<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<ShelfRule> {

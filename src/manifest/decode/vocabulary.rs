@@ -142,6 +142,7 @@ pub(super) const FILE: &[NodeSpec] = &[
     publishing::SHELF,
     publishing::AGGREGATE,
     publishing::OUTSIDE,
+    publishing::STREAM,
     store::STORE,
     NodeSpec::new(
         "ignore",

@@ -1,4 +1,4 @@
-//! `shelf`, `aggregate` and `outside`.
+//! `shelf`, `aggregate`, `outside` and `stream`.
 
 use super::{argument, optional, part, required};
 use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
@@ -46,6 +46,25 @@ pub const OUTSIDE: NodeSpec = NodeSpec::new(
 )
 .with(&[PROJECTS])
 .example(r#"outside "numpy" "setuptools""#);
+
+/// At the top of the packages' file.
+pub const STREAM: NodeSpec = NodeSpec::new(
+    "stream",
+    Arity::Any,
+    r#"stream "NAME" keep="30 days" date="version""#,
+    "Says how long the packages of a stream stay where they were published: `rockpack prune --stream NAME` deletes those that are older, unless \
+     something that stays needs them.",
+)
+.with(&[
+    argument("NAME", "The stream's name, such as `nightly`."),
+    required("keep", "How long they stay: `30 days`, `52 weeks`, `2 years` (of 365 days), or `for ever`."),
+    optional(
+        "date",
+        "What says how old a package is: `upload`, when the store got it, or `version`, the date in its version (`7.2.0a20261122`); of a version without \
+         one, the upload says it. Without `date`, it is `upload`.",
+    ),
+])
+.example(r#"stream "nightly" keep="120 days" date="version""#);
 
 const PROJECTS: crate::manifest::node_spec::ArgSpec = part(
     ArgKind::OneOrMore,

@@ -1,0 +1,226 @@
+//! Reading seekable streams ([`super::seekable`]) at any place.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::seekable::{MOST_FRAMES, SEEKABLE, SKIPPABLE};
+use crate::binary::ReadAt;
+
+/// No frame is larger: it has to be held in memory.
+const LARGEST: u32 = 64 << 20;
+/// How many bytes the end of the table has.
+const FOOTER: u64 = 9;
+/// How many bytes stand before a skippable frame's content.
+const HEADER: u64 = 8;
+
+/// Where a frame is, packed and unpacked.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    packed_at: u64,
+    packed: u32,
+    at: u64,
+    len: u32,
+}
+
+/// The table of a seekable stream.
+#[derive(Debug)]
+pub(super) struct SeekTable {
+    frames: Vec<Frame>,
+    len: u64,
+}
+
+impl SeekTable {
+    /// The table at the end of a stream; nothing of one that has none, or one that cannot be true: that can be read
+    /// in order all the same.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub(super) fn read(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+        let end = stream.len()?;
+        let Some(footer_at) = end.checked_sub(FOOTER) else { return Ok(None) };
+        let mut footer = [0; 9];
+        stream.read_exact_at(footer_at, &mut footer)?;
+        let count = word(&footer, 0);
+        let (descriptor, has_checksums) = (footer[4], footer[4] & 0x80 != 0);
+        if word(&footer, 5) != SEEKABLE || descriptor & 0x7c != 0 || count as usize > MOST_FRAMES {
+            return Ok(None);
+        }
+        let row = if has_checksums { 12 } else { 8 };
+        let size = u64::from(count) * row + FOOTER;
+        let Some(start) = end.checked_sub(size + HEADER) else { return Ok(None) };
+        let mut header = [0; 8];
+        stream.read_exact_at(start, &mut header)?;
+        if word(&header, 0) != SKIPPABLE || u64::from(word(&header, 4)) != size {
+            return Ok(None);
+        }
+        let row = usize::try_from(row).unwrap_or_default();
+        let mut rows = vec![0; count as usize * row];
+        stream.read_exact_at(start + HEADER, &mut rows)?;
+        Ok(Self::of(&rows, row, start))
+    }
+
+    /// That of these rows, if they say where everything before the table is.
+    fn of(rows: &[u8], row: usize, end: u64) -> Option<Self> {
+        let (mut frames, mut packed_at, mut len) = (Vec::new(), 0, 0);
+        for row in rows.chunks_exact(row) {
+            let frame = Frame { packed_at, packed: word(row, 0), at: len, len: word(row, 4) };
+            packed_at += u64::from(frame.packed);
+            len += u64::from(frame.len);
+            if frame.packed > LARGEST || frame.len > LARGEST {
+                return None;
+            }
+            frames.push(frame);
+        }
+        (packed_at == end).then_some(Self { frames, len })
+    }
+
+    /// The frame that has the byte at `position`.
+    fn find(&self, position: u64) -> Option<usize> {
+        let after = self.frames.partition_point(|frame| frame.at <= position);
+        // Of frames without bytes none has it.
+        let index = after.checked_sub(1)?;
+        let frame = self.frames[index];
+        (position < frame.at + u64::from(frame.len)).then_some(index)
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+/// What is in a seekable stream. Frames that are sought past are not read.
+pub(super) struct SeekableReader<'s> {
+    stream: &'s dyn ReadAt,
+    table: SeekTable,
+    position: u64,
+    /// The frame whose bytes are here.
+    frame: Option<usize>,
+    bytes: Vec<u8>,
+}
+
+impl<'s> SeekableReader<'s> {
+    pub(super) fn new(stream: &'s dyn ReadAt, table: SeekTable) -> Self {
+        Self { stream, table, position: 0, frame: None, bytes: Vec::new() }
+    }
+
+    fn load(&mut self, index: usize) -> io::Result<()> {
+        let frame = self.table.frames[index];
+        let mut packed = vec![0; frame.packed as usize];
+        self.stream.read_exact_at(frame.packed_at, &mut packed)?;
+        self.frame = None;
+        self.bytes = zstd::bulk::decompress(&packed, frame.len as usize)?;
+        if self.bytes.len() != frame.len as usize {
+            let what = "a frame has another number of bytes than the table of frames says";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.frame = Some(index);
+        Ok(())
+    }
+}
+
+impl Read for SeekableReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Some(index) = self.table.find(self.position) else { return Ok(0) };
+        if out.is_empty() {
+            return Ok(0);
+        }
+        if self.frame != Some(index) {
+            self.load(index)?;
+        }
+        let start = usize::try_from(self.position - self.table.frames[index].at);
+        let rest = &self.bytes[start.unwrap_or(usize::MAX).min(self.bytes.len())..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for SeekableReader<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.table.len.checked_add_signed(by),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Write;
+
+    use super::super::seekable::{FRAME, SeekableWriter};
+    use super::*;
+
+    fn packed(content: &[u8]) -> Vec<u8> {
+        let mut writer = SeekableWriter::new(Vec::new(), 1);
+        writer.write_all(content).unwrap();
+        writer.finish().unwrap()
+    }
+
+    /// Counts what is read.
+    struct Counted(Vec<u8>, Cell<usize>);
+
+    impl ReadAt for Counted {
+        fn len(&self) -> io::Result<u64> {
+            ReadAt::len(&self.0)
+        }
+
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+            self.1.set(self.1.get() + buf.len());
+            self.0.read_exact_at(offset, buf)
+        }
+    }
+
+    #[test]
+    fn bytes_are_read_anywhere_and_frames_between_are_not() {
+        let mut random = 1_u32;
+        let content: Vec<u8> = (0..4 * FRAME)
+            .map(|_| {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (random >> 24) as u8
+            })
+            .collect();
+        let stream = Counted(packed(&content), Cell::new(0));
+        let table = SeekTable::read(&stream).unwrap().unwrap();
+        let mut reader = SeekableReader::new(&stream, table);
+        let mut some = [0; 9];
+        for at in [3 * FRAME + 5, 5, FRAME - 4] {
+            reader.seek(SeekFrom::Start(at as u64)).unwrap();
+            reader.read_exact(&mut some).unwrap();
+            assert_eq!(some, content[at..at + 9]);
+        }
+        assert!(stream.1.get() < 3 * FRAME + FRAME / 2, "three frames of four");
+        reader.seek(SeekFrom::End(-3)).unwrap();
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, content[content.len() - 3..]);
+    }
+
+    #[test]
+    fn what_has_no_true_table_has_none() {
+        let good = packed(b"abc");
+        assert!(SeekTable::read(&good).unwrap().is_some());
+        assert!(SeekTable::read(&packed(b"")).unwrap().is_some());
+        assert!(SeekTable::read(&zstd::encode_all(&b"abc"[..], 1).unwrap()).unwrap().is_none());
+        for cut in 0..good.len() {
+            assert!(SeekTable::read(&good[..cut].to_vec()).unwrap().is_none(), "{cut}");
+        }
+        let end = good.len();
+        // Number, reserved bits, magic, header, packed size.
+        for at in [end - 9, end - 5, end - 1, end - 25, end - 21, end - 17] {
+            let mut other = good.clone();
+            other[at] ^= 0x40;
+            assert!(SeekTable::read(&other).unwrap().is_none(), "{at}");
+        }
+        // An unpacked size is found to be wrong when it is read.
+        let mut other = good.clone();
+        other[end - 13] ^= 1;
+        let table = SeekTable::read(&other).unwrap().unwrap();
+        let error = SeekableReader::new(&other, table).read(&mut [0; 9]).unwrap_err();
+        assert!(!error.to_string().is_empty());
+    }
+}

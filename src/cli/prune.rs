@@ -1,0 +1,73 @@
+//! The arguments of `rockpack prune`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::PublishLayout;
+
+/// Delete packages of an object store that are older than their stream keeps them
+///
+/// URL and --layout are those that `rockpack publish` was given. The `stream` lines of packages.kdl say how
+/// long packages stay:
+///
+///   stream "nightly" keep="120 days"
+///   stream "weekly" keep="52 weeks" date="version"
+///
+/// A package is as old as the store has it, or, with date="version", as the date in its version says.
+///
+/// What is too old stays all the same if a package that stays requires it, on whichever system, or if a page
+/// beside those of the layout names it. `==` keeps all files of that version, other requirements the newest
+/// version that fits, unless one that fits stays anyway. What no page names, and the store has had for less
+/// than a day, may be on its way onto one.
+///
+/// Pages lose the names first, those of packages that require others before these; then the packages are
+/// deleted, with what lies beside them. Whatever interrupts it leaves an index of whole packages, and the next
+/// run does the rest. Nobody should publish old packages again meanwhile.
+///
+/// --dry-run prints each deletion with its reason; what is too old and stays is printed in any case.
+///
+/// Exit status: 0 done, 1 a page is none, or what a package requires is not known, 2 something is wrong with
+/// the command line, the manifest, the environment or the store.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+pub struct PruneStoreArgs {
+    /// Where packages were published
+    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    pub url: String,
+
+    /// The stream that the store is for: its line in packages.kdl says how long packages stay
+    #[arg(long, value_name = "NAME")]
+    pub stream: String,
+
+    /// Layout of keys and pages
+    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
+    pub layout: PublishLayout,
+
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
+    /// this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
+    /// Count ages to this time, in seconds since 1970 [default: now]
+    #[arg(long, value_name = "SECONDS")]
+    pub as_of: Option<u64>,
+
+    /// Requests that are made at once
+    #[arg(short, long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+
+    /// Look at everything, print the steps, and delete nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  See what would go, and why, and let it go:
+    rockpack prune s3://nightly-bucket --layout v5 --stream nightly --dry-run
+    rockpack prune s3://nightly-bucket --layout v5 --stream nightly
+
+  What would go in a year:
+    rockpack prune s3://rc-bucket/whl --stream rc --dry-run --as-of 1827000000
+";

@@ -1,0 +1,45 @@
+//! `rockpack artifact pack`: archives of artifacts.
+
+use fs_err as fs;
+use rockpack::catalog::{self, PackedArtifact};
+use rockpack::text::{counted, human_size};
+
+use super::{Failure, environment, print};
+use crate::cli::{ArtifactCommand, PackArgs};
+use crate::inputs;
+
+/// Carries out the command.
+pub fn run(command: &ArtifactCommand) -> Result<(), Failure> {
+    match command {
+        ArtifactCommand::Pack(args) => pack(args),
+    }
+}
+
+/// Packs one artifact after the other, each on all cores, and names each archive.
+fn pack(args: &PackArgs) -> Result<(), Failure> {
+    let pool = inputs::pool(args.jobs)?;
+    if !args.dir.is_dir() {
+        let dir = args.dir.display();
+        return Err(environment(format!("there is no artifact directory {dir}")));
+    }
+    let mut artifacts = catalog::artifact_directories(&args.dir)?;
+    artifacts.retain(|(id, _)| args.family.is_empty() || args.family.contains(&id.family));
+    if artifacts.is_empty() {
+        return Err(environment("--family leaves no artifact to pack"));
+    }
+    fs::create_dir_all(&args.output).map_err(|e| environment(e.to_string()))?;
+    let (mut unpacked, mut size) = (0, 0);
+    for (id, dir) in &artifacts {
+        let done = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
+        print(&line(&done))?;
+        unpacked += done.unpacked;
+        size += done.size;
+    }
+    let count = counted(artifacts.len(), "archive");
+    print(&format!("{count}, {} of {}\n", human_size(size), human_size(unpacked)))
+}
+
+fn line(done: &PackedArtifact) -> String {
+    let name = done.file.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}  {} of {}\n", human_size(done.size), human_size(done.unpacked))
+}

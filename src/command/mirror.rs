@@ -1,0 +1,81 @@
+//! `rockpack mirror`: pages of packages that stay where they are.
+
+use std::collections::BTreeSet;
+
+use rockpack::names::normalized;
+use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
+use rockpack::source::{Code, Problem};
+use rockpack::store::{self, Access, Bucket};
+use rockpack::text::with_causes;
+
+use super::{Failure, environment, print, publish as published};
+use crate::cli::MirrorArgs;
+
+/// Writes the pages, and names those that were not right.
+pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
+    let publishing = published::publishing(args.layout, args.manifest.as_deref())?;
+    let mirror = Mirror {
+        layout: published::layout(args.layout, &publishing, ""),
+        public: public(args)?,
+        projects: projects(args)?,
+        dry_run: args.dry_run,
+    };
+    let (source, to) = (open(&args.source, Access::Any)?, open(&args.dest, Access::Any)?);
+    let told = |step: &Step| {
+        if let Step::Page { key, .. } = step {
+            let _ = print(&format!("page  {key}\n"));
+        }
+    };
+    let done = publish::mirror(&*source, &*to, &mirror, &told).map_err(|error| failure(&error))?;
+    let Mirrored { projects, packages, pages, removed } = done;
+    let would = if args.dry_run { "would be " } else { "" };
+    print(&format!(
+        "{packages} packages of {projects} projects; {pages} pages {would}written, {removed} {would}removed\n"
+    ))
+}
+
+fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
+    let options = store::Options { access, ..store::Options::default() };
+    store::open(url, &options).map_err(|error| environment(with_causes(&error)))
+}
+
+/// Where clients see the packages.
+fn public(args: &MirrorArgs) -> Result<String, Failure> {
+    let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+    match &args.public {
+        Some(url) if is_web(url) && !url.contains(['?', '#', ' ']) => Ok(url.clone()),
+        Some(url) => {
+            Err(environment(format!("--public takes an http(s) address; `{url}` is none")))
+        }
+        None if is_web(&args.source) => Ok(args.source.clone()),
+        None => Err(environment(format!(
+            "--public has to say where clients see `{}`, such as https://example.com/whl/",
+            args.source
+        ))),
+    }
+}
+
+fn projects(args: &MirrorArgs) -> Result<BTreeSet<String>, Failure> {
+    let name = |text: &String| {
+        let wrong = || environment(format!("--project takes names of projects; `{text}` is none"));
+        normalized(text.trim()).ok_or_else(wrong)
+    };
+    args.project.iter().map(name).collect()
+}
+
+fn failure(error: &PublishError) -> Failure {
+    let refused = Problem::error(Code::PublishRefused, with_causes(error));
+    let help = match error {
+        PublishError::NoHash(_) => {
+            "pages without `#sha256=` let whoever serves the packages give other bytes: have the program that makes \
+             them say it, or `rockpack publish` the same files there, which adds it"
+        }
+        PublishError::Foreign { .. } => "give a place of its own, or remove the page",
+        PublishError::NoPages(_) => {
+            "--layout says where the pages are; SOURCE is what `rockpack publish` was given"
+        }
+        PublishError::Absent(_) => "leave out --project to mirror all",
+        _ => return published::failure(error),
+    };
+    Failure::Problems(refused.help(help).into())
+}

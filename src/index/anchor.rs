@@ -1,0 +1,194 @@
+//! The links of a page in HTML, as installers read them (PEP 503).
+
+use std::collections::BTreeMap;
+
+/// A link: its attributes, their names in lower case, and the text between its tags.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Anchor {
+    attributes: BTreeMap<String, String>,
+    /// What people see.
+    pub(super) text: String,
+}
+
+impl Anchor {
+    /// Whether it leads anywhere.
+    fn leads(&self) -> bool {
+        self.get("href").is_some_and(|href| !href.is_empty())
+    }
+
+    /// What an attribute says; one without a value says nothing.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.get(name).map(String::as_str)
+    }
+}
+
+/// What a page has that matters.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    /// Its links that lead anywhere, in their order.
+    pub(super) anchors: Vec<Anchor>,
+    /// What its links are relative to, if it says so.
+    pub(super) base: Option<String>,
+}
+
+/// Reads a page. What is in comments, scripts and styles is no link; what never ends, ends with the page.
+pub(super) fn links(html: &str) -> Links {
+    let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
+    while let Some(at) = rest.find('<') {
+        if let Some(anchor) = &mut open {
+            anchor.text += &unescaped(&rest[..at]);
+        }
+        rest = &rest[at..];
+        if rest.starts_with("<!--") {
+            rest = behind(&rest[4..], "-->");
+            continue;
+        }
+        let Some((tag, after)) = Tag::read(&rest[1..]) else {
+            // A sign by itself, as browsers take it.
+            rest = &rest[1..];
+            continue;
+        };
+        rest = after;
+        match &*tag.name {
+            "a" | "/a" => {
+                links.anchors.extend(open.take().filter(Anchor::leads));
+                open = (tag.name == "a")
+                    .then(|| Anchor { attributes: tag.attributes, ..Anchor::default() });
+            }
+            "base" => links.base = links.base.or_else(|| tag.attributes.get("href").cloned()),
+            "script" | "style" => rest = behind(rest, &format!("</{}", tag.name)),
+            _ => {}
+        }
+    }
+    links.anchors.extend(open.filter(Anchor::leads));
+    links
+}
+
+/// What comes behind the first `end`, whatever its case.
+fn behind<'t>(text: &'t str, end: &str) -> &'t str {
+    let found = text.to_ascii_lowercase().find(end);
+    found.map_or("", |at| &text[at + end.len()..])
+}
+
+struct Tag {
+    /// In lower case; with `/` before it where something ends.
+    name: String,
+    attributes: BTreeMap<String, String>,
+}
+
+impl Tag {
+    /// Reads what stands behind `<`, and gives what comes after the tag.
+    fn read(text: &str) -> Option<(Self, &str)> {
+        let slash = usize::from(text.starts_with('/'));
+        if !text[slash..].starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)) {
+            return None;
+        }
+        let ends = |c: char| c.is_ascii_whitespace() || c == '>' || c == '/';
+        let end = text[slash..].find(ends).map_or(text.len(), |at| slash + at);
+        let mut tag = Self { name: text[..end].to_ascii_lowercase(), attributes: BTreeMap::new() };
+        let mut rest = &text[end..];
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+            if rest.is_empty() {
+                return Some((tag, rest));
+            }
+            if let Some(after) = rest.strip_prefix('>') {
+                return Some((tag, after));
+            }
+            // A name can begin with `=`.
+            let end = rest.char_indices().skip(1).find(|(_, c)| ends(*c) || *c == '=');
+            let (name, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+            let (value, after) = value(after);
+            // Of two of one name, the first counts.
+            tag.attributes.entry(name.to_ascii_lowercase()).or_insert(value);
+            rest = after;
+        }
+    }
+}
+
+/// The value behind an attribute's name, and what comes after it.
+fn value(text: &str) -> (String, &str) {
+    let Some(text) = text.trim_ascii_start().strip_prefix('=') else {
+        return (String::new(), text);
+    };
+    let text = text.trim_ascii_start();
+    let quote = text.chars().next().filter(|c| ['"', '\''].contains(c));
+    let (value, after) = if let Some(quote) = quote {
+        text[1..].split_once(quote).unwrap_or((&text[1..], ""))
+    } else {
+        let end = text.find(|c: char| c.is_ascii_whitespace() || c == '>');
+        text.split_at(end.unwrap_or(text.len()))
+    };
+    (unescaped(value), after)
+}
+
+/// Text without the references that pages of indexes have.
+fn unescaped(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('&') {
+        out += &rest[..at];
+        rest = &rest[at..];
+        let found = rest.find(';').and_then(|end| Some((referred(&rest[1..end])?, end + 1)));
+        let (c, len) = found.unwrap_or(('&', 1));
+        out.push(c);
+        rest = &rest[len..];
+    }
+    out + rest
+}
+
+fn referred(name: &str) -> Option<char> {
+    let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).ok()?);
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some('\u{a0}'),
+        _ => match name.strip_prefix('#')? {
+            hex if hex.starts_with(['x', 'X']) => number(&hex[1..], 16),
+            digits => number(digits, 10),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_read_as_browsers_read_them() {
+        let page = "<!DOCTYPE html><title>a &lt; b</title>\n<A\nHREF='x-1.whl' data-yanked>x<b>-1</b>.whl</A>\
+            <!-- <a href=no>no</a> --><script>\"<a href=no>\"</script>1 < 2\
+            <a href=y-1.tar.gz#sha256=ab&amp;x class=c>y&#45;1</a><a name=top>no</a>\
+            <a href=\"z?a=1&amp;b=&#x3e;\" href=no data-requires-python=\"&gt;=3.1\">z";
+        let found = links(page).anchors;
+        let told: Vec<_> =
+            found.iter().map(|a| (a.get("href").unwrap(), a.text.as_str())).collect();
+        assert_eq!(
+            told,
+            [("x-1.whl", "x-1.whl"), ("y-1.tar.gz#sha256=ab&x", "y-1"), ("z?a=1&b=>", "")]
+        );
+        assert_eq!((found[0].get("data-yanked"), found[1].get("data-yanked")), (Some(""), None));
+        assert_eq!(found[2].get("data-requires-python"), Some(">=3.1"));
+    }
+
+    #[test]
+    fn text_of_any_kind_is_read_to_its_end() {
+        for page in [
+            "<",
+            "</",
+            "<a",
+            "<a href",
+            "<a href=",
+            "<a href='",
+            "<!--",
+            "<script>",
+            "&",
+            "<a =x>&#;</a>",
+        ] {
+            assert!(links(page).anchors.is_empty(), "{page}");
+        }
+        assert_eq!(links("<base href=/x/><a href=é>").base.as_deref(), Some("/x/"));
+    }
+}

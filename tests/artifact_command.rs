@@ -1,0 +1,265 @@
+//! `rockpack artifact pack`: archives that whatever unpacks `.tar.zst` unpacks.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fs_err as fs;
+use rockpack::catalog::{self, Demands, Directory, EntryKind, Origin, Wanted};
+use tempfile::TempDir;
+
+use crate::skips::has;
+
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rockpack"))
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An artifact with files of all kinds, one larger than a frame, and something that is not its own.
+fn artifact(dir: &Path) {
+    let stage = dir.join("in/blas_lib_generic/math/stage");
+    fs::create_dir_all(stage.join("lib/empty")).unwrap();
+    fs::create_dir_all(dir.join("in/blas_lib_generic/other")).unwrap();
+    fs::write(dir.join("in/blas_lib_generic/artifact_manifest.txt"), "math/stage\nnone\n").unwrap();
+    let large: Vec<u8> = (0..6_000_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+    fs::write(stage.join("lib/large"), large).unwrap();
+    fs::write(stage.join("run"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(stage.join("run"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    symlink("large", stage.join("lib").join("l".repeat(120))).unwrap();
+    fs::write(dir.join("in/blas_lib_generic/other/left-out"), "").unwrap();
+}
+
+#[test]
+fn archives_are_what_builds_leave_and_the_same_each_time() {
+    let dir = TempDir::new().unwrap();
+    artifact(dir.path());
+    let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(
+        said.starts_with("blas_lib_generic.tar.zst  ") && said.contains("\n1 archive, "),
+        "{said}"
+    );
+    let key = "out/blas_lib_generic.tar.zst";
+    let bytes = fs::read(dir.path().join(key)).unwrap();
+    let tar = zstd::decode_all(&bytes[..]).unwrap();
+    let mut tar = tar::Archive::new(&tar[..]);
+    let members: Vec<(String, u32, u64)> = tar
+        .entries()
+        .unwrap()
+        .map(|member| {
+            let member = member.unwrap();
+            let header = member.header();
+            assert_eq!((header.mtime().unwrap(), header.uid().unwrap()), (0, 0));
+            let path = String::from_utf8(member.path_bytes().into_owned()).unwrap();
+            (path, header.mode().unwrap(), member.size())
+        })
+        .collect();
+    let names: Vec<&str> = members.iter().map(|(name, ..)| name.trim_end_matches('/')).collect();
+    let link = format!("math/stage/lib/{}", "l".repeat(120));
+    assert_eq!(
+        names,
+        [
+            "artifact_manifest.txt",
+            "math/stage",
+            "math/stage/lib",
+            "math/stage/lib/empty",
+            "math/stage/lib/large",
+            &link,
+            "math/stage/run"
+        ]
+    );
+    assert_eq!(members.last().unwrap().1, 0o755);
+    assert_eq!(members[4], ("math/stage/lib/large".into(), 0o644, 6_000_000));
+    assert_eq!(bytes[bytes.len() - 4..], 0x8F92_EAB1_u32.to_le_bytes(), "a table is at the end");
+
+    let sum = fs::read_to_string(dir.path().join(format!("{key}.sha256sum"))).unwrap();
+    let expected = rockpack::archive::checksum::Sha256::of(&bytes);
+    assert_eq!(sum, format!("{expected}  blas_lib_generic.tar.zst\n"));
+    // One artifact by itself, with another number of threads, over what is there.
+    let one = ["artifact", "pack", "in/blas_lib_generic", "-o", "out", "--jobs", "3"];
+    assert!(rockpack(dir.path(), &one).status.success());
+    assert!(fs::read(dir.path().join(key)).unwrap() == bytes);
+    assert_eq!(fs::read_dir(dir.path().join("out")).unwrap().count(), 2);
+
+    if has("zstd", "archives of `rockpack artifact pack` with the program zstd") {
+        let tested = Command::new("zstd").args(["-t", "-q", key]).current_dir(dir.path()).status();
+        assert!(tested.unwrap().success());
+        let unpacked = dir.path().join("unpacked");
+        fs::create_dir(&unpacked).unwrap();
+        let tar = Command::new("tar")
+            .args(["--zstd", "-xf"])
+            .arg(dir.path().join(key))
+            .current_dir(&unpacked)
+            .status();
+        assert!(tar.unwrap().success());
+        let large = "math/stage/lib/large";
+        let packed = fs::read(dir.path().join("in/blas_lib_generic").join(large)).unwrap();
+        assert!(fs::read(unpacked.join(large)).unwrap() == packed);
+    }
+}
+
+#[test]
+fn packages_of_packed_artifacts_are_those_of_directories() {
+    let dir = TempDir::new().unwrap();
+    let done = |args: &[&str]| {
+        let output = rockpack(dir.path(), args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    done(&["demo", "in"]);
+    done(&["artifact", "pack", "in", "-o", "out"]);
+    let catalogs = ["in", "out"].map(|dir| done(&["scan", "--artifact-dir", dir]));
+    assert!(catalogs[0] == catalogs[1]);
+    let plan =
+        |place: &str| done(&["plan", "--artifact-dir", place, "--require-checksums", "--files"]);
+    assert_eq!(plan("out"), plan("out"));
+}
+
+#[test]
+fn what_is_no_artifact_is_refused() {
+    let dir = TempDir::new().unwrap();
+    artifact(dir.path());
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    fs::create_dir_all(dir.path().join("odd/blas_lib_generic")).unwrap();
+    fs::create_dir_all(dir.path().join("name")).unwrap();
+    fs::write(dir.path().join("name/artifact_manifest.txt"), "").unwrap();
+    for (args, status, expected) in [
+        (&["none"][..], 2, "there is no artifact directory none"),
+        (&["empty"], 1, "no artifact in empty is a directory"),
+        (&["odd"], 1, "cannot pack artifact `blas_lib_generic`"),
+        (&["name"], 1, "name is not called {name}_{component}_{family}"),
+        (&["in", "--family", "gfx942"], 2, "--family leaves no artifact to pack"),
+    ] {
+        let output = rockpack(dir.path(), &[&["artifact", "pack", "-o", "out"], args].concat());
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(expected), "{args:?}: {}", text(&output.stderr));
+        let left = fs::read_dir(dir.path().join("out")).into_iter().flatten().count();
+        assert_eq!(left, 0, "{args:?}");
+    }
+}
+
+/// Every file of a directory with its bytes.
+fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let found = walkdir::WalkDir::new(dir).sort_by_file_name();
+    let found = found.into_iter().map(Result::unwrap).filter(|found| found.file_type().is_file());
+    let read = |found: walkdir::DirEntry| {
+        let name = found.path().strip_prefix(dir).unwrap().display().to_string();
+        (name, fs::read(found.path()).unwrap())
+    };
+    found.map(read).collect()
+}
+
+/// The same artifacts as directories, as seekable archives, and as others.
+fn in_all_forms(dir: &Path) -> [&'static str; 3] {
+    assert!(rockpack(dir, &["demo", "in"]).status.success());
+    assert!(rockpack(dir, &["artifact", "pack", "in", "-o", "seekable"]).status.success());
+    fs::create_dir(dir.join("plain")).unwrap();
+    for (number, (name, bytes)) in files(&dir.join("seekable")).into_iter().enumerate() {
+        let Some(name) = name.strip_suffix(".zst") else { continue };
+        let tar = zstd::decode_all(&bytes[..]).unwrap();
+        if number % 4 == 0 {
+            let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            std::io::Write::write_all(&mut xz, &tar).unwrap();
+            fs::write(dir.join("plain").join(format!("{name}.xz")), xz.finish().unwrap()).unwrap();
+        } else {
+            let zst = zstd::encode_all(&tar[..], 1).unwrap();
+            fs::write(dir.join("plain").join(format!("{name}.zst")), zst).unwrap();
+        }
+    }
+    ["in", "seekable", "plain"]
+}
+
+#[test]
+fn with_a_catalog_packages_are_the_same_in_every_form() {
+    let dir = TempDir::new().unwrap();
+    let forms = in_all_forms(dir.path());
+    let done = |args: &[&str]| {
+        let output = rockpack(dir.path(), args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    };
+    done(&["scan", "--artifact-dir", "in", "-o", "catalog.json"]);
+    for only in ["core,libraries,profiler", "core", "device,devel"] {
+        let built = |form: &str, more: &[&str]| {
+            let out = format!("out-{form}-{only}-{}", more.len());
+            let words =
+                ["build", "--artifact-dir", form, "--dest-dir", &out, "--only", only, "--no-cache"];
+            done(&[&words[..], more].concat());
+            files(&dir.path().join(out).join("dist"))
+        };
+        let expected = built("in", &[]);
+        assert!(!expected.is_empty());
+        for form in forms {
+            assert!(built(form, &["--catalog", "catalog.json"]) == expected, "{form} {only}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_unpacked() {
+    let dir = TempDir::new().unwrap();
+    let forms = in_all_forms(dir.path());
+    let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
+    let origins: Vec<Origin> = all
+        .artifacts
+        .iter()
+        .flat_map(|artifact| {
+            let files =
+                artifact.entries.iter().filter(|e| matches!(e.kind, EntryKind::File { .. }));
+            files.map(|entry| Origin {
+                artifact: artifact.id.clone(),
+                base: entry.base.clone(),
+                path: entry.path.clone(),
+            })
+        })
+        .collect();
+    let (wanted, others): (Vec<_>, Vec<_>) =
+        origins.iter().enumerate().partition(|(number, _)| number % 3 == 0);
+    let wanted: Vec<&Origin> = wanted.into_iter().map(|(_, origin)| origin).collect();
+    for form in &forms[1..] {
+        let some = Wanted::new(wanted.iter().copied());
+        let place = dir.path().join(form);
+        let found = Directory::open_some(&place, &Demands::default(), Some(&some)).unwrap();
+        catalog::confirm(&found, &all, wanted.iter().copied()).unwrap();
+        assert!(others.len() > 20);
+        for (_, other) in &others {
+            assert!(found.path(other).is_none_or(|path| !path.exists()), "{form}: {other:?}");
+        }
+    }
+}
+
+#[test]
+fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
+    let dir = TempDir::new().unwrap();
+    in_all_forms(dir.path());
+    assert!(
+        rockpack(dir.path(), &["scan", "--artifact-dir", "in", "-o", "catalog.json"])
+            .status
+            .success()
+    );
+    let (name, _) = files(&dir.path().join("in"))
+        .into_iter()
+        .find(|(name, _)| name.ends_with("/.info/version"))
+        .unwrap();
+    fs::write(dir.path().join("in").join(&name), "7.2.0-and-more\n").unwrap();
+    assert!(rockpack(dir.path(), &["artifact", "pack", "in", "-o", "seekable"]).status.success());
+    for form in ["in", "seekable"] {
+        let words =
+            ["build", "--artifact-dir", form, "--dest-dir", "out", "--catalog", "catalog.json"];
+        let output = rockpack(dir.path(), &words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("is not what the catalog says of it"), "{said}");
+        assert!(!dir.path().join("out/dist").exists());
+    }
+}

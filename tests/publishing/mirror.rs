@@ -1,0 +1,95 @@
+//! Pages for somebody who serves no packages.
+
+use super::command::{rockpack, text};
+use super::*;
+
+const PUBLIC: &str = "https://example.com/whl";
+
+fn mirrored(dir: &Path, more: &[&str]) -> Output {
+    rockpack(dir, &[&["mirror", "store", "pages", "--public", PUBLIC], more].concat())
+}
+
+#[test]
+fn pages_lead_to_where_packages_are_with_hashes() {
+    let dir = TempDir::new().unwrap();
+    let pages = dir.path().join("pages");
+    for (form, layout) in [(Form::Projects, "per-package"), (Form::Flat, "flat")] {
+        let set = small_set(dir.path(), "1.0+x");
+        fs::write(set.join("b_part-1.0+x-py3-none-any.whl.yanked"), "too old").unwrap();
+        published(&set, &Directory::new(&dir.path().join("store")), &options(form));
+        let output = mirrored(dir.path(), &["--layout", layout]);
+        let said = text(&output.stdout);
+        assert!(
+            said.ends_with("4 packages of 4 projects; 10 pages written, 0 removed\n"),
+            "{said}{}",
+            text(&output.stderr)
+        );
+        let page = json(&pages.join("b-part/index.json")).unwrap();
+        let file = list(&page, "files")[0];
+        let place = if form == Form::Flat { "" } else { "b-part/" };
+        let url = format!("{PUBLIC}/{place}b_part-1.0%2Bx-py3-none-any.whl");
+        assert_eq!((&file["url"], &file["yanked"]), (&url.as_str().into(), &"too old".into()));
+        let hash = file["hashes"]["sha256"].as_str().unwrap();
+        let html = fs::read_to_string(pages.join("b-part/index.html")).unwrap();
+        assert!(html.contains(&format!("<a href=\"{url}#sha256={hash}\"")), "{html}");
+        assert!(file["core-metadata"]["sha256"].is_string());
+        assert_eq!(contents(&pages).len(), 10, "pages alone");
+
+        let again = text(&mirrored(dir.path(), &["--layout", layout]).stdout);
+        assert_eq!(again, "4 packages of 4 projects; 0 pages written, 0 removed\n");
+        let fewer = mirrored(dir.path(), &["--layout", layout, "--project", "B.part"]);
+        assert!(
+            text(&fewer.stdout).ends_with("1 packages of 1 projects; 2 pages written, 6 removed\n"),
+            "{}",
+            text(&fewer.stdout)
+        );
+        assert_eq!(contents(&pages).len(), 4);
+        for place in [&pages, &dir.path().join("store")] {
+            fs::remove_dir_all(place).unwrap();
+        }
+    }
+}
+
+#[test]
+fn shelves_are_one_index_with_their_own_addresses() {
+    let dir = TempDir::new().unwrap();
+    for name in ["rocm", "torch"] {
+        wheel(&dir.path().join("dist"), name, "1.0", &[]);
+    }
+    let words = ["publish", "dist", "store", "--layout", "v5", "--manifest", "built-in"];
+    assert!(rockpack(dir.path(), &words).status.success());
+    let output = mirrored(dir.path(), &["--layout", "v5", "--manifest", "built-in"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for (name, shelf) in [("rocm", "core"), ("torch", "pytorch")] {
+        let page = json(&dir.path().join("pages").join(name).join("index.json")).unwrap();
+        let url = format!("{PUBLIC}/rocm/{shelf}/whl-next/{name}/{name}-1.0-py3-none-any.whl");
+        assert_eq!(list(&page, "files")[0]["url"], url.as_str());
+    }
+}
+
+#[test]
+fn what_cannot_be_mirrored_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let store = dir.path().join("store");
+    let refused = |more: &[&str], status, expected: &str| {
+        let output = mirrored(dir.path(), more);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(expected), "{said}");
+    };
+    refused(&[], 1, "no pages with packages in `store`");
+    published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
+    refused(&["--project", "e-none"], 1, "no page has packages of `e-none`");
+    let output = rockpack(dir.path(), &["mirror", "store", "pages"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--public has to say where clients see `store`"));
+    fs::create_dir(store.join("e-bare")).unwrap();
+    fs::write(store.join("e-bare/index.html"), "<a href=e_bare-1.0.tar.gz>e</a>").unwrap();
+    fs::write(store.join("index.html"), "<a href=e-bare/>e-bare</a>").unwrap();
+    refused(&[], 1, "no page says the SHA-256 of `e_bare-1.0.tar.gz`");
+    assert!(!dir.path().join("pages").exists());
+    fs::create_dir(dir.path().join("pages")).unwrap();
+    fs::write(dir.path().join("pages/index.html"), "mine").unwrap();
+    refused(&["--project", "b-part"], 1, "`index.html` in `pages` was not made by rockpack");
+    assert_eq!(contents(&dir.path().join("pages")).len(), 1);
+}

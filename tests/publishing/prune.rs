@@ -1,0 +1,263 @@
+//! What is too old goes, and nothing that is needed.
+
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, SystemTime};
+
+use rockpack::manifest::Dated;
+use rockpack::publish::{PruneStep, Pruned, Retention, prune};
+
+use super::command::{rockpack, text};
+use super::faults::Failing;
+use super::*;
+
+/// A month, of packages that the store has since `days` ago.
+fn monthly(form: Form) -> Retention {
+    let (layout, now) = (Layout::of(form), SystemTime::now());
+    Retention { layout, days: 30, date: Dated::Upload, now, dry_run: false, jobs: 2 }
+}
+
+/// Publishes, as if so many days ago.
+fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
+    let before: BTreeSet<String> = contents(root).into_iter().map(|(key, _)| key).collect();
+    published(dir, &Directory::new(root), &options(form));
+    let then = SystemTime::now() - Duration::from_hours(24 * days);
+    for (key, _) in contents(root).iter().filter(|(key, _)| !before.contains(key)) {
+        let file = fs::File::options().write(true).open(root.join(key)).unwrap();
+        file.into_parts().0.set_modified(then).unwrap();
+    }
+}
+
+fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
+    let steps = std::sync::Mutex::new(Vec::new());
+    let told = |step: &PruneStep| steps.lock().unwrap().push(step.clone());
+    let pruned = prune(&Directory::new(root), retention, &told).unwrap();
+    (pruned, steps.into_inner().unwrap())
+}
+
+fn removed(steps: &[PruneStep]) -> BTreeSet<String> {
+    let key = |step: &PruneStep| match step {
+        PruneStep::Removed { key, .. } => Some(key.file_name().to_owned()),
+        _ => None,
+    };
+    steps.iter().filter_map(key).collect()
+}
+
+#[test]
+fn what_is_too_old_goes_with_what_lies_beside_it() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        days_ago(&small_set(dir.path(), "1.0"), &root, form, 40);
+        days_ago(&small_set(dir.path(), "2.0"), &root, form, 20);
+        let before = contents(&root);
+        let (told, steps) = pruned(&root, &Retention { dry_run: true, ..monthly(form) });
+        assert_eq!(contents(&root), before, "a dry run writes nothing");
+        let (done, done_steps) = pruned(&root, &monthly(form));
+        assert_eq!(
+            (told.removed, told.kept, told.pages),
+            (4, 0, if form == Form::Flat { 2 } else { 8 })
+        );
+        assert_eq!((done, removed(&done_steps)), (told, removed(&steps)));
+        assert_eq!(removed(&steps).len(), 4 + 3, "with METADATA");
+        let names = whole(&root, form);
+        assert_eq!(names.len(), 4);
+        assert!(names.iter().all(|name| name.contains("-2.0")), "{names:?}");
+        assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")));
+        let reason = steps.iter().find_map(|step| match step {
+            PruneStep::Removed { because, .. } => Some(because.clone()),
+            _ => None,
+        });
+        let reason = reason.unwrap();
+        assert!(reason.starts_with("it was uploaded on 20"), "{reason}");
+        assert!(reason.ends_with(", and packages stay 30 days"), "{reason}");
+        assert_eq!(pruned(&root, &monthly(form)).0, Pruned::default());
+    }
+}
+
+#[test]
+fn what_stays_keeps_what_it_requires() {
+    let dir = TempDir::new().unwrap();
+    let (old, new, root) =
+        (dir.path().join("old"), dir.path().join("new"), dir.path().join("store"));
+    for version in ["1.0", "1.1", "1.2"] {
+        wheel(&old, "b-part", version, &["c-part>=0.5"]);
+        wheel(&old, "c-part", version, &[]);
+    }
+    days_ago(&old, &root, Form::Projects, 100);
+    wheel(&new, "a-selector", "2.0", &["b-part==1.0; sys_platform == 'win32'"]);
+    days_ago(&new, &root, Form::Projects, 1);
+    let (done, steps) = pruned(&root, &monthly(Form::Projects));
+    assert_eq!((done.removed, done.kept), (4, 2));
+    let names = whole(&root, Form::Projects);
+    let expected = ["a_selector-2.0", "b_part-1.0", "c_part-1.2"];
+    assert_eq!(names, expected.map(|name| format!("{name}-py3-none-any.whl")).into());
+    let kept: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            PruneStep::Kept { key, because } => Some(format!("{} {because}", key.file_name())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            "b_part-1.0-py3-none-any.whl `a_selector-2.0-py3-none-any.whl` requires it",
+            "c_part-1.2-py3-none-any.whl `b_part-1.0-py3-none-any.whl` requires it",
+        ]
+    );
+}
+
+#[test]
+fn what_another_page_names_stays() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
+    fs::create_dir(root.join("mirror")).unwrap();
+    let link = "<a href='https://host/x/b_part-1.0-py3-none-any.whl#sha256=00'>b</a>";
+    fs::write(root.join("mirror/all.html"), link).unwrap();
+    let (done, _) = pruned(&root, &monthly(Form::Projects));
+    assert_eq!((done.removed, done.kept), (3, 1));
+    assert_eq!(whole(&root, Form::Projects), ["b_part-1.0-py3-none-any.whl".to_owned()].into());
+}
+
+#[test]
+fn versions_can_say_the_date() {
+    let dir = TempDir::new().unwrap();
+    let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+    for version in ["1.0a20200101", "1.0a20991231", "0.9"] {
+        wheel(&dist, "b-part", version, &[]);
+    }
+    published(&dist, &Directory::new(&root), &options(Form::Flat));
+    let by_version = Retention { date: Dated::Version, ..monthly(Form::Flat) };
+    let (_, steps) = pruned(&root, &Retention { dry_run: true, ..by_version.clone() });
+    assert!(
+        matches!(&steps[1], PruneStep::Removed { because, .. } if because
+            == "its version is of 2020-01-01, and packages stay 30 days"),
+        "{steps:?}"
+    );
+    pruned(&root, &by_version);
+    let names = whole(&root, Form::Flat);
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(!names.contains("b_part-1.0a20200101-py3-none-any.whl"));
+}
+
+#[test]
+fn what_is_on_its_way_onto_a_page_stays_for_a_day() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    for (version, days) in [("1.0a20200101", 0), ("1.1a20200101", 2)] {
+        let dist = dir.path().join(version);
+        wheel(&dist, "b-part", version, &[]);
+        days_ago(&dist, &root, Form::Flat, days);
+    }
+    for page in ["index.html", "packages.json"] {
+        fs::remove_file(root.join(page)).unwrap();
+    }
+    let (done, _) = pruned(&root, &Retention { date: Dated::Version, ..monthly(Form::Flat) });
+    assert_eq!(done.removed, 1);
+    assert!(root.join("b_part-1.0a20200101-py3-none-any.whl").exists());
+}
+
+#[test]
+fn nothing_goes_when_it_is_not_known_what_stays_requires() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    days_ago(&small_set(dir.path(), "1.0"), &root, Form::Flat, 40);
+    days_ago(&small_set(dir.path(), "2.0"), &root, Form::Flat, 1);
+    fs::remove_file(root.join("b_part-2.0-py3-none-any.whl.metadata")).unwrap();
+    let before = contents(&root);
+    let manifest = dir.path().join("manifest");
+    fs::create_dir(&manifest).unwrap();
+    let stream = "include \"built-in\"\nchange \"stream\" \"dev\" keep=\"30 days\"\n";
+    fs::write(
+        manifest.join("packages.kdl"),
+        stream.replace("change \"stream\" \"dev\"", "stream \"mine\""),
+    )
+    .unwrap();
+    fs::write(manifest.join("families.kdl"), "include \"built-in\"\n").unwrap();
+    let words = ["prune", "store", "--layout", "flat", "--manifest", "manifest", "--stream"];
+    let output = rockpack(dir.path(), &[&words[..], &["mine"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("`b_part-2.0-py3-none-any.whl`") && said.contains("rockpack publish"),
+        "{said}"
+    );
+    assert_eq!(contents(&root), before);
+    let output = rockpack(dir.path(), &[&words[..], &["nihgtly"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `nightly`?"), "{}", text(&output.stderr));
+    let output = rockpack(dir.path(), &[&words[..], &["stable"]].concat());
+    assert_eq!(text(&output.stdout), "packages of stable stay for ever\n");
+}
+
+#[test]
+fn steps_are_printed() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
+    days_ago(&dir.path().join("dist"), &root, Form::Projects, 40);
+    let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
+    let said = text(&output.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "page    b-part/index.html  -1", "{said}{}", text(&output.stderr));
+    assert!(
+        lines[1].starts_with("remove  b-part/b_part-1.0-py3-none-any.whl.metadata  "),
+        "{said}"
+    );
+    assert!(lines[2].starts_with("remove  b-part/b_part-1.0-py3-none-any.whl  "), "{said}");
+    assert!(lines[3].starts_with("1 would be removed, "), "{said}");
+    assert!(rockpack(dir.path(), &words).status.success());
+    assert!(whole(&root, Form::Projects).is_empty());
+    assert!(root.join("b-part/index.html").exists(), "the page of a project stays");
+}
+
+#[test]
+fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
+    let dir = TempDir::new().unwrap();
+    let (first, second) = (small_set(dir.path(), "1.0"), small_set(dir.path(), "2.0"));
+    let has = |names: &BTreeSet<String>, name: &str, version: &str| {
+        names.contains(&format!("{name}-{version}-py3-none-any.whl"))
+    };
+    for form in BOTH {
+        let mut steps = 0;
+        for lost in [false, true] {
+            for count in 0.. {
+                let root = dir.path().join(format!("{form:?}-{lost}-{count}"));
+                days_ago(&first, &root, form, 40);
+                days_ago(&second, &root, form, 1);
+                let bucket = Directory::new(&root);
+                let failing = Failing { bucket, left: AtomicUsize::new(count), lost };
+                let result = prune(&failing, &monthly(form), &|_| ());
+                let names = whole(&root, form);
+                for version in ["1.0", "2.0"] {
+                    let parts = ["b_part", "c_part"].iter().all(|part| has(&names, part, version));
+                    assert!(parts || !has(&names, "a_selector", version), "{count}: {names:?}");
+                }
+                // The HTML names nothing that is gone.
+                for (key, bytes) in contents(&root).iter().filter(|(key, _)| key.ends_with("html"))
+                {
+                    let page = String::from_utf8_lossy(bytes);
+                    let place = root.join(key);
+                    let files =
+                        page.split("href=\"").skip(1).filter_map(|rest| rest.split('#').next());
+                    for file in files.filter(|file| file.ends_with(".whl") || file.ends_with(".gz"))
+                    {
+                        assert!(place.with_file_name(file).exists(), "{count}: {key} names {file}");
+                    }
+                }
+                pruned(&root, &monthly(form));
+                let names = whole(&root, form);
+                assert!(names.len() == 4 && has(&names, "a_selector", "2.0"), "{names:?}");
+                assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")), "{count}");
+                if result.is_ok() {
+                    break;
+                }
+                steps += 1;
+            }
+        }
+        // 7 objects at least, and the pages.
+        assert!(steps >= 2 * (7 + 2), "{form:?}: {steps}");
+    }
+}
