@@ -3,8 +3,10 @@
 pub mod diff;
 mod html;
 mod markdown;
+mod shares;
 mod text;
 
 pub use html::html_page;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
+pub use shares::{Shares, shares};
 pub use text::{files_text, summary_text};

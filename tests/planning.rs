@@ -50,6 +50,8 @@ mod sbom;
 mod scan;
 #[path = "planning/selection.rs"]
 mod selection;
+#[path = "planning/shares.rs"]
+mod shares;
 #[path = "planning/splits.rs"]
 mod splits;
 #[path = "planning/support.rs"]

@@ -188,3 +188,38 @@ fn a_build_needs_the_artifacts_themselves() {
     assert_eq!(output.status.code(), Some(2));
     assert!(!dir.path().join("out").exists());
 }
+
+/// Each job of a matrix has the catalog and the artifacts of its own packages, nothing else.
+#[test]
+fn the_jobs_of_a_matrix_make_what_one_build_makes() {
+    let dir = scratch(true);
+    let at = dir.path();
+    let version = ["--version", "7.2.0"];
+    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "whole"];
+    succeeds(at, &[&build[..], &version].concat());
+    let shards = ["plan", "--catalog", "c.json", "--shards", "3"];
+    let said = succeeds(at, &[&shards[..], &version].concat());
+    let (line, _) = said.split_once('\n').unwrap();
+    let matrix: serde_json::Value = serde_json::from_str(line).unwrap();
+    let jobs = matrix["include"].as_array().unwrap();
+    assert_eq!(jobs.len(), 3);
+    let mut outputs = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let artifacts = at.join(format!("some-{number}"));
+        fs::create_dir(&artifacts).unwrap();
+        for archive in job["archives"].as_array().unwrap() {
+            let name = archive.as_str().unwrap();
+            std::os::unix::fs::symlink(at.join("artifacts").join(name), artifacts.join(name))
+                .unwrap();
+        }
+        let (artifacts, output) = (format!("some-{number}"), format!("job-{number}"));
+        let places = ["--artifact-dir", &artifacts, "--dest-dir", &output];
+        let only = ["--only", job["only"].as_str().unwrap()];
+        succeeds(at, &[&["build", "--catalog", "c.json"], &places[..], &only, &version].concat());
+        outputs.push(output);
+    }
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    succeeds(at, &[&["assemble"], &outputs[..], &["--dest-dir", "united"]].concat());
+    let sums = |place: &str| fs::read_to_string(at.join(place).join("dist/SHA256SUMS")).unwrap();
+    assert_eq!(sums("united"), sums("whole"));
+}

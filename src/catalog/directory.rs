@@ -62,6 +62,10 @@ impl Directory {
         wanted: Option<&Wanted>,
     ) -> Result<Self, Problems> {
         let (children, ignored) = children(dir)?;
+        // What is made of no artifact at all needs none.
+        if children.is_empty() && !wanted.is_some_and(Wanted::is_empty) {
+            return Err(empty(dir, &ignored).into());
+        }
         let (archives, directories): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|child| child.packed.is_some());
         let keys: BTreeSet<&str> =
@@ -319,18 +323,19 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     }));
     children.sort_by(|a, b| a.id.cmp(&b.id));
     ignored.sort_by(|a, b| a.name.cmp(&b.name));
-    if children.is_empty() {
-        let found = if ignored.is_empty() {
-            "it is empty".to_owned()
-        } else {
-            format!("none of its {} children is one", ignored.len())
-        };
-        return Err(Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
-            .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
-            .into());
-    }
     once(&children)?;
     Ok((children, ignored))
+}
+
+/// A directory without artifacts.
+fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
+    let found = if ignored.is_empty() {
+        "it is empty".to_owned()
+    } else {
+        format!("none of its {} children is one", ignored.len())
+    };
+    Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
+        .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
 }
 
 /// Checks that no artifact is there twice.

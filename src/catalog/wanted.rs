@@ -23,6 +23,11 @@ impl Wanted {
         Self { members }
     }
 
+    /// Whether nothing is wanted at all.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
     /// Whether anything is wanted of an artifact.
     pub fn takes(&self, artifact: &ArtifactId) -> bool {
         self.members.contains_key(artifact)

@@ -47,6 +47,14 @@ pub struct PlanArgs {
     #[arg(long, group = "form")]
     pub json: bool,
 
+    /// Divide the packages among at most N jobs of a matrix, each about as long as the others
+    ///
+    /// Prints one line of JSON, as GitHub's `fromJSON` takes it for a matrix. Each object in `include` is a job:
+    /// `only` has its packages, `cost` about how many seconds one core takes for them, and `archives` the
+    /// artifacts that they are made of. Projects are not among them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), group = "form", conflicts_with = "sources")]
+    pub shards: Option<u16>,
+
     /// Print a summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
     #[arg(long, group = "form")]
     pub markdown: bool,
@@ -68,6 +76,9 @@ Examples:
   The same on a machine without the artifacts, from a saved catalog:
     rockpack scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst
+
+  The jobs of a matrix, to be united by `rockpack assemble`:
+    rockpack plan --catalog catalog.json.zst --version 7.2.0 --shards 4
 
   On the summary of a GitHub job, and as a page to look around in:
     rockpack plan --artifact-dir artifacts --markdown >> \"$GITHUB_STEP_SUMMARY\"

@@ -1,4 +1,4 @@
-//! `rockpack plan`: what a build would make, as text, JSON, Markdown or a web page.
+//! `rockpack plan`: what a build would make, as text, JSON, Markdown, a web page or the jobs of a matrix.
 
 use rockpack::execute;
 use rockpack::plan::Plan;
@@ -17,6 +17,10 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     if args.json {
         let json = serde_json::to_string_pretty(&plan)
             .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
+        print_exact(&(json + "\n"))
+    } else if let Some(most) = args.shards {
+        let json = serde_json::to_string(&review::shares(&plan, most.into()))
+            .map_err(|e| environment(format!("cannot write the shares as JSON: {e}")))?;
         print_exact(&(json + "\n"))
     } else if args.files {
         print(&review::files_text(&plan))

@@ -1,0 +1,88 @@
+//! A plan in shares, for the jobs of a matrix.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::names::Compression;
+use crate::plan::{Distribution, Plan};
+
+/// Bytes that one core packs in a second. The shares depend on the ratios alone, which are much the
+/// same on all machines.
+const STORE: u64 = 1_500_000_000;
+const FAST: u64 = 300_000_000;
+const DEFAULT: u64 = 165_000_000;
+const MAX: u64 = 6_000_000;
+const XZ: u64 = 2_000_000;
+
+/// The jobs of a matrix as GitHub takes them: `matrix: ${{ fromJSON(…) }}`.
+#[derive(Debug, Serialize)]
+pub struct Shares {
+    include: Vec<Share>,
+}
+
+/// What one job makes.
+#[derive(Debug, Default, Serialize)]
+struct Share {
+    /// The packages, for `--only`.
+    only: String,
+    /// About how many seconds one core takes.
+    cost: u64,
+    /// The artifacts that their files are of.
+    archives: BTreeSet<String>,
+}
+
+/// Divides the packages of a plan among at most so many jobs, each about as long as the others: the
+/// largest package first, each to the job that has the least to do.
+pub fn shares(plan: &Plan, most: usize) -> Shares {
+    let mut left: Vec<&Distribution> = plan.distributions.iter().collect();
+    left.sort_by_cached_key(|dist| (Reverse(nanoseconds(dist)), dist.name.to_string()));
+    let jobs = most.min(left.len()).max(1);
+    let mut jobs: Vec<(u64, Vec<&Distribution>)> = vec![(0, Vec::new()); jobs];
+    for dist in left {
+        if let Some((cost, dists)) = jobs.iter_mut().min_by_key(|(cost, _)| *cost) {
+            *cost = cost.saturating_add(nanoseconds(dist));
+            dists.push(dist);
+        }
+    }
+    jobs.sort_by_key(|(cost, _)| Reverse(*cost));
+    let jobs = jobs.into_iter().filter(|(_, dists)| !dists.is_empty());
+    Shares { include: jobs.map(|(cost, dists)| share(cost, &dists)).collect() }
+}
+
+fn share(cost: u64, dists: &[&Distribution]) -> Share {
+    let names: Vec<String> = dists.iter().map(|dist| dist.name.to_string()).collect();
+    let members = dists.iter().flat_map(|dist| dist.all_members());
+    let sources = members.filter_map(|member| member.step.source());
+    Share {
+        only: names.join(","),
+        cost: cost.div_ceil(1_000_000_000),
+        archives: sources.map(|origin| origin.artifact.to_string()).collect(),
+    }
+}
+
+/// How long one core packs it.
+fn nanoseconds(dist: &Distribution) -> u64 {
+    let loose = dist.members.iter().chain(&dist.licenses);
+    let loose = loose.map(|member| (member.size, rate(dist.compression_of(&member.path))));
+    let archived = dist.archive.iter().flat_map(|archive| {
+        let deflated = rate(dist.compression_of(&archive.path));
+        let rate = if archive.xz.is_some() { XZ } else { deflated };
+        archive.members.iter().map(move |member| (member.size, rate))
+    });
+    loose.chain(archived).map(|(bytes, rate)| packed(bytes, rate)).fold(0, u64::saturating_add)
+}
+
+fn packed(bytes: u64, rate: u64) -> u64 {
+    u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(rate)).unwrap_or(u64::MAX)
+}
+
+fn rate(compression: Compression) -> u64 {
+    match compression {
+        Compression::Store => STORE,
+        Compression::Fast => FAST,
+        Compression::Default => DEFAULT,
+        Compression::Max => MAX,
+    }
+}

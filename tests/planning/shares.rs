@@ -1,0 +1,56 @@
+//! The packages of a plan, divided among jobs.
+
+use super::support::{Case, devel, device, runtime};
+
+/// Core takes about 2 s to pack, each device 1 s; the devel tree 1 s too, but 81 s in xz.
+fn case() -> Case {
+    let packages = [
+        runtime("core", "artifact \"base\" \"lib\""),
+        runtime("libs", "artifact \"blas\" \"lib\""),
+        device("overlay \"libs\"\nrequires \"libs\"\nartifact \"kernels\" \"lib\""),
+        devel("artifact \"base\" \"dev\""),
+    ];
+    let entries = "base_lib_generic lib/a data 320000000
+                   blas_lib_generic lib/b data 1000
+                   kernels_lib_gfx942 lib/gfx942/c data 160000000
+                   kernels_lib_gfx1100 lib/gfx1100/c data 160000000
+                   base_dev_generic include/a data 160000000";
+    Case::new(&packages, entries)
+}
+
+fn shares(case: &Case, most: usize) -> Vec<String> {
+    let shares = rockpack::review::shares(&case.plan_and_warnings().0, most);
+    let json = serde_json::to_value(shares).unwrap();
+    let words = |share: &serde_json::Value| {
+        let archives: Vec<&str> =
+            share["archives"].as_array().unwrap().iter().filter_map(|a| a.as_str()).collect();
+        format!("{} {} {}", share["only"].as_str().unwrap(), share["cost"], archives.join(","))
+    };
+    json["include"].as_array().unwrap().iter().map(words).collect()
+}
+
+#[test]
+fn jobs_are_about_as_long_as_each_other() {
+    let case = case().asking(|request| request.xz_preset = None);
+    assert_eq!(
+        shares(&case, 2),
+        [
+            "x-core,x-devel 3 base_dev_generic,base_lib_generic",
+            "x-device-gfx1100,x-device-gfx942,x-libs 2 blas_lib_generic,kernels_lib_gfx1100,kernels_lib_gfx942",
+        ]
+    );
+}
+
+#[test]
+fn what_takes_longest_has_a_job_of_its_own() {
+    let case = case().asking(|request| request.xz_preset = Some(6));
+    let shares = shares(&case, 2);
+    assert_eq!(shares[0], "x-devel 81 base_dev_generic");
+    assert!(shares[1].starts_with("x-core,"), "{shares:?}");
+}
+
+#[test]
+fn no_job_is_without_a_package() {
+    assert_eq!(shares(&case(), 256).len(), 5);
+    assert_eq!(shares(&case(), 1).len(), 1);
+}
