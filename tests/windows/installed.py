@@ -29,6 +29,21 @@ import subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, stdin=subprocess.PIPE)
 print(hex(done.returncode), done.stdout.decode().splitlines())
 """
+# Control-C goes to all that share a console: this program gets one of its own, and outlives it.
+CONTROL_C = """
+import ctypes, subprocess, sys
+kernel = ctypes.WinDLL("kernel32")
+kernel.FreeConsole()
+kernel.AllocConsole()
+handler = ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint)(lambda event: 1)
+kernel.SetConsoleCtrlHandler(handler, 1)
+started = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.PIPE)
+said = started.stdout.readline()
+kernel.GenerateConsoleCtrlEvent(0, 0)
+more = started.communicate(timeout=60)[0]
+text = (said + more).decode().split()
+print(hex(started.returncode), *text[1:])
+"""
 LOADED_BEFORE = """
 import ctypes, warnings, rocm_sdk
 ctypes.WinDLL("amdhip64_7.dll")
@@ -109,6 +124,12 @@ def _scripts(there, report):
         done = there.run("-c", STATUS, script, STATUS=status)
         found = done.out.split(" ")[0]
         report.check(f"and the exit status {status}", None if found == status else f"{done.out} {done.err}")
+    done = there.run("-c", CONTROL_C, script, WAIT="handled", STATUS="0x5")
+    report.check("Control-C is the program's own affair", None if done.out == "0x5\n" else f"{done.out} {done.err}")
+    program = there.site / "_rocm_sdk_devel" / "bin" / "hipcc.exe"
+    # Windows says 0xc000013a, Wine 0.
+    alone, through = (there.run("-c", CONTROL_C, one, WAIT="default").out for one in (program, script))
+    report.check("and ends the script as it ends the program", None if alone == through else f"{alone} {through}")
     programs = [there.site / name / "bin" / "hipconfig.exe" for name in ("_rocm_sdk_core", "_rocm_sdk_devel")]
     hidden = [program.rename(program.with_suffix(".hidden")) for program in programs]
     done = there.script("hipconfig")
