@@ -267,7 +267,7 @@ fn each_event_of_the_timings_names_its_package_and_file() {
 fn quiet_commands_tell_of_results_and_errors_alone() {
     let dir = scratch();
     let loud = rockpack(dir.path(), &BUILD);
-    assert!(text(&loud.stderr).contains("writing 7 packages"), "{}", text(&loud.stderr));
+    assert!(text(&loud.stderr).contains("writing 8 packages"), "{}", text(&loud.stderr));
     for format in ["human", "json", "github"] {
         let more = ["-q", "--message-format", format];
         let quiet = rockpack(dir.path(), &[&BUILD[..], &more].concat());

@@ -7,7 +7,7 @@ use crate::names::{Mode, PackageName};
 use crate::plan::{OnlyName, Request};
 use crate::source::{Code, Problem, Problems, nearest};
 
-/// How many names of distributions a message lists.
+/// How many names of one kind a message lists.
 const MOST: usize = 8;
 
 /// Every word of `--only` has to name something that is built in this mode, `all` being the distributions.
@@ -32,18 +32,23 @@ pub(super) fn check(
             [] => String::new(),
             near => format!("did you mean {}? ", near.join(" or ")),
         };
-        let shown = distributions.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-        let rest = match distributions.len().saturating_sub(MOST) {
-            0 => String::new(),
-            rest => format!(" and {rest} more"),
-        };
         let text = format!("--only: there is no package `{unknown}` in {mode} mode");
         problems.push(Problem::usage(Code::UnknownPackage, text).help(format!(
-            "{hint}packages are: {}; their distributions are: {shown}{rest}",
-            packages.join(", ")
+            "{hint}packages are: {}; their distributions are: {}",
+            listed(&packages),
+            listed(&distributions)
         )));
     }
     problems
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        rest => format!("{shown} and {rest} more"),
+    }
 }
 
 #[cfg(test)]
