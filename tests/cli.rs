@@ -276,7 +276,7 @@ fn equal_inputs_give_equal_bytes() {
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(first, contents(&other.path().join("elsewhere")));
-    assert_eq!(first.len(), 9, "seven packages, checksums and provenance");
+    assert_eq!(first.len(), 10, "eight packages, checksums and provenance");
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn planned(manifest: &Manifest, catalog: &Catalog) -> Plan {
     let templates = Templates::from([
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),
         ("runtime".to_owned(), vec![file("LICENSE"), file("__init__.py")]),
+        ("choice".to_owned(), vec![file("LICENSE")]),
     ]);
     resolve::plan(manifest, catalog, &templates, &request()).unwrap().0
 }

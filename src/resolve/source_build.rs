@@ -392,8 +392,11 @@ fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    let wanted =
-        |i: &&ResolvedDist<'_>| *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i);
+    // What a choice installs is for the machine of a user.
+    let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
+    let wanted = |i: &&ResolvedDist<'_>| {
+        *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)
+    };
     let mut install: Vec<String> =
         all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
     install.dedup();

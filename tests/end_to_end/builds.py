@@ -45,7 +45,8 @@ def outputs(mode, version, tag):
     dist = {f"dist/{wheel(name)}" for name in ("rocm_sdk_core", "rocm_profiler")}
     dist |= {"dist/SHA256SUMS", "dist/provenance.intoto.json"}
     if mode == "kpack":
-        names = ["rocm_sdk_libraries", "rocm_sdk_devel", *(f"rocm_sdk_device_{isa}" for isa in expectations.ISAS)]
+        names = ["rocm_sdk_libraries", "rocm_sdk_device", "rocm_sdk_devel"]
+        names += [f"rocm_sdk_device_{isa}" for isa in expectations.ISAS]
         return sorted({*dist, f"dist/rocm-{version}.tar.gz", *(f"dist/{wheel(name)}" for name in names)})
     for family in expectations.FAMILIES:
         normalised = family.lower().replace("-", "_")

@@ -219,6 +219,6 @@ python-project "example-more" {{
     left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
     scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
-    done = build(scene, scene.work / "nowhere", nowhere, sources, env)
-    fine = done.status == 1 and "there is no wheel `example-one`" in done.err and not (scene.work / "nowhere/wheelhouse").exists()
+    done = build(scene, scene.work / "pathless", nowhere, sources, env)
+    fine = done.status == 1 and "there is no wheel `example-one`" in done.err and not (scene.work / "pathless/wheelhouse").exists()
     scene.check("a path without a file is told before anything is fetched", None if fine else f"{done.ending}: {done.err}")

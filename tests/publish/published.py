@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import tarfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,8 +78,10 @@ def audited(report, tools, wheel):
         # Trees made for tests hold code objects that are cut; auditwheel's reader stops at one.
         report.note(f"{name}: a code object is cut, so that auditwheel cannot read the wheel")
     elif "does not look like a platform wheel" in said:
-        # A devel wheel's libraries are in an archive: auditwheel sees Python alone.
-        report.check(name, None if "_devel-" in wheel.name else said)
+        # A devel wheel's libraries are in an archive, and a wheel that only requires others has none.
+        with zipfile.ZipFile(wheel) as archive:
+            libraries = [file for file in archive.namelist() if ".so" in file]
+        report.check(name, said if libraries else None)
     else:
         report.check(name, done.problem or claimed(wheel.stem.rsplit("-", 1)[1], said))
 

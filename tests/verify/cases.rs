@@ -4,6 +4,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rockpack::archive::variants::SCHEMA;
 use rockpack::binary::Machine;
 use rockpack::binary::pe::{PeKind, Stub, import_stub, stub};
 use rockpack::elf::forward::forwarding_library;
@@ -130,10 +131,43 @@ fn cut_archive() -> Vec<u8> {
 
 /// Every case, in the order of the codes.
 pub fn cases() -> Vec<Case> {
-    [archives(), members(), records(), metadata(), names(), programs(), sets(), sdists()]
+    let names = [names(), variants()].into_iter().flatten().collect();
+    [archives(), members(), records(), metadata(), names, programs(), sets(), sdists()]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// A wheel variant with the file beside it, and these properties in both.
+fn variant(properties: (&'static str, &'static str)) -> impl Fn(&Path) {
+    move |dir: &Path| {
+        let text = |properties: &str| {
+            let default = r#""default-priorities":{"namespace":["ex"]}"#;
+            let provider =
+                r#""providers":{"ex":{"requires":["ex-gpu>=1"],"plugin-api":"ex_gpu:P"}}"#;
+            format!("{{\"$schema\":\"{SCHEMA}\",{default},{provider},\"variants\":{properties}}}\n")
+        };
+        let (own, beside) = properties;
+        let mut wheel = wheel("demo", "any");
+        wheel.call("demo-1.0-py3-none-any-gpu9.whl");
+        wheel.members.push(Member::new("demo-1.0.dist-info/variant.json", text(own)));
+        wheel.write(dir);
+        fs_err::write(dir.join("demo-1.0-variants.json"), text(beside)).unwrap();
+    }
+}
+
+fn variants() -> Vec<Case> {
+    const GPU9: &str = r#"{"gpu9":{"ex":{"arch":["gpu9"]}}}"#;
+    const GPU8: &str = r#"{"gpu9":{"ex":{"arch":["gpu8"]}}}"#;
+    let case = |codes, title, properties| -> Case { (codes, title, Box::new(variant(properties))) };
+    vec![
+        case(&[Code::VariantForm], "a list of variants in place of labels", ("[]", GPU9)),
+        case(
+            &[Code::VariantsDisagree],
+            "a variant of which two files say two things",
+            (GPU9, GPU8),
+        ),
+    ]
 }
 
 fn archives() -> Vec<Case> {
