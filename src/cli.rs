@@ -149,7 +149,7 @@ pub enum Command {
     Plan(PlanArgs),
     Explain(ExplainArgs),
     Sources(SourcesArgs),
-    Build(BuildArgs),
+    Build(Box<BuildArgs>),
     Assemble(AssembleArgs),
     Diff(DiffArgs),
     Audit(AuditArgs),

@@ -31,7 +31,8 @@ fn artifact(dir: &Path) {
     fs::create_dir_all(stage.join("lib/empty")).unwrap();
     fs::create_dir_all(dir.join("in/blas_lib_generic/other")).unwrap();
     fs::write(dir.join("in/blas_lib_generic/artifact_manifest.txt"), "math/stage\nnone\n").unwrap();
-    let large: Vec<u8> = (0..6_000_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+    let large = (0..6_000_000_u32).map(|n| (n.wrapping_mul(n) >> 7).to_le_bytes()[0]);
+    let large: Vec<u8> = large.collect();
     fs::write(stage.join("lib/large"), large).unwrap();
     fs::write(stage.join("run"), "#!/bin/sh\n").unwrap();
     fs::set_permissions(stage.join("run"), std::fs::Permissions::from_mode(0o700)).unwrap();

@@ -28,7 +28,8 @@ struct Tried {
 
 /// Text that packs well, and differs from place to place.
 fn text(seed: usize, lines: usize) -> String {
-    (0..lines).map(|n| format!("{:x} {n} line of file {seed}\n", n * n * (seed + 7))).collect()
+    let line = |n: usize| format!("{:x} {n} line of file {seed}\n", n * n * (seed + 7));
+    (0..lines).map(line).collect()
 }
 
 impl Tried {

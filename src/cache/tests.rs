@@ -416,7 +416,7 @@ fn a_stream_of_another_content_is_told_by_verify() {
     let mut made = Made::new(&cache);
     let packed = Packed::new(&content(1, 5000), Level::Fast);
     let cases: [(Method, Vec<u8>, Digest); 4] = [
-        (Method::Deflate, packed.bytes.clone(), Digest::of(b"something else")),
+        (Method::Deflate, packed.bytes.clone(), Digest::of(&content(2, 5000))),
         (Method::Deflate, [&packed.bytes[..], b"more"].concat(), packed.digest),
         (Method::Deflate, b"\xff\xff\xff no stream".to_vec(), packed.digest),
         (Method::Store, b"1234".to_vec(), Digest::of(b"1235")),

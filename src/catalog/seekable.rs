@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn frames_are_independent_and_the_table_says_where_they_are() {
-        let content: Vec<u8> = (0..2 * FRAME as u32 + 1000).map(|n| (n / 7 % 251) as u8).collect();
+        let content: Vec<u8> =
+            (0..2 * FRAME + 1000).map(|n| u8::try_from(n / 7 % 251).unwrap()).collect();
         let mut writer = SeekableWriter::new(Vec::new(), 3);
         content.chunks(100_000).for_each(|chunk| writer.write_all(chunk).unwrap());
         let packed = writer.finish().unwrap();

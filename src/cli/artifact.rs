@@ -20,7 +20,7 @@ pub enum ArtifactCommand {
 /// Pack artifact directories into archives, each with its checksum
 ///
 /// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI leaves in a
-/// store, and what --artifact-dir and `rockpack fetch` take. An archive has artifact_manifest.txt first, then
+/// store, and what --artifact-dir and `rockpack fetch` take. An archive has `artifact_manifest.txt` first, then
 /// the base directories that it lists.
 ///
 /// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own seekable

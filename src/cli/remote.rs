@@ -7,9 +7,10 @@ use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
 /// Which shared cache stands behind that of this machine.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(next_help_heading = "Shared cache")]
 pub struct RemoteArgs {
-    /// Server of the Remote Execution API with packed files of other machines: grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH
+    /// Server of the Remote Execution API with packed files of other machines: `grpcs://HOST[:PORT]`, `grpc://HOST:PORT` or `unix:PATH`
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_CACHE", hide_env_values = true)]
     pub remote_cache: Option<String>,
 
@@ -17,12 +18,12 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub remote_instance_name: String,
 
-    /// Header to send, or a file with one in each line; may be repeated [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
-    #[arg(long, value_name = "NAME=VALUE|@FILE", action = ArgAction::Append)]
+    /// Header to send (NAME=VALUE), or a file with one in each line (@FILE); may be repeated [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
+    #[arg(long, value_name = "HEADER", action = ArgAction::Append)]
     pub remote_header: Vec<String>,
 
-    /// Program that prints headers, by Bazel's protocol; may be repeated
-    #[arg(long, value_name = "[PATTERN=]PROGRAM", action = ArgAction::Append, value_hint = ValueHint::CommandName)]
+    /// Program that prints headers, by Bazel's protocol, for all hosts or as PATTERN=PROGRAM for some; may be repeated
+    #[arg(long, value_name = "PROGRAM", action = ArgAction::Append, value_hint = ValueHint::CommandName)]
     pub credential_helper: Vec<String>,
 
     /// Certificates that the server's is signed by, in PEM [default: the system's]
@@ -90,7 +91,10 @@ impl RemoteArgs {
     pub fn address(&self) -> Option<&str> {
         self.remote_cache.as_deref().filter(|address| !address.is_empty())
     }
+}
 
+#[cfg(feature = "remote")]
+impl RemoteArgs {
     /// Whether packed files are sent.
     pub fn writes(&self) -> bool {
         self.remote_upload_local_results
@@ -136,6 +140,7 @@ mod tests {
         Build::parse_from([&["build"], arguments].concat()).remote
     }
 
+    #[cfg(feature = "remote")]
     #[test]
     fn nothing_is_sent_unless_somebody_says_so() {
         let (send, not) = ("--remote-upload-local-results", "--no-remote-upload-local-results");
@@ -150,6 +155,10 @@ mod tests {
             assert_eq!(parse(arguments).writes(), writes, "{arguments:?}");
         }
         assert!(parse(&[]).reads() && !parse(&["--no-remote-accept-cached"]).reads());
+    }
+
+    #[test]
+    fn a_variable_that_is_set_to_nothing_names_no_server() {
         assert_eq!(parse(&["--remote-cache", ""]).address(), None);
     }
 

@@ -130,7 +130,7 @@ mod tests {
         for text in [
             "a-1.0-py3-none-any.zip",
             "a-1.0-py3-none.whl",
-            "a-1.0-x1-py3-none-any.whl",
+            "a-1.0-x1-py3-none-any-null.whl",
             "a-1.0-py3-none-any-GFX942.whl",
             "a-1.0-py3-none-any-.whl",
             "a-1.0-1-py3-none-any-null-null.whl",

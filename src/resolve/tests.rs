@@ -109,6 +109,8 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         package: dist.package.name.value.clone(),
         variant: dist.variant.as_str().map(str::to_owned),
         name: dist.name.clone(),
+        wheel_variant: None,
+        variants: None,
         form: Form::Wheel,
         directory: dist.directory.clone(),
         module: dist.module.clone(),

@@ -111,7 +111,7 @@ mod tests {
         for (installed, longest) in cases {
             let wheel = wheel(&given.dists()[0], installed);
             let problem = too_long(limit, &wheel, wheel.members.iter());
-            let message = problem.as_ref().map(|problem| problem.message());
+            let message = problem.as_ref().map(crate::source::Problem::message);
             let named = longest.map(|path| format!("x-core installs `{path}`, "));
             assert_eq!(message.is_some(), longest.is_some(), "{installed}");
             assert!(

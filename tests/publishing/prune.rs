@@ -242,8 +242,11 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                     let place = root.join(key);
                     let files =
                         page.split("href=\"").skip(1).filter_map(|rest| rest.split('#').next());
-                    for file in files.filter(|file| file.ends_with(".whl") || file.ends_with(".gz"))
-                    {
+                    let is_package = |file: &&str| {
+                        let extension = Path::new(file).extension();
+                        extension.is_some_and(|extension| extension == "whl" || extension == "gz")
+                    };
+                    for file in files.filter(is_package) {
                         assert!(place.with_file_name(file).exists(), "{count}: {key} names {file}");
                     }
                 }

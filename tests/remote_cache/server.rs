@@ -107,6 +107,11 @@ struct Shared {
 impl Server {
     /// Starts one that answers those who have the token.
     pub fn start(token: &'static str) -> Self {
+        use api::action_cache_server::ActionCacheServer;
+        use api::capabilities_server::CapabilitiesServer;
+        use api::content_addressable_storage_server::ContentAddressableStorageServer;
+        use bytes::byte_stream_server::ByteStreamServer;
+
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -118,10 +123,6 @@ impl Server {
         let port = front.local_addr().unwrap().port();
         runtime.spawn(proxy(front, back.local_addr().unwrap().port(), shared.clone()));
         let large = 64 << 20;
-        use api::action_cache_server::ActionCacheServer;
-        use api::capabilities_server::CapabilitiesServer;
-        use api::content_addressable_storage_server::ContentAddressableStorageServer;
-        use bytes::byte_stream_server::ByteStreamServer;
         let router = tonic::transport::Server::builder()
             .add_service(CapabilitiesServer::new(shared.clone()))
             .add_service(ActionCacheServer::new(shared.clone()))
@@ -218,7 +219,7 @@ impl Shared {
 
 async fn for_ever<T>() -> T {
     loop {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
     }
 }
 
@@ -271,7 +272,7 @@ impl api::action_cache_server::ActionCache for Shared {
             entry.output_files[0].digest = Some(stream);
         }
         if fault == Some(Fault::Nonsense) {
-            entry.output_files[0].path = "a.out".to_owned();
+            "a.out".clone_into(&mut entry.output_files[0].path);
         }
         Ok(Response::new(entry))
     }
@@ -296,8 +297,8 @@ impl api::action_cache_server::ActionCache for Shared {
     }
 }
 
-fn status(code: Code) -> Option<rpc::Status> {
-    Some(rpc::Status { code: code as i32, message: "so it is".to_owned(), details: Vec::new() })
+fn status(code: Code) -> rpc::Status {
+    rpc::Status { code: code as i32, message: "so it is".to_owned(), details: Vec::new() }
 }
 
 #[tonic::async_trait]
@@ -328,7 +329,7 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
             }
             responses.push(api::batch_update_blobs_response::Response {
                 digest: Some(digest),
-                status: status(code),
+                status: Some(status(code)),
             });
         }
         Ok(Response::new(api::BatchUpdateBlobsResponse { responses }))
@@ -345,7 +346,7 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
             api::batch_read_blobs_response::Response {
                 digest: Some(digest),
                 data: found.unwrap_or_default(),
-                status: status(code),
+                status: Some(status(code)),
                 ..Default::default()
             }
         };

@@ -69,7 +69,7 @@ impl Made {
         files.sort_by_key(|(name, _)| name.contains(".dist-info/"));
         for (index, (name, content)) in files.iter().enumerate() {
             let method = [CompressionMethod::Deflated, CompressionMethod::Stored][index % 2];
-            let mode = if name.ends_with(".so") { 0o755 } else { 0o644 };
+            let mode = if name.contains(".so") { 0o755 } else { 0o644 };
             let options = options().compression_method(method).unix_permissions(mode);
             zip.start_file(name, options).unwrap();
             zip.write_all(content).unwrap();

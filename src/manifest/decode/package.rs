@@ -9,8 +9,8 @@ use super::{Block, Context, Node, license, listing, readme, rules, variant};
 use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
-    Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule, RequireDistRule,
-    RequireRule, RpathRule, Rules, Template,
+    ArtifactRule, Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule,
+    RequireDistRule, RequireRule, RpathRule, Rules, Template,
 };
 use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::Spanned;
@@ -75,37 +75,27 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     if let Some(summary) = &summary {
         check_summary(context, summary, &distributions);
     }
-    context.outlines.borrow_mut().extend(name.clone().map(|name| {
-        Outline {
-            name,
-            when,
-            kind: likely,
-            missing,
-            license: license.as_ref().map(|license| license.value.to_string()),
-            whole: told > 0 && distributions.len() == told,
-            distributions: distributions.clone(),
-            overlay: overlay.clone(),
-            requires: requires.iter().map(|rule| rule.package.clone()).collect(),
-            requires_all: requires
-                .iter()
-                .filter(|rule| rule.all)
-                .map(|rule| rule.package.value.clone())
-                .collect(),
-            extras: extras.clone(),
-            variant: variant.clone(),
-            searched: searched(&rpaths, &environment),
-            template: template.clone(),
-            artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
-            needed: artifacts
-                .iter()
-                .filter(|rule| rule.optional.is_none())
-                .map(|rule| rule.name.value.clone())
-                .collect(),
-            all_artifacts: artifacts.len() == told_artifacts,
-            artifacts_of: artifacts_of.clone().unwrap_or_default(),
-            every_target_of: every_target_of.clone(),
-            without_artifacts: without_artifacts.clone(),
-        }
+    context.outlines.borrow_mut().extend(name.clone().map(|name| Outline {
+        name,
+        when,
+        kind: likely,
+        missing,
+        license: license.as_ref().map(|license| license.value.to_string()),
+        whole: told > 0 && distributions.len() == told,
+        distributions: distributions.clone(),
+        overlay: overlay.clone(),
+        requires: requires.iter().map(|rule| rule.package.clone()).collect(),
+        requires_all: required_in_full(&requires),
+        extras: extras.clone(),
+        variant: variant.clone(),
+        searched: searched(&rpaths, &environment),
+        template: template.clone(),
+        artifacts: artifacts.iter().map(|rule| rule.name.value.clone()).collect(),
+        needed: needed(&artifacts),
+        all_artifacts: artifacts.len() == told_artifacts,
+        artifacts_of: artifacts_of.clone().unwrap_or_default(),
+        every_target_of: every_target_of.clone(),
+        without_artifacts: without_artifacts.clone(),
     }));
     Some(Package {
         name: name?,
@@ -137,6 +127,17 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         environment,
         keep_links,
     })
+}
+
+/// The packages of which every distribution is required.
+fn required_in_full(requires: &[RequireRule]) -> Vec<PackageName> {
+    requires.iter().filter(|rule| rule.all).map(|rule| rule.package.value.clone()).collect()
+}
+
+/// The artifacts that have to be there.
+fn needed(artifacts: &[ArtifactRule]) -> Vec<ArtifactName> {
+    let needed = artifacts.iter().filter(|rule| rule.optional.is_none());
+    needed.map(|rule| rule.name.value.clone()).collect()
 }
 
 /// What is not there of what has to be; all of it is reported at once, with what to write.

@@ -10,14 +10,14 @@ pub(super) fn prefetch(node: &mut Node<'_>) -> Option<Prefetch> {
     let name = node.argument::<PackageName>("a name");
     let given = |node: &Node<'_>, names: &[&str]| names.iter().any(|name| node.has(name));
     let (of_index, of_git) = (given(node, &["index", "requirement"]), given(node, &["git"]));
-    let none = !of_index && !of_git && !given(node, &["path"]);
+    let comes_from_nowhere = !of_index && !of_git && !given(node, &["path"]);
     let path = node.property::<Glob>("path");
     let requirement = node.property::<Requirement>("requirement");
     let address = node.property::<Setting>("index");
     let git = node.property::<Setting>("git");
     let branch = node.property::<String>("branch");
     let title = node.title();
-    if none {
+    if comes_from_nowhere {
         node.fault(
             format!("`{title}` lacks `path`, `index`, `requirement` or `git`"),
             "say where it comes from",

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(key("x-1%2By.whl#sha256=00").as_deref(), Some("a/b/x-1+y.whl"));
         assert_eq!(key("../../c/./x.whl").as_deref(), Some("c/x.whl"));
         for url in ["https://h/x.whl", "/x.whl", "../../../x.whl", "a%2Fb/../..", ""] {
-            assert_eq!(key(url).filter(|key| key.ends_with(".whl")), None, "{url}");
+            assert_eq!(key(url).filter(|key| key.contains("x.whl")), None, "{url}");
         }
     }
 }

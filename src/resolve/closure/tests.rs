@@ -139,7 +139,7 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
     }
 }
 
-/// The loader lends what has DT_RPATH to what it loads, and finds again what is loaded already.
+/// The loader lends what has `DT_RPATH` to what it loads, and finds again what is loaded already.
 #[test]
 fn a_library_is_found_by_way_of_what_loads_the_file() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e

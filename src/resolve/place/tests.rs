@@ -26,7 +26,8 @@ fn placed(lines: &str, entries: &str) -> Vec<String> {
 
 /// The entries of artifact `a`, one a line.
 fn becomes(entries: &[&str], expected: &[&str]) {
-    let entries: String = entries.iter().map(|e| format!("a_lib_generic {e}\n")).collect();
+    let entries =
+        entries.iter().map(|e| format!("a_lib_generic {e}")).collect::<Vec<_>>().join("\n");
     assert_eq!(placed("", &entries), expected, "{entries}");
 }
 

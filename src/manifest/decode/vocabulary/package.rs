@@ -126,7 +126,7 @@ pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
         "variant",
         Arity::AtMostOnce,
-        r#"variant "{isa}" package="PACKAGE" namespace="…" feature="…" provider="REQUIREMENT" plugin="MODULE:OBJECT""#,
+        r#"variant "{isa}" package="…" namespace="…" feature="…" provider="…" plugin="MODULE:OBJECT""#,
         "Experimental: makes wheel variants (PEP 825) of the choice, one for each ISA that requires the package's distribution for it, one \
          with the label `null`, and the file that tells installers of them. The plain wheel stays.",
     )
@@ -140,7 +140,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         required("plugin", "The object in it that does."),
     ])
     .example(
-        r#"variant "{isa}" package="device" namespace="example" feature="arch" provider="example-gpu>=1" plugin="example_gpu:Plugin""#,
+        r#"variant "{isa}" package="device" namespace="ex" feature="arch" provider="ex" plugin="ex:P""#,
     ),
     NodeSpec::new(
         "artifacts-of",
