@@ -120,11 +120,12 @@ def _files_by_name(installed: Iterable[Installed]) -> dict[str, Path]:
     for one in installed:
         if one.package.kind == "devel":
             continue
+        aliases = one.aliases
         for directory in _library_directories():
             place = one.root / directory
             names = sorted(os.listdir(place)) if place.is_dir() else []
             for name in names:
-                if ".so" in name and f"{directory}/{name}" not in one.aliases:
+                if ".so" in name and f"{directory}/{name}" not in aliases:
                     files.setdefault(name, place / name)
     return files
 

@@ -110,7 +110,8 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
         names = os.listdir(installed.root / directory)
     except FileNotFoundError:
         names = []
-    names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in installed.aliases]
+    aliases = installed.aliases
+    names = [n for n in names if fnmatchcase(n, name) and f"{directory}/{n}" not in aliases]
     ranked = sorted((rank, n) for n in names if (rank := _rank(shortname, n)) is not None)
     if ranked:
         return installed.root / directory / ranked[-1][1]

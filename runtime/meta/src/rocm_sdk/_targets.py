@@ -179,8 +179,7 @@ def isa_name(version: int) -> str | None:
 def _offload_arch() -> tuple[list[str], str]:
     """Ask core's own program, directly: its console script would expand devel."""
     core = find("core")
-    row = core.scripts.get("offload-arch") if core is not None else None
-    if core is None or row is None:
+    if core is None or (row := core.scripts.get("offload-arch")) is None:
         return [], ""
     program = core.root / row["program"]
     if sys.platform == "win32":

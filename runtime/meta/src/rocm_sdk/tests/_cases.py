@@ -185,8 +185,9 @@ def _expand() -> Outcome:
 def _mirrors(found: Installed) -> Outcome:
     """Compare each library of a package with the one of the same name in the devel tree."""
     root = _devel.ensure(quiet=True)
+    aliases = found.aliases
     # An alias forwards to the library in the package, and is that library in the tree.
-    names = [name for name in shared_libraries(found.root) if name not in found.aliases]
+    names = [name for name in shared_libraries(found.root) if name not in aliases]
     absent = [name for name in names if not (root / name).is_file()]
     if absent:
         return fail(f"{len(absent)} libraries are not in the tree: {named(absent)}")
