@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::archive::checksum::Digest;
-use crate::archive::wheel::record::field;
+use crate::archive::wheel::record::{field, row};
 use crate::package::record::Rows;
 
 /// The rows of `text` in their order: `renamed` gives each member's name, nothing where it is left out;
@@ -16,12 +16,9 @@ pub(super) fn promoted(
     let mut all = String::with_capacity(text.len());
     for [path, hash, size] in Rows::new(text.as_bytes()).flatten() {
         let Some(name) = renamed(&path) else { continue };
-        all += &field(&name);
         match digests.get(&path) {
-            Some(Digest { sha256, size, .. }) => {
-                all.extend([",", &sha256.for_record(), ",", &size.to_string(), "\n"]);
-            }
-            None => all.extend([",", &field(&hash), ",", &field(&size), "\n"]),
+            Some(digest) => all += &row(&name, digest),
+            None => all.extend([&*field(&name), ",", &field(&hash), ",", &field(&size), "\n"]),
         }
     }
     all

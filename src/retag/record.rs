@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::archive::checksum::Digest;
-use crate::archive::wheel::record::field;
+use crate::archive::wheel::record::{own_row, row};
 use crate::package::record::Rows;
 
 /// What becomes of rows: another digest, or nothing. Others stay as they are.
@@ -40,12 +40,8 @@ impl Changes {
         for (name, digest) in self.0.iter().filter(|(name, _)| !written.contains(name)) {
             new.extend(digest.as_ref().map(|digest| row(name, digest)));
         }
-        new + &field(own) + ",,\n"
+        new + &own_row(own)
     }
-}
-
-fn row(name: &str, digest: &Digest) -> String {
-    format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
 }
 
 /// The first field of a row; `None` for a malformed row.

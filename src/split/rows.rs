@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::checksum::Digest;
 use crate::archive::wheel::record::field;
 use crate::package::directory::Entry;
 use crate::package::record::Rows as Read;
@@ -53,19 +52,11 @@ impl Rows {
     }
 }
 
-/// The row of a new content.
-pub(super) fn row(name: &str, digest: &Digest) -> String {
-    format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
-}
-
-/// RECORD's own row.
-pub(super) fn own(name: &str) -> String {
-    format!("{},,\n", field(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::checksum::Digest;
+    use crate::archive::wheel::record::row;
 
     #[test]
     fn rows_that_can_be_copied_have_a_strong_hash_and_the_size() {

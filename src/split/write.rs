@@ -10,9 +10,9 @@ use std::sync::mpsc::{Sender, channel};
 use super::division::{Division, Part};
 use super::error::{SplitError, WriteError};
 use super::hashed::Hashed;
-use super::rows;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::stage::StagedFile;
+use crate::archive::wheel::record::{own_row, row};
 use crate::archive::zip::{CopiedMember, ZipWriter};
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
@@ -120,10 +120,10 @@ fn wheel(division: &Division, part: &Part, file: Hashed) -> Result<String, Write
     let stamp = stamp.map(|index| described(&wheel.entries()[index])).transpose()?;
     for (name, text) in &part.texts {
         let packed = Packed::new(text.as_bytes(), Level::Default);
-        record += &rows::row(name, &packed.digest);
+        record += &row(name, &packed.digest);
         put(&mut zip, name, &packed, stamp.as_ref())?;
     }
-    record += &rows::own(&part.record);
+    record += &own_row(&part.record);
     let packed = Packed::new(record.as_bytes(), Level::Default);
     put(&mut zip, &part.record, &packed, stamp.as_ref())?;
     let file = zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use crate::archive::checksum::{Digest, Sha256};
 use crate::names::RelPath;
@@ -29,19 +28,19 @@ impl Record {
 
     /// The whole file; its own row, under `name`, has neither hash nor size.
     pub(super) fn render(self, name: &RelPath) -> String {
-        let mut text = String::new();
-        for (name, digest) in self.0 {
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                text,
-                "{},{},{}",
-                field(name.as_str()),
-                digest.sha256.for_record(),
-                digest.size
-            );
-        }
-        text + &field(name.as_str()) + ",,\n"
+        let rows = self.0.iter().map(|(name, digest)| row(name.as_str(), digest));
+        rows.chain([own_row(name.as_str())]).collect()
     }
+}
+
+/// The row of a member, with its line break.
+pub fn row(name: &str, digest: &Digest) -> String {
+    format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
+}
+
+/// RECORD's own row, which has neither hash nor size.
+pub fn own_row(name: &str) -> String {
+    format!("{},,\n", field(name))
 }
 
 /// A CSV field (RFC 4180): quoted if it has a comma or a quote. Paths have no line breaks.
