@@ -35,7 +35,7 @@ pub mod zip_file;
 pub use crate::names::Requirement;
 pub use built::{Built, Bytes, Search};
 pub use content::{Content, Kept, Kind};
-pub use copied::copied;
+pub use copied::{CopyError, copied};
 pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};
 pub use found::{Found, packages};

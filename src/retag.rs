@@ -16,7 +16,7 @@ use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
 use crate::package::directory::Entry;
-use crate::package::{OpenError, Wheel, WheelName, copied};
+use crate::package::{CopyError, OpenError, Wheel, WheelName, copied};
 use crate::regular;
 use fs_err as fs;
 use tempfile::NamedTempFile;
@@ -265,16 +265,12 @@ impl Rewrite<'_> {
         entry: &Entry,
         content: &str,
     ) -> Result<(), RetagError> {
-        let (path, described) = (self.path(&entry.name)?, self.described(entry)?);
-        let Packed { method, digest, bytes } = Packed::new(content.as_bytes(), Level::Default);
-        let described = CopiedMember {
-            method,
-            crc: digest.crc,
-            size: digest.size,
-            compressed: bytes.len() as u64,
-            ..described
-        };
-        zip.copy(&path, &described, &mut &bytes[..]).map_err(|source| self.not_written(source))
+        let path = self.path(&entry.name)?;
+        let packed = Packed::new(content.as_bytes(), Level::Default);
+        let CopiedMember { mode, time, .. } = self.described(entry)?;
+        let described = CopiedMember::of(&packed, mode, time);
+        let copied = zip.copy(&path, &described, &mut &packed.bytes[..]);
+        copied.map_err(|source| self.not_written(source))
     }
 
     fn path(&self, name: &str) -> Result<RelPath, RetagError> {
@@ -283,12 +279,11 @@ impl Rewrite<'_> {
 
     /// What the old archive says of a member.
     fn described(&self, entry: &Entry) -> Result<CopiedMember, RetagError> {
-        let refused = |reason| RetagError::Member {
+        copied(entry).map_err(|CopyError { name, reason }| RetagError::Member {
             wheel: self.wheel.to_owned(),
-            name: entry.name.clone(),
+            name,
             reason,
-        };
-        copied(entry).map_err(refused)
+        })
     }
 
     /// `WHEEL` with the tags that the new name stands for, where the old ones stood.

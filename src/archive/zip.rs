@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 
 use super::Timestamp;
 pub use super::deflate::Method;
+use super::deflate::Packed;
 use crate::names::RelPath;
 
 mod header;
@@ -375,6 +376,15 @@ pub struct CopiedMember {
     pub size: u64,
     /// Bytes in the archive.
     pub compressed: u64,
+}
+
+impl CopiedMember {
+    /// A member with this content, and mode and time of another.
+    pub fn of(packed: &Packed, mode: u32, time: (u16, u16)) -> Self {
+        let Packed { method, digest, bytes } = packed;
+        let compressed = bytes.len() as u64;
+        Self { mode, time, method: *method, crc: digest.crc, size: digest.size, compressed }
+    }
 }
 
 /// A member that was begun. Until it is given to [`ZipWriter::end`] the archive is torn:

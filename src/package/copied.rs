@@ -5,16 +5,27 @@ use crate::archive::Timestamp;
 use crate::archive::deflate::Method;
 use crate::archive::zip::CopiedMember;
 
+/// A member that no installer takes.
+#[derive(Debug, thiserror::Error)]
+#[error("`{name}` {reason}")]
+pub struct CopyError {
+    /// The member.
+    pub name: String,
+    /// What is wrong with it, as the rest of a sentence.
+    pub reason: &'static str,
+}
+
 /// The member for [`crate::archive::zip::ZipWriter::copy`].
 ///
 /// # Errors
-/// With the end of a sentence that starts with the member's name, when no installer takes it.
-pub fn copied(entry: &Entry) -> Result<CopiedMember, &'static str> {
+/// When no installer takes it.
+pub fn copied(entry: &Entry) -> Result<CopiedMember, CopyError> {
+    let refused = |reason| CopyError { name: entry.name.clone(), reason };
     let method = match entry.method {
-        _ if entry.is_encrypted() => return Err("is encrypted"),
+        _ if entry.is_encrypted() => return Err(refused("is encrypted")),
         0 => Method::Store,
         8 => Method::Deflate,
-        _ => return Err("is neither stored nor deflated, which not all installers take"),
+        _ => return Err(refused("is neither stored nor deflated, which not all installers take")),
     };
     let (day, time) = entry.time;
     let sound = Timestamp::from_dos(time, day).is_some();

@@ -12,7 +12,7 @@ use crate::manifest::PromoteRule;
 use crate::names::RelPath;
 use crate::package::devel_archive::{each, is_devel_archive};
 use crate::package::zip_file::LONGEST_TEXT;
-use crate::package::{TarMember, Wheel};
+use crate::package::{CopyError, TarMember, Wheel};
 
 /// What becomes of an archive.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ fn kind(member: &TarMember) -> Result<Kind<'_>, WriteError> {
         Ok(Kind::File { executable: member.mode()? & 0o111 != 0 })
     } else {
         let reason = "is neither a file nor a directory nor a symbolic link";
-        Err(WriteError::Member { name: member.path.clone(), reason })
+        Err(CopyError { name: member.path.clone(), reason }.into())
     }
 }
 

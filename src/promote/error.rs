@@ -8,7 +8,7 @@ use crate::archive::sdist::SdistError;
 use crate::archive::tarball::{TarError, XzError};
 use crate::archive::zip::ZipError;
 use crate::names::PathError;
-use crate::package::{OpenError, ReadError};
+use crate::package::{CopyError, OpenError, ReadError};
 
 /// Why packages cannot become those of another version.
 #[derive(Debug, thiserror::Error)]
@@ -120,13 +120,8 @@ pub enum WriteError {
     #[error(transparent)]
     Path(#[from] PathError),
     /// A member that no installer takes.
-    #[error("`{name}` {reason}")]
-    Member {
-        /// The member.
-        name: String,
-        /// What is wrong with it, as the rest of a sentence.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Member(#[from] CopyError),
     /// What is read, or the disk.
     #[error(transparent)]
     Io(#[from] io::Error),

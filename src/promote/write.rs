@@ -147,9 +147,7 @@ impl WheelCopy<'_> {
                 Self::put(&mut zip, &path, entry, &self.packed(entry, text, packing)?)?;
             } else {
                 let mut bytes = self.wheel.zip().packed(entry);
-                zip.copy_by(&path, &described(entry)?, |sink| {
-                    sink.copy_old(entry.data, &mut bytes)
-                })?;
+                zip.copy_by(&path, &copied(entry)?, |sink| sink.copy_old(entry.data, &mut bytes))?;
             }
         }
         Ok(zip.finish()?)
@@ -205,15 +203,8 @@ impl WheelCopy<'_> {
         entry: &Entry,
         packed: &Packed,
     ) -> Result<(), WriteError> {
-        let Packed { method, digest, bytes } = packed;
-        let described = CopiedMember {
-            method: *method,
-            crc: digest.crc,
-            size: digest.size,
-            compressed: bytes.len() as u64,
-            ..described(entry)?
-        };
-        Ok(zip.copy(path, &described, &mut &bytes[..])?)
+        let CopiedMember { mode, time, .. } = copied(entry)?;
+        Ok(zip.copy(path, &CopiedMember::of(packed, mode, time), &mut &packed.bytes[..])?)
     }
 
     fn archive(
@@ -234,8 +225,4 @@ impl WheelCopy<'_> {
             Err(error) => Err(sink.failure().unwrap_or(error)),
         }
     }
-}
-
-fn described(entry: &Entry) -> Result<CopiedMember, WriteError> {
-    copied(entry).map_err(|reason| WriteError::Member { name: entry.name.clone(), reason })
 }

@@ -5,7 +5,7 @@ use std::io;
 use crate::archive::StageError;
 use crate::archive::zip::ZipError;
 use crate::names::PathError;
-use crate::package::{OpenError, ReadError};
+use crate::package::{CopyError, OpenError, ReadError};
 use crate::source::Problems;
 
 /// Why nothing was split.
@@ -49,13 +49,8 @@ pub enum WriteError {
     #[error(transparent)]
     Path(#[from] PathError),
     /// A member that no installer takes.
-    #[error("`{name}` {reason}")]
-    Member {
-        /// The member.
-        name: String,
-        /// What is wrong with it, as the rest of a sentence.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Member(#[from] CopyError),
     /// What is read, or the disk.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -102,7 +102,7 @@ fn members(wheel: &Wheel, rows: &Rows) -> Result<Vec<(usize, RelPath)>, String> 
         if entry.mode & 0o170_000 == 0o120_000 {
             return Err(format!("`{name}` is a link, which installers make a text file"));
         }
-        copied(entry).map_err(|why| format!("`{name}` {why}"))?;
+        copied(entry).map_err(|error| error.to_string())?;
         let file = name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/'));
         if matches!(file, Some("RECORD" | "RECORD.jws" | "RECORD.p7s")) {
             continue;

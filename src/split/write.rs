@@ -17,7 +17,6 @@ use crate::archive::zip::{CopiedMember, ZipWriter};
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
 use crate::package::copied;
-use crate::package::directory::Entry;
 use crate::regular;
 
 /// How much is read and written at once: it stays near the processor until it is hashed and written.
@@ -111,21 +110,24 @@ fn wheel(division: &Division, part: &Part, file: Hashed) -> Result<String, Write
     let (wheel, mut record) = (&division.wheel, String::new());
     let mut zip = ZipWriter::new(BufWriter::with_capacity(BUFFER, file), Timestamp::EARLIEST);
     // Texts of ours bear the time of METADATA, so that all members have one time where they had.
-    let stamp = wheel.zip().find(&format!("{}/METADATA", wheel.dist_info()));
+    let metadata = wheel.zip().find(&format!("{}/METADATA", wheel.dist_info()));
     for (index, name) in &part.members {
         let entry = &wheel.entries()[*index];
-        zip.copy(&name.parse()?, &described(entry)?, &mut wheel.zip().packed(entry))?;
+        zip.copy(&name.parse()?, &copied(entry)?, &mut wheel.zip().packed(entry))?;
         record += &division.rows.same(&entry.name, name);
     }
-    let stamp = stamp.map(|index| described(&wheel.entries()[index])).transpose()?;
+    let time = match metadata {
+        Some(index) => copied(&wheel.entries()[index])?.time,
+        None => Timestamp::EARLIEST.dos(),
+    };
     for (name, text) in &part.texts {
         let packed = Packed::new(text.as_bytes(), Level::Default);
         record += &row(name, &packed.digest);
-        put(&mut zip, name, &packed, stamp.as_ref())?;
+        put(&mut zip, name, &packed, time)?;
     }
     record += &own_row(&part.record);
     let packed = Packed::new(record.as_bytes(), Level::Default);
-    put(&mut zip, &part.record, &packed, stamp.as_ref())?;
+    put(&mut zip, &part.record, &packed, time)?;
     let file = zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok(file.finish()?)
 }
@@ -134,20 +136,8 @@ fn put(
     zip: &mut ZipWriter<impl Write + Seek>,
     name: &str,
     packed: &Packed,
-    stamp: Option<&CopiedMember>,
+    time: (u16, u16),
 ) -> Result<(), WriteError> {
-    let Packed { method, digest, bytes } = packed;
-    let described = CopiedMember {
-        mode: 0o100_644,
-        time: stamp.map_or_else(|| Timestamp::EARLIEST.dos(), |stamp| stamp.time),
-        method: *method,
-        crc: digest.crc,
-        size: digest.size,
-        compressed: bytes.len() as u64,
-    };
-    Ok(zip.copy(&name.parse()?, &described, &mut &bytes[..])?)
-}
-
-fn described(entry: &Entry) -> Result<CopiedMember, WriteError> {
-    copied(entry).map_err(|reason| WriteError::Member { name: entry.name.clone(), reason })
+    let described = CopiedMember::of(packed, 0o100_644, time);
+    Ok(zip.copy(&name.parse()?, &described, &mut &packed.bytes[..])?)
 }
