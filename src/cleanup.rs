@@ -4,7 +4,8 @@
 //! calls [`run`]; nothing here installs a handler.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
@@ -19,6 +20,10 @@ pub use orphans::{adopt_orphans, end_orphans};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked whether they did.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How often a removal is tried before what comes back again and again is left.
+const ATTEMPTS: u32 = 50;
+/// How long threads that still work have between two of those attempts.
+const BETWEEN: Duration = Duration::from_millis(2);
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
 static UNDISTURBED: RwLock<()> = RwLock::new(());
@@ -32,8 +37,8 @@ struct Registered {
 enum Thing {
     /// A program that was started as the leader of a process group, with all that it started.
     Programs(Pid),
-    /// What removes something.
-    Removal(Box<dyn Fn() + Send>),
+    /// What removes something, and says whether it is gone.
+    Removal(Box<dyn Fn() -> bool + Send>),
 }
 
 /// As long as this lives, what it stands for goes when the process is told to end.
@@ -55,11 +60,27 @@ pub fn path(path: PathBuf) -> Registration {
         } else {
             fs_err::remove_file(&path)
         };
+        fs_err::symlink_metadata(&path).is_err()
     })
 }
 
-/// Registers anything that knows how to remove something. It may be called while other threads still work.
-pub fn removal(remove: impl Fn() + Send + 'static) -> Registration {
+/// Makes a temporary file or directory, and registers it: the process does not end in between, and nothing
+/// is made once it has begun to.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn temporary<T: AsRef<Path>>(
+    make: impl FnOnce() -> io::Result<T>,
+) -> io::Result<(T, Registration)> {
+    let _together = undisturbed();
+    let made = make()?;
+    let registration = path(made.as_ref().to_owned());
+    Ok((made, registration))
+}
+
+/// Registers anything that knows how to remove something, and says whether it is gone. It may be called
+/// several times, while other threads still work.
+pub fn removal(remove: impl Fn() -> bool + Send + 'static) -> Registration {
     add(Thing::Removal(Box::new(remove)))
 }
 
@@ -75,14 +96,18 @@ pub struct Undisturbed {
     _held: RwLockReadGuard<'static, ()>,
 }
 
-/// Begins something that is done whole. Once [`run`] has begun, this waits for the process to end.
+/// Begins something that is done whole. Once [`run`] has begun, this waits for the process to end. A thread
+/// that holds one does not begin another: [`run`] may wait in between.
 pub fn undisturbed() -> Undisturbed {
     Undisturbed { _held: UNDISTURBED.read().unwrap_or_else(PoisonError::into_inner) }
 }
 
-/// Whether the process has been told to end: what fails now, fails for that.
-pub fn is_ending() -> bool {
-    ENDING.load(Ordering::SeqCst)
+/// Waits for the end, if the process has been told to end: what fails since then is no failure, and what
+/// would be made is not made.
+pub fn wait_if_ending() {
+    while ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
 }
 
 /// Says that the process has been told to end.
@@ -100,13 +125,18 @@ pub fn run() {
         Thing::Removal(_) => None,
     });
     end_programs(&groups.collect::<Vec<_>>());
-    // Threads that still work may put something in between.
-    for _ in 0..3 {
-        for thing in registered.things.values() {
-            if let Thing::Removal(remove) = thing {
-                remove();
-            }
+    let removals = || {
+        registered.things.values().filter_map(|thing| match thing {
+            Thing::Removal(remove) => Some(remove),
+            Thing::Programs(_) => None,
+        })
+    };
+    // Threads that still work may put something into a directory that is being removed.
+    for _ in 0..ATTEMPTS {
+        if removals().filter(|remove| !remove()).count() == 0 {
+            break;
         }
+        std::thread::sleep(BETWEEN);
     }
     // Threads that come to register or to remove something wait until the process ends.
     std::mem::forget(registered);

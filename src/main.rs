@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use rockpack::cleanup;
 use rockpack::source::Problems;
 
 mod builtin;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
         let _ = signals::watch();
     }
     let done = command::run(&cli.command);
-    signals::wait_if_ending();
+    cleanup::wait_if_ending();
     let (problems, status) = match done {
         Ok(()) => (Problems::new(), 0),
         Err(Failure::Problems(problems)) => {

@@ -178,8 +178,8 @@ impl Rewrite<'_> {
         let place = self.place.to_owned();
         let failed = |source| RetagError::Write { path: place.clone(), source };
         fs::create_dir_all(into).map_err(failed)?;
-        let mut file = NamedTempFile::with_prefix_in(".rockpack-", into).map_err(failed)?;
-        let _registration = cleanup::path(file.path().to_owned());
+        let made = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", into));
+        let (mut file, _registration) = made.map_err(failed)?;
         let dropped = self.write(BufWriter::with_capacity(BUFFER, file.as_file_mut()))?;
         file.as_file().set_permissions(PermissionsExt::from_mode(0o644)).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;

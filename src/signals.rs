@@ -37,13 +37,6 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the end, if the process has been told to end: what went wrong since then is no failure.
-pub fn wait_if_ending() {
-    while cleanup::is_ending() {
-        std::thread::park();
-    }
-}
-
 /// Leaves nothing behind, and ends as the signal would have ended the process.
 fn end(signal: i32) {
     cleanup::begin();

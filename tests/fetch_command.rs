@@ -23,6 +23,8 @@ mod keys;
 mod locks;
 #[path = "fetch_command/runs.rs"]
 mod runs;
+#[path = "fetch_command/signals.rs"]
+mod signals;
 
 /// A scratch directory with the demo artifacts as archives with sidecars in `store/17-linux`, as directories in
 /// `artifacts`, and a manifest that declares the store.

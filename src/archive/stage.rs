@@ -54,10 +54,13 @@ impl Stage {
     /// When another build has it open, when it is no directory or may not be written, and when
     /// what a killed build left cannot be undone or removed.
     pub fn open(dest: &Path) -> Result<Self, StageError> {
+        // What is made here is registered before the process can be told to end.
+        let together = cleanup::undisturbed();
         let mut created = Vec::new();
         let lock = create_dirs(dest, &mut created).and_then(|()| Lock::take(dest));
         let lock = lock.inspect_err(|_| remove_empty(&created))?;
         let registration = Some(registered(lock.directory(), &created));
+        drop(together);
         let stage = Self { dest: dest.to_owned(), created, lock, committed: false, registration };
         Journal::undo(stage.paths())?;
         stage.lock.clear()?;
@@ -95,6 +98,8 @@ impl Stage {
     pub fn place(&self, path: &RelPath) -> Result<PathBuf, StageError> {
         let place = self.path(path);
         let parent = place.parent().unwrap_or(&place);
+        // Not once the hidden directory has been removed.
+        let _together = cleanup::undisturbed();
         fs::create_dir_all(parent)
             .map_err(StageError::at("create a directory for an output", &self.paths().at(path)))?;
         Ok(place)
@@ -221,10 +226,12 @@ impl Drop for Stage {
 fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     let (hidden, created) = (hidden.to_owned(), created.to_owned());
     cleanup::removal(move || {
-        if !Journal::is_at(&hidden) {
-            let _ = fs::remove_dir_all(&hidden);
-            created.iter().rev().for_each(|path| drop(fs::remove_dir(path)));
+        if Journal::is_at(&hidden) {
+            return true;
         }
+        let _ = fs::remove_dir_all(&hidden);
+        created.iter().rev().for_each(|path| drop(fs::remove_dir(path)));
+        fs::symlink_metadata(&hidden).is_err()
     })
 }
 

@@ -82,7 +82,7 @@ impl Directory {
             let entries = fs::read_dir(&temporaries).into_iter().flatten().flatten();
             entries
                 .filter(|entry| entry.file_name().to_string_lossy().starts_with(process()))
-                .for_each(|entry| drop(fs::remove_file(entry.path())));
+                .all(|entry| fs::remove_file(entry.path()).is_ok())
         })
     }
 
@@ -228,7 +228,10 @@ impl Directory {
         let mut builder = tempfile::Builder::new();
         builder.prefix(process()).rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
         loop {
+            // None is made once the process has begun to end: nobody would remove it.
+            let together = cleanup::undisturbed();
             let temporary = builder.tempfile_in(&dir)?;
+            drop(together);
             // Somebody who tidies up may have found it before it was locked.
             let locked = !matches!(temporary.as_file().try_lock(), Err(TryLockError::WouldBlock));
             if locked && temporary.as_file().metadata()?.nlink() > 0 {
@@ -251,6 +254,7 @@ impl Directory {
 
     /// Whoever changes `file` in place changes the segment, which its checksums show.
     fn hard_link(&self, file: &Path) -> io::Result<NamedTempFile> {
+        let together = cleanup::undisturbed();
         let linked = tempfile::Builder::new().prefix(process()).rand_bytes(20).make_in(
             self.temporaries(),
             |path| {
@@ -258,6 +262,7 @@ impl Directory {
                 std::fs::File::open(path)
             },
         )?;
+        drop(together);
         // The lock keeps it from being swept away; somebody may have done that before it was there.
         linked.as_file().lock()?;
         if linked.path().exists() { Ok(linked) } else { Err(io::ErrorKind::NotFound.into()) }

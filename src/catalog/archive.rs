@@ -13,6 +13,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 use tar::EntryType;
 
 use super::layout::{MANIFEST, Storage};
+use crate::cleanup;
 use crate::names::RelPath;
 
 /// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
@@ -96,6 +97,7 @@ impl Unpacking<'_> {
     ) -> Result<(), UnpackError> {
         let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
         for member in members {
+            cleanup::wait_if_ending();
             let mut member = member.map_err(|source| self.unread(source))?;
             left.set(u64::MAX);
             if let Some(path) = checked(self.name, &mut member, &mut seen)?

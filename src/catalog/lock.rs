@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::Checksum;
+use crate::cleanup;
 use crate::regular;
 
 /// The version of the lock file's own format.
@@ -100,8 +101,9 @@ impl Lock {
         text.extend(b"\n]}\n");
         let parent = file.parent().filter(|dir| !dir.as_os_str().is_empty());
         let mut temporary = tempfile::Builder::new();
-        let mut written =
-            temporary.permissions(readable()).tempfile_in(parent.unwrap_or(Path::new(".")))?;
+        temporary.permissions(readable());
+        let (mut written, _registration) =
+            cleanup::temporary(|| temporary.tempfile_in(parent.unwrap_or(Path::new("."))))?;
         written.write_all(&text)?;
         written.as_file().sync_all()?;
         written.persist(file).map_err(|e| e.error)?;

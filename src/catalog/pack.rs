@@ -86,10 +86,9 @@ pub fn pack(
         Problem::error(Code::Environment, what)
     };
     let mode = Permissions::from_mode(0o666);
-    let file =
-        tempfile::Builder::new().prefix(".rockpack-pack-").permissions(mode).tempfile_in(out);
-    let file = file.map_err(unwritten)?;
-    let _registration = cleanup::path(file.path().to_owned());
+    let mut made = tempfile::Builder::new();
+    made.prefix(".rockpack-pack-").permissions(mode);
+    let (file, _registration) = cleanup::temporary(|| made.tempfile_in(out)).map_err(unwritten)?;
     let counted = Counted { out: SeekableWriter::new(Hashing::new(&file), level), bytes: 0 };
     let mut tar = tar::Builder::new(counted);
     let unread = |e: io::Error| {

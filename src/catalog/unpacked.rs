@@ -40,8 +40,8 @@ impl Unpacked {
         sweep(root);
         // Another process may find it before it is locked, take it for a dead one and remove it.
         for _ in 0..100 {
-            let directory = TempDir::with_prefix_in(PREFIX, root)?;
-            let registration = cleanup::path(directory.path().to_owned());
+            let (directory, registration) =
+                cleanup::temporary(|| TempDir::with_prefix_in(PREFIX, root))?;
             let place = directory.path().join(LOCK);
             let Ok(lock) = fs::File::create_new(&place) else { continue };
             let locked = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
 use crate::catalog::{Checksum, Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
-use crate::cleanup;
+use crate::cleanup::{self, Registration};
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
 use crate::text::human_size;
@@ -110,8 +110,7 @@ fn fetch(
     expected: Option<&Checksum>,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
-    let mut file = temporary(dir).map_err(|e| unwritten(&e))?;
-    let _registration = cleanup::path(file.path().to_owned());
+    let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;
     let mut bytes = Hashed::new(archive.open().map_err(|e| unread(&e))?);
     if let Err(error) = io::copy(&mut bytes, &mut file) {
         return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
@@ -128,16 +127,17 @@ fn fetch(
 
 /// Writes a small file in one step.
 fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = temporary(dir)?;
-    let _registration = cleanup::path(file.path().to_owned());
+    let (mut file, _registration) = temporary(dir)?;
     file.write_all(bytes)?;
     file.persist(place).map_err(|e| e.error)?;
     Ok(())
 }
 
-fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+fn temporary(dir: &Path) -> io::Result<(NamedTempFile, Registration)> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempfile_in(dir)
+    let mut made = tempfile::Builder::new();
+    made.prefix(PREFIX).permissions(mode);
+    cleanup::temporary(|| made.tempfile_in(dir))
 }
 
 /// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.

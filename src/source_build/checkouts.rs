@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::git::GitDirectory;
 use super::survey::survey;
+use crate::cleanup;
 use crate::manifest::{Manifest, ProjectSource, SourceProject};
 use crate::names::{PackageName, RelPath};
 use crate::version::Version;
@@ -168,7 +169,9 @@ impl CheckoutState {
         let place = root.join(self.directory.as_str());
         let parent = place.parent().unwrap_or(root);
         fs::create_dir_all(parent)?;
-        let partial = tempfile::Builder::new().prefix(".rockpack-").tempdir_in(parent)?;
+        let mut made = tempfile::Builder::new();
+        let (partial, _registration) =
+            cleanup::temporary(|| made.prefix(".rockpack-").tempdir_in(parent))?;
         let to = partial.path().join("checkout");
         let mut words = vec!["clone".to_owned(), "--quiet".to_owned()];
         words.extend(self.expected_branch.as_ref().map(|branch| format!("--branch={branch}")));

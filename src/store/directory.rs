@@ -230,9 +230,11 @@ impl Partial {
     fn write(directory: &Path, body: Body<'_>) -> io::Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = directory.join(OsStr::new(&format!("{PARTIAL}{}-{number}", std::process::id())));
-        let partial = Self { _registration: cleanup::path(path.clone()), path };
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).open(&partial.path)?;
+        let (path, _registration) = cleanup::temporary(|| {
+            OpenOptions::new().write(true).create(true).truncate(true).open(&path).map(|_| path)
+        })?;
+        let partial = Self { path, _registration };
+        let mut file = OpenOptions::new().write(true).open(&partial.path)?;
         match body {
             Body::Bytes(bytes) => file.write_all(bytes)?,
             Body::File(from) => {

@@ -119,8 +119,8 @@ pub(super) fn requirements(
         return Ok(None);
     }
     let local = |error: &io::Error| StoreError::of_read(bucket.name(), key, error);
-    let dir = tempfile::tempdir().map_err(|error| local(&error))?;
-    let _registration = cleanup::path(dir.path().to_owned());
+    let (dir, _registration) =
+        cleanup::temporary(tempfile::tempdir).map_err(|error| local(&error))?;
     let path = dir.path().join(key.file_name());
     let mut file = File::create(&path).map_err(|error| local(&error))?;
     io::copy(&mut bucket.get(key, None)?.body, &mut file).map_err(|error| local(&error))?;

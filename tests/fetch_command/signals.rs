@@ -1,0 +1,55 @@
+//! Signals while archives come: whenever one arrives, nothing stays that is not whole.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// How often each command is told to end.
+const TIMES: usize = 20;
+
+/// Starts a command whose temporary files go to `tmp`.
+fn started(dir: &Path, args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+    command.args(args).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");
+    command.env("ROCKPACK_NO_CACHE", "1").env("TMPDIR", dir.join("tmp"));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// What a directory has of files that are not whole yet.
+fn left(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.contains("rockpack-")).collect()
+}
+
+#[test]
+fn a_signal_leaves_nothing_whenever_it_comes() {
+    let scratch = scratch();
+    let dir = scratch.path();
+    let (tmp, fetched) = (dir.join("tmp"), dir.join("fetched"));
+    let address = address(dir);
+    let families = ["--linux-amdgpu-families", "gfx942", "--mode", "kpack"];
+    let build = ["build", "--artifact-dir", &*address, "--dest-dir", "out"];
+    let fetch = ["fetch", &*address, "-o", "fetched"];
+    for (args, place) in [(&build[..], &tmp), (&fetch[..], &fetched)] {
+        for _ in 0..TIMES {
+            let _ = fs::remove_dir_all(&fetched);
+            fs::create_dir_all(&tmp).unwrap();
+            let mut child = started(dir, &[args, &families].concat());
+            let start = Instant::now();
+            // The moment when the first file or directory is there is the one with the least room.
+            while left(place).is_empty()
+                && child.try_wait().unwrap().is_none()
+                && start.elapsed() < Duration::from_secs(60)
+            {
+                std::thread::yield_now();
+            }
+            let pid = rustix::process::Pid::from_child(&child);
+            // It may have ended already.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            child.wait().unwrap();
+            assert_eq!(left(place), Vec::<String>::new(), "{args:?}");
+        }
+    }
+}
