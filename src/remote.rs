@@ -80,7 +80,7 @@ pub struct Options {
 /// Certificates of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// Those that the server's is signed by, in PEM; the system's where there are none.
+    /// Certificates that may have signed the server's, in PEM; without them, the system's.
     pub roots: Option<String>,
     /// What rockpack shows the server: a certificate and its key, in PEM.
     pub identity: Option<(String, Secret)>,

@@ -80,7 +80,7 @@ impl Variants {
 
     /// The text of the file: one line, with sorted keys.
     pub fn text(&self) -> String {
-        // Texts as keys, and values that are JSON: nothing here has none.
+        // Keys are texts and values are JSON, so that this cannot fail.
         let value = serde_json::to_value(self).unwrap_or_default();
         format!("{value}\n")
     }

@@ -32,7 +32,7 @@ pub trait Awaited: Debug + Sync {
     /// # Errors
     /// When it cannot be read.
     fn content(&self) -> io::Result<Content>;
-    /// Whether nobody has begun to pack it, and it has not come.
+    /// Whether it still has to be packed or to come: no thread has begun to pack it, and it is not here yet.
     fn is_open(&self) -> bool;
     /// Asks threads not to begin with it for so long from now on: it is about to come.
     fn hold(&self, time: Duration);

@@ -34,7 +34,7 @@ pub struct PackedArtifact {
 /// The artifacts that are directories below `dir`, sorted, with their places; `dir` can be one itself.
 ///
 /// # Errors
-/// When `dir` cannot be read, or there is none.
+/// When `dir` cannot be read, or has no artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))

@@ -29,8 +29,8 @@ pub(super) struct SeekTable {
 }
 
 impl SeekTable {
-    /// The table at the end of a stream; nothing of one that has none, or one that cannot be true: that can be read
-    /// in order all the same.
+    /// The table at the end of a stream. `None` when there is no table, or its numbers contradict the stream: then
+    /// the stream can only be read in order.
     ///
     /// # Errors
     /// When the stream cannot be read.

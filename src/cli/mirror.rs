@@ -17,8 +17,8 @@ use super::PublishLayout;
 /// too. Pages of DEST that another program made are not replaced. Those of projects that SOURCE has no longer
 /// go.
 ///
-/// Exit status: 0 written, 1 a package has no hash, or a page is none or another program's, 2 something is
-/// wrong with the command line, the environment or a store.
+/// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another program,
+/// 2 something is wrong with the command line, the environment or a store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {

@@ -27,8 +27,8 @@ use super::PublishLayout;
 ///
 /// --dry-run prints each deletion with its reason; what is too old and stays is printed in any case.
 ///
-/// Exit status: 0 done, 1 a page is none, or what a package requires is not known, 2 something is wrong with
-/// the command line, the manifest, the environment or the store.
+/// Exit status: 0 done, 1 a page cannot be read as a page of an index, or what a package requires is not
+/// known, 2 something is wrong with the command line, the manifest, the environment or the store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {

@@ -32,7 +32,7 @@ pub enum PageError {
     #[error("it names `{0}` with another SHA-256")]
     OtherBytes(String),
     /// A name that no project has.
-    #[error("it names the project `{0}`, which is no name of one")]
+    #[error("it names the project `{0}`, which cannot be the name of a project")]
     Name(String),
     /// A link that nothing in its place could say.
     #[error(
@@ -68,7 +68,7 @@ impl Files {
     /// Reads a page in JSON, whoever wrote it.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a page of an index.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
         let AnyFiles { files } = serde_json::from_slice(json)?;
         Ok(Self { name: name.to_owned(), files })
@@ -150,7 +150,7 @@ impl Projects {
     /// Reads a page in JSON, whoever wrote it.
     ///
     /// # Errors
-    /// When it is none, or names something that is no project.
+    /// When it is not the list of an index, or names something that cannot be a project.
     pub fn parse(json: &[u8]) -> Result<Self, PageError> {
         let page: AnyProjects = serde_json::from_slice(json)?;
         let name =

@@ -16,7 +16,7 @@ const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Files {
-    /// Reads a page in HTML. Links that lead up, or sort a list of files, are none of a package.
+    /// Reads a page in HTML. Links that lead up, or sort a list of files, do not name a package.
     ///
     /// # Errors
     /// When it links to something that no page of packages has, or names a package with two checksums.

@@ -69,7 +69,7 @@ impl WheelFile {
         &self.faults
     }
 
-    /// A member as text, as far as it can be unpacked and the limit for texts; or why it has none.
+    /// A member as text, as far as it can be unpacked and the limit for texts; or why it has no text.
     pub fn text(&self, name: &str) -> Option<(String, Option<Fault>)> {
         let index = self.zip.find(name)?;
         let mut bytes = Vec::new();

@@ -93,7 +93,7 @@ impl<'a> Above<'a> {
     /// not right yet.
     ///
     /// # Errors
-    /// When the store fails, or a page of a shelf is none.
+    /// When the store fails, or a page of a shelf cannot be read as a page.
     pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { bucket: self.bucket };
         let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));

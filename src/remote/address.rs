@@ -22,7 +22,7 @@ pub enum Address {
 /// What is wrong with an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It has a scheme that is none of the three.
+    /// Its scheme is not one of the three.
     #[error(
         "`{0}` is no scheme of a shared cache; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH"
     )]

@@ -76,7 +76,7 @@ pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibr
             Ok((Kind::Object, end)) => at = end.next_multiple_of(2),
             Ok((Kind::Other, _)) => return Ok(None),
             Err(error @ PeError::Read { .. }) => return Err(error),
-            // An archive that is something else is none of our business.
+            // An archive of another kind is not an import library, and not ours to judge.
             Err(_) if of.is_none() => return Ok(None),
             Err(error) => return Err(error),
         }

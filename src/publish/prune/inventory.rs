@@ -115,7 +115,7 @@ impl Inventory {
         self.items.values()
     }
 
-    /// Pages that are none of the layout's and name a package, wherever they say that it is: there may be one.
+    /// A page outside the layout that names a package of this file name, wherever it says that the package is.
     pub(super) fn named_elsewhere(&self, item: &Item) -> Option<&RelPath> {
         self.elsewhere.get(item.key().file_name())
     }
@@ -164,7 +164,7 @@ pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     segments.join("/").parse().ok()
 }
 
-/// What the pages that are none of these name, by file name: copies and mirrors may say where it is in many ways.
+/// What pages outside the layout name, by file name: copies and mirrors may say where it is in many ways.
 fn elsewhere(
     bucket: &dyn Bucket,
     layout: &Layout,

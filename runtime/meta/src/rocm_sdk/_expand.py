@@ -61,7 +61,7 @@ def _links_work(directory: str) -> bool:
     try:
         os.symlink(".", probe, target_is_directory=True)
         if not os.path.islink(probe):  # some say that they made one, and made nothing
-            raise OSError("a link that was made is none")
+            raise OSError("what was made is not a link")
     except OSError as error:
         log(f"no symbolic links here ({error}): files stand in their place")
         return False

@@ -119,7 +119,7 @@ def _overridden(extra: dict[str, str], size: int, mtime: float) -> tuple[int, fl
     try:
         return int(extra.get("size", size)), float(extra.get("mtime", mtime))
     except ValueError:
-        raise TarError("a number of its pax headers is none") from None
+        raise TarError("a pax header has no number where one has to be") from None
 
 
 def _text(field: bytes) -> str:
@@ -133,7 +133,7 @@ def _number(field: bytes) -> int:
     try:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise TarError("a number of its tar headers is none") from None
+        raise TarError("a tar header has no number where one has to be") from None
 
 
 def _pax(data: bytes) -> dict[str, str]:

@@ -72,7 +72,7 @@ def _in_one_go(data: memoryview) -> Iterator[memoryview]:
 
 
 def index(data: memoryview) -> list[Block] | None:
-    """Return the blocks of a file of one stream, or None when it is none, or damaged."""
+    """Return the blocks of a file of one stream, or None when it has another form or is damaged."""
     footer = bytes(data[-_HEADER:])
     if len(data) < 2 * _HEADER or footer[-2:] != b"YZ" or not _is_summed(footer[4:10], footer[:4]):
         return None

@@ -34,7 +34,7 @@ pub const LINES: &[NodeSpec] = &[
         "target-word",
         Arity::Any,
         r#"target-word "WORD" is="TARGET""#,
-        "Says what a word in paths means that is no name of families.kdl.",
+        "Says which target a word in paths means when families.kdl does not name it.",
     )
     .with(&[
         argument("WORD", "As it stands in paths, with neither a letter nor a digit beside it."),
