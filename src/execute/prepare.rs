@@ -54,6 +54,11 @@ impl Output {
 }
 
 impl Ready {
+    /// Whether its content is made here, not taken from an artifact.
+    pub fn is_made(&self) -> bool {
+        !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
+    }
+
     /// Its content's size.
     pub fn len(&self) -> u64 {
         match &self.content {

@@ -54,7 +54,11 @@ impl<'a> Contents<'a> {
             Ok(Ready { path: archive.path.clone(), executable: false, content: image })
         });
         let info = dist_info(plan, distribution, output.licenses)?;
-        Ok(Self { members: output.members, archive: archive.transpose()?, info, bill })
+        let mut members = output.members;
+        // What a version changes comes last: two versions of a wheel begin with the same bytes, which whoever
+        // makes one of the other has to hash only once.
+        members.sort_by_key(Ready::is_made);
+        Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
 
     /// The members with the way in which each is packed; `wheel` is the path that they go to.
