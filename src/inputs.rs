@@ -25,6 +25,7 @@ mod remote;
 #[cfg(not(feature = "remote"))]
 #[path = "inputs/remoteless.rs"]
 mod remote;
+pub mod saved_plan;
 
 pub use near::near;
 

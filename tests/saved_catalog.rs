@@ -223,3 +223,60 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
     let sums = |place: &str| fs::read_to_string(at.join(place).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("united"), sums("whole"));
 }
+
+/// Saves the plan that these arguments make.
+fn save_plan(dir: &Path, args: &[&str]) {
+    let output = rockpack(dir, &[&["plan", "--json"], args].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::write(dir.join("plan.json"), output.stdout).unwrap();
+}
+
+/// What a build says that is refused, without line breaks, which depend on the width.
+fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
+    let output = rockpack(dir, &[&["build", "--dest-dir", "none"], args].concat());
+    let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    assert!(!dir.join("none").exists());
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_build_of_a_plan_makes_its_packages_or_nothing() {
+    let scratch = scratch(true);
+    let dir = scratch.path();
+    let artifacts = ["--artifact-dir", "artifacts"];
+    save_plan(dir, &["--catalog", "c.json", "--version", "9.1.0"]);
+    succeeds(
+        dir,
+        &[&["build", "--dest-dir", "plain", "--version", "9.1.0"][..], &artifacts].concat(),
+    );
+    let planned = ["--plan", "plan.json"];
+    // The version is the plan's.
+    succeeds(dir, &[&["build", "--dest-dir", "out"][..], &artifacts, &planned].concat());
+    let sums = |name: &str| fs::read_to_string(dir.join(name).join("dist/SHA256SUMS")).unwrap();
+    assert_eq!(sums("out"), sums("plain"));
+    // A job of a matrix builds a part of it, out of the saved catalog.
+    let part = ["build", "--dest-dir", "part", "--only", "core", "--catalog", "c.json"];
+    succeeds(dir, &[&part[..], &artifacts, &planned].concat());
+    assert!(sums("part").lines().all(|line| sums("plain").contains(line)));
+
+    let said = not_built(dir, &[&artifacts[..], &planned, &["--version", "9.2.0"]].concat(), 1);
+    assert!(said.contains("not be those of plan.json: version: 9.1.0 → 9.2.0"), "{said}");
+    let said = not_built(dir, &[&artifacts[..], &planned, &["--only", "cores"]].concat(), 2);
+    assert!(said.contains("--only cores: no package of the plan has this name"), "{said}");
+    let whole = fs::read_to_string(dir.join("plan.json")).unwrap();
+    save_plan(dir, &["--catalog", "c.json", "--version", "9.1.0", "--only", "core"]);
+    let said = not_built(dir, &[&artifacts[..], &planned].concat(), 1);
+    assert!(said.contains(": is not in it"), "{said}");
+    fs::write(
+        dir.join("plan.json"),
+        whole.replacen("\"executable\": true", "\"executable\": false", 1),
+    )
+    .unwrap();
+    assert_ne!(whole, fs::read_to_string(dir.join("plan.json")).unwrap());
+    let said = not_built(dir, &[&artifacts[..], &planned].concat(), 1);
+    assert!(said.contains("`rockpack diff plan.json` with the same options"), "{said}");
+    fs::write(dir.join("plan.json"), "{}").unwrap();
+    let said = not_built(dir, &[&artifacts[..], &planned].concat(), 2);
+    assert!(said.contains("cannot read plan.json: this is no plan"), "{said}");
+}

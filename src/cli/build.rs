@@ -63,6 +63,13 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 
+    /// A plan that `rockpack plan --json` printed: exactly its packages are built, or nothing
+    ///
+    /// Version and mode are those of the plan unless they are given. With --only, the packages that it names
+    /// are compared. Places of rules in the manifest, reasons and notes may differ.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
+    pub plan: Option<PathBuf>,
+
     #[command(flatten)]
     pub set: SetArgs,
 

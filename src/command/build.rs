@@ -21,6 +21,9 @@ use crate::ui;
 mod destination;
 mod earlier;
 mod projects;
+mod reviewed;
+
+use reviewed::Reviewed;
 
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
@@ -29,13 +32,20 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
-    let request = inputs::request(&manifest, &args.set)?;
+    let mut request = inputs::request(&manifest, &args.set)?;
+    let reviewed = Reviewed::read(args)?;
+    if let Some(reviewed) = &reviewed {
+        reviewed.complete(&mut request);
+    }
     let asked = asked(args, &manifest, &request);
     let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
     if let Some(dir) = &args.artifact_dir {
         destination::check(dir, &catalog, &args.dest_dir)?;
     }
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
+    if let Some(reviewed) = &reviewed {
+        reviewed.check(&plan)?;
+    }
     projects::tell_left_out(args, &plan);
     let source = match scanned {
         Some(source) => source,

@@ -1,7 +1,6 @@
 //! `rockpack verify`: checks packages that exist.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -9,17 +8,17 @@ use rockpack::manifest::Manifest;
 use rockpack::package::{Found, ReadError, built};
 use rockpack::plan::{Form, Plan};
 use rockpack::regular;
-use rockpack::source::{Code, Problem, Severity};
+use rockpack::source::{Code, Severity};
 use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;
-use crate::{inputs, ui};
+use crate::inputs::{self, saved_plan};
+use crate::ui;
 
 mod given;
 mod ignored;
-mod only;
 mod owner;
 mod parts;
 mod table;
@@ -34,7 +33,8 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         .plan
         .as_deref()
         .map(|path| {
-            Ok::<_, Failure>((path.display().to_string(), only::of(saved(path)?, &args.only)?))
+            let plan = saved_plan::only(saved_plan::read(path)?, &args.only)?;
+            Ok::<_, Failure>((path.display().to_string(), plan))
         })
         .transpose()?;
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
@@ -125,18 +125,6 @@ fn open(found: &Found, name: &str, targets: &Arc<verify::Targets>) -> io::Result
         Form::Wheel => Ok(Some(Wheel::open(&found.path, name)?.with_targets(targets))),
         Form::Sdist => Ok(None),
     }
-}
-
-fn saved(path: &Path) -> Result<Plan, Failure> {
-    let text = fs_err::read_to_string(path).map_err(|error| environment(error.to_string()))?;
-    Plan::read(&text).map_err(|error| {
-        Problem::error(
-            Code::Environment,
-            format!("cannot read {}: {}", path.display(), with_causes(&error)),
-        )
-        .help("--plan takes what `rockpack plan --json` prints")
-        .into()
-    })
 }
 
 fn planned(

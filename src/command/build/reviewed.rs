@@ -1,0 +1,131 @@
+//! `--plan`: what a plan says that somebody reviewed is built, or nothing.
+
+use rockpack::plan::{Plan, Request};
+use rockpack::review::diff::{self, Contents};
+use rockpack::source::{Code, Problem, Problems};
+use serde_json::{Map, Value};
+
+use crate::cli::BuildArgs;
+use crate::failure::Failure;
+use crate::inputs::saved_plan;
+
+/// How many differences an error shows.
+const SHOWN: usize = 5;
+
+/// A plan that was printed before, with the packages that are asked for.
+pub struct Reviewed {
+    label: String,
+    plan: Plan,
+}
+
+impl Reviewed {
+    /// Reads it, where the command line names one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or lacks a package that --only names.
+    pub fn read(args: &BuildArgs) -> Result<Option<Self>, Failure> {
+        let Some(path) = &args.plan else { return Ok(None) };
+        let plan = saved_plan::only(saved_plan::read(path)?, &args.set.only)?;
+        Ok(Some(Self { label: path.display().to_string(), plan }))
+    }
+
+    /// Takes from it what the command line leaves open.
+    pub fn complete(&self, request: &mut Request) {
+        request.mode.get_or_insert(self.plan.mode);
+        if request.version.is_none() {
+            request.version = Some(self.plan.version.clone());
+        }
+    }
+
+    /// Checks that `plan` makes what this one says, file by file.
+    ///
+    /// # Errors
+    /// When it does not; the first differences are named.
+    pub fn check(&self, plan: &Plan) -> Result<(), Problems> {
+        if decided(&self.plan) == decided(plan) {
+            return Ok(());
+        }
+        let differences = self.differences(plan);
+        let mut shown = differences.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+        if differences.len() > SHOWN {
+            shown.push_str(&format!("; and {} more", differences.len() - SHOWN));
+        }
+        let what = format!("these packages would not be those of {}: {shown}", self.label);
+        let help = format!(
+            "`rockpack diff {}` with the same options shows every difference; review them, and save the new plan with `rockpack plan --json`",
+            self.label
+        );
+        Err(Problem::error(Code::NotAsPlanned, what).help(help).into())
+    }
+
+    /// A line for each difference.
+    fn differences(&self, plan: &Plan) -> Vec<String> {
+        let (old, new) = (Contents::of_plan(&*self.label, &self.plan), Contents::of_plan("", plan));
+        let diff = diff::diff(&old, &new);
+        let mut lines = Vec::new();
+        for (what, old, new) in [
+            ("version", self.plan.version.as_str(), plan.version.as_str()),
+            ("platform tag", &*self.plan.platform_tag, &*plan.platform_tag),
+            ("mode", &*self.plan.mode.to_string(), &*plan.mode.to_string()),
+        ] {
+            if old != new {
+                lines.push(format!("{what}: {old} → {new}"));
+            }
+        }
+        for package in &diff.packages {
+            match (&package.old, &package.new) {
+                (Some(_), None) => lines.push(format!("{}: would not be built", package.title)),
+                (None, Some(_)) => lines.push(format!("{}: is not in it", package.title)),
+                _ => {
+                    lines.extend(package.lines().iter().map(|line| {
+                        format!("{}: {}", package.title, line.trim_start_matches("~ "))
+                    }))
+                }
+            }
+        }
+        if lines.is_empty() {
+            lines.extend(unlike(&decided(&self.plan), &decided(plan)));
+        }
+        lines
+    }
+}
+
+/// Which parts differ, of plans in which the difference for reviewers tells of none.
+fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<String> {
+    let parts: Vec<&str> =
+        new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(k, _)| &**k).collect();
+    Some(format!("they differ in `{}`", parts.join("`, `")))
+}
+
+/// What bytes follow from, without estimates, reasons and places in the manifest.
+fn decided(plan: &Plan) -> Map<String, Value> {
+    let Ok(Value::Object(mut all)) = serde_json::to_value(plan) else { return Map::new() };
+    let sources = !plan.projects.is_empty();
+    all.retain(|key, _| match key.as_str() {
+        "mode" | "version" | "platform_tag" | "distributions" | "projects" | "wheels" => true,
+        "prefetched" | "devel" => sources,
+        _ => false,
+    });
+    for distribution in
+        all.get_mut("distributions").and_then(Value::as_array_mut).into_iter().flatten()
+    {
+        if let Value::Object(fields) = distribution {
+            fields.remove("estimate");
+            fields.remove("absent");
+        }
+    }
+    all.values_mut().for_each(without_places);
+    all
+}
+
+/// Removes where rules stand, which comments above them change.
+fn without_places(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(without_places),
+        Value::Object(fields) => {
+            fields.remove("rule");
+            fields.values_mut().for_each(without_places);
+        }
+        _ => {}
+    }
+}

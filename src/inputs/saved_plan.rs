@@ -1,0 +1,54 @@
+//! A plan that `rockpack plan --json` printed to a file.
+
+use std::path::Path;
+
+use rockpack::plan::{OnlyName, Plan};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
+
+use crate::failure::{Failure, environment};
+
+/// Reads it.
+///
+/// # Errors
+/// When the file cannot be read, or is no plan of this program's format.
+pub fn read(path: &Path) -> Result<Plan, Failure> {
+    let text = fs_err::read_to_string(path).map_err(|error| environment(error.to_string()))?;
+    Plan::read(&text).map_err(|error| {
+        Problem::error(
+            Code::Environment,
+            format!("cannot read {}: {}", path.display(), with_causes(&error)),
+        )
+        .help("--plan takes what `rockpack plan --json` prints")
+        .into()
+    })
+}
+
+/// The plan with these packages, projects and wheels alone, by their names in the manifest or as distributions;
+/// with no names the whole plan.
+///
+/// # Errors
+/// When a name is of nothing in it.
+pub fn only(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
+    if names.is_empty() {
+        return Ok(plan);
+    }
+    for name in names {
+        let of_package = plan
+            .distributions
+            .iter()
+            .any(|one| name.matches(one.package.as_str()) || name.matches(one.name.as_str()));
+        let of_source = plan.projects.iter().any(|one| name.matches(one.name.as_str()))
+            || plan.wheels.iter().any(|one| name.matches(one.name.as_str()));
+        if !of_package && !of_source {
+            let what = format!("--only {name}: no package of the plan has this name");
+            let problem = Problem::error(Code::Environment, what);
+            return Err(problem.help("--only takes names as `rockpack plan` prints them").into());
+        }
+    }
+    let meant = |text: &str| names.iter().any(|name| name.matches(text));
+    plan.distributions.retain(|one| meant(one.package.as_str()) || meant(one.name.as_str()));
+    plan.projects.retain(|one| meant(one.name.as_str()));
+    plan.wheels.retain(|one| meant(one.name.as_str()));
+    Ok(plan)
+}
