@@ -264,3 +264,48 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
         assert!(!dir.path().join("out/dist").exists());
     }
 }
+
+#[test]
+fn a_hard_link_has_the_bytes_of_a_file_that_nobody_wants() {
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join("links")).unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = |kind, size, name: &str, target: Option<&str>, bytes: &[u8]| {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        match target {
+            Some(target) => tar.append_link(&mut header, name, target).unwrap(),
+            None => tar.append_data(&mut header, name, bytes).unwrap(),
+        }
+    };
+    let (regular, link) = (tar::EntryType::Regular, tar::EntryType::Link);
+    header(regular, 11, "artifact_manifest.txt", None, b"math/stage\n");
+    header(regular, 5, "math/stage/other", None, b"other");
+    header(regular, 4, "math/stage/first", None, b"same");
+    header(link, 0, "math/stage/second", Some("./math/stage/first"), b"");
+    header(link, 0, "math/stage/third", Some("math/stage/second"), b"");
+    let tar = tar.into_inner().unwrap();
+    let zst = zstd::encode_all(&tar[..], 1).unwrap();
+    fs::write(dir.path().join("links/blas_lib_generic.tar.zst"), zst).unwrap();
+    let (all, _) = catalog::scan(&dir.path().join("links")).unwrap();
+    let origin = |name: &str| Origin {
+        artifact: all.artifacts[0].id.clone(),
+        base: "math/stage".parse().unwrap(),
+        path: name.parse().unwrap(),
+    };
+    let open = |names: &[&str]| {
+        let wanted: Vec<Origin> = names.iter().map(|name| origin(name)).collect();
+        let (place, wanted) = (dir.path().join("links"), Wanted::new(&wanted));
+        Directory::open_some(&place, &Demands::default(), Some(&wanted))
+    };
+    for names in [&["second"][..], &["third"], &["first", "second"], &["second", "first", "third"]]
+    {
+        let found = open(names).unwrap();
+        for name in names {
+            assert_eq!(fs::read(found.path(&origin(name)).unwrap()).unwrap(), b"same", "{names:?}");
+        }
+        assert!(found.path(&origin("other")).is_none_or(|path| !path.exists()));
+    }
+}

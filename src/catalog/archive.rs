@@ -50,9 +50,10 @@ pub(super) enum UnpackError {
     Room { archive: String, member: RelPath, size: u64, room: u64 },
     #[error("archive {archive} has something behind its last member that is not part of it")]
     Stray { archive: String },
-    /// It takes the member that has the bytes, which may have gone by.
-    #[error("archive {archive}: `{member}` is a second name of another member")]
+    #[error("archive {archive}: the hard link `{member}` does not name a file of the archive")]
     SecondName { archive: String, member: RelPath },
+    #[error("archive {archive} has hard links to hard links to hard links: too many to follow")]
+    Chain { archive: String },
     #[error("cannot unpack `{member}` of archive {archive}")]
     Write { archive: String, member: RelPath, source: io::Error },
 }
@@ -70,20 +71,32 @@ pub(super) struct Unpacking<'u> {
 
 impl Unpacking<'_> {
     /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
-    pub(super) fn in_order(self, packed: impl Read, storage: Storage) -> Result<(), UnpackError> {
+    /// Gives wanted hard links to members that are not wanted, with these members: their bytes have gone by.
+    pub(super) fn in_order(
+        self,
+        packed: impl Read,
+        storage: Storage,
+    ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
         let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
         let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
-        self.members(tar.entries().map_err(|source| self.unread(source))?, &left)?;
-        ended(tar.into_inner().bytes, self.name)
+        let missed = self.members(tar.entries().map_err(|source| self.unread(source))?, &left)?;
+        ended(tar.into_inner().bytes, self.name)?;
+        Ok(missed)
     }
 
-    /// Unpacks an archive that can be read at any place: what is not wanted is not read.
-    pub(super) fn at_random(self, bytes: impl Read + Seek) -> Result<(), UnpackError> {
+    /// Unpacks an archive that can be read at any place: what is not wanted is not read. Gives the same as
+    /// [`Unpacking::in_order`].
+    pub(super) fn at_random(
+        self,
+        bytes: impl Read + Seek,
+    ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
         let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
-        self.members(tar.entries_with_seek().map_err(|source| self.unread(source))?, &left)?;
-        ended(tar.into_inner().bytes, self.name)
+        let members = tar.entries_with_seek().map_err(|source| self.unread(source))?;
+        let missed = self.members(members, &left)?;
+        ended(tar.into_inner().bytes, self.name)?;
+        Ok(missed)
     }
 
     fn unread(&self, source: io::Error) -> UnpackError {
@@ -94,8 +107,9 @@ impl Unpacking<'_> {
         self,
         members: tar::Entries<'_, R>,
         left: &Cell<u64>,
-    ) -> Result<(), UnpackError> {
+    ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
+        let mut missed = BTreeSet::new();
         for member in members {
             cleanup::wait_if_ending();
             let mut member = member.map_err(|source| self.unread(source))?;
@@ -103,16 +117,38 @@ impl Unpacking<'_> {
             if let Some(path) = checked(self.name, &mut member, &mut seen)?
                 && self.takes(&path)
             {
-                self.member(&mut member, path)?;
+                match self.not_unpacked(&member, &path, &missed)? {
+                    Some(target) => missed.extend([path, target]),
+                    None => self.member(&mut member, path)?,
+                }
             }
             left.set(HEADERS);
         }
-        Ok(())
+        Ok(missed)
     }
 
     /// Whether a member is unpacked. The list of base directories always is.
     fn takes(&self, path: &RelPath) -> bool {
         path.as_str() == MANIFEST || self.wanted.is_none_or(|wanted| wanted.contains(path))
+    }
+
+    /// The member that a hard link leads to, where it was not unpacked; `missed` were not.
+    fn not_unpacked<R: Read>(
+        &self,
+        member: &tar::Entry<'_, R>,
+        path: &RelPath,
+        missed: &BTreeSet<RelPath>,
+    ) -> Result<Option<RelPath>, UnpackError> {
+        if self.wanted.is_none() || member.header().entry_type() != EntryType::Link {
+            return Ok(None);
+        }
+        let target = member.link_name_bytes().unwrap_or_default();
+        let target = str::from_utf8(&target).unwrap_or_default().trim_start_matches("./").parse();
+        let target: RelPath = target.map_err(|_| UnpackError::SecondName {
+            archive: self.name.to_owned(),
+            member: path.clone(),
+        })?;
+        Ok((!self.takes(&target) || missed.contains(&target)).then_some(target))
     }
 
     fn member<R: Read>(
@@ -122,9 +158,6 @@ impl Unpacking<'_> {
     ) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         check_size(self.name, &path, member, self.to)?;
-        if self.wanted.is_some() && member.header().entry_type() == EntryType::Link {
-            return Err(UnpackError::SecondName { archive, member: path });
-        }
         match member.unpack_in(self.to) {
             Ok(true) => Ok(()),
             Ok(false) => {

@@ -205,6 +205,10 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     )
 }
 
+/// How often an archive is read again for hard links to hard links. Writers of archives make none: each link of
+/// theirs names the member that has the bytes.
+const CHAIN: usize = 4;
+
 /// Unpacks what is wanted of an archive into `to`, which has to exist and be empty; its bytes are hashed as they go
 /// by, or before, where it can be read at any place.
 ///
@@ -219,17 +223,39 @@ pub(super) fn unpack(
 ) -> Result<Taken, Problem> {
     let expected = demands.expected(packed)?;
     let unpacking = Unpacking { name: packed.key(), to, wanted };
-    let archive = match at_random(packed, storage, wanted.is_some())? {
+    let (archive, mut missed) = once(packed, storage, unpacking, demands, expected.as_ref())?;
+    for _ in 0..CHAIN {
+        if missed.is_empty() {
+            break;
+        }
+        // The bytes of a hard link stand at a member before it, which nobody wanted then.
+        let unpacking = Unpacking { wanted: Some(&missed), ..unpacking };
+        missed = once(packed, storage, unpacking, demands, expected.as_ref())?.1;
+    }
+    if !missed.is_empty() {
+        return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
+    }
+    Ok(Taken { archive, vouched: expected.is_some() })
+}
+
+/// Reads the archive once; gives what it is, and hard links whose bytes have gone by.
+fn once(
+    packed: &dyn Packed,
+    storage: Storage,
+    unpacking: Unpacking<'_>,
+    demands: &Demands,
+    expected: Option<&Checksum>,
+) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
+    match at_random(packed, storage, unpacking.wanted.is_some())? {
         Some((stream, table)) => {
             let archive = hashed(packed, &*stream)?;
-            demands.check(packed, expected.as_ref(), &archive)?;
+            demands.check(packed, expected, &archive)?;
             let reader = SeekableReader::new(&*stream, table);
-            unpacking.at_random(reader).map_err(|e| broken(&e))?;
-            archive
+            let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
+            Ok((archive, missed))
         }
-        None => in_order(packed, storage, unpacking, demands, expected.as_ref())?,
-    };
-    Ok(Taken { archive, vouched: expected.is_some() })
+        None => in_order(packed, storage, unpacking, demands, expected),
+    }
 }
 
 type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
@@ -277,7 +303,7 @@ fn in_order(
     unpacking: Unpacking<'_>,
     demands: &Demands,
     expected: Option<&Checksum>,
-) -> Result<LockedArchive, Problem> {
+) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
     let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
     let unpacked = unpacking.in_order(&mut bytes, storage);
     if let Err(error) = &unpacked
@@ -292,18 +318,12 @@ fn in_order(
     };
     let archive = LockedArchive { key: packed.key().to_owned(), size, sha256 };
     demands.check(packed, expected, &archive)?;
-    unpacked.map_err(|e| broken(&e))?;
-    Ok(archive)
+    let missed = unpacked.map_err(|e| broken(&e))?;
+    Ok((archive, missed))
 }
 
 fn broken(error: &UnpackError) -> Problem {
-    let problem = Problem::error(Code::BrokenArchive, with_causes(error));
-    match error {
-        UnpackError::SecondName { .. } => problem.help(
-            "without --catalog, all of the archive is unpacked; `rockpack artifact pack` gives each name its bytes",
-        ),
-        _ => problem,
-    }
+    Problem::error(Code::BrokenArchive, with_causes(error))
 }
 
 fn unread(error: &io::Error) -> Problem {
