@@ -30,6 +30,7 @@ mod seekable;
 mod source;
 mod unpacked;
 mod wanted;
+mod xz_index;
 
 pub use checksum::{Checksum, Hashed, SIDECAR};
 pub use directory::Directory;

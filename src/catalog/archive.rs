@@ -17,7 +17,7 @@ use crate::cleanup;
 use crate::names::RelPath;
 
 /// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
-const MEMORY: u64 = 160 << 20;
+pub(super) const MEMORY: u64 = 160 << 20;
 /// How many bytes the headers of one member may have: its name, a link's target, and records.
 const HEADERS: u64 = 1 << 20;
 /// How many zeros there may be behind the last member; writers fill blocks of some kilobytes.

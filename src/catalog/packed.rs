@@ -266,11 +266,11 @@ fn at_random(
     storage: Storage,
     saves: bool,
 ) -> Result<Option<(Stream<'_>, SeekTable)>, Problem> {
-    if !saves || storage != Storage::Zstd {
+    if !saves {
         return Ok(None);
     }
     let Some(stream) = packed.at_random().map_err(|e| unread(&e))? else { return Ok(None) };
-    let table = SeekTable::read(&*stream).map_err(|e| unread(&e))?;
+    let table = SeekTable::read(&*stream, storage).map_err(|e| unread(&e))?;
     Ok(table.map(|table| (stream, table)))
 }
 

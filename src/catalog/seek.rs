@@ -1,31 +1,54 @@
-//! Reading seekable streams ([`super::seekable`]) at any place.
+//! Reading streams at any place: those of frames with a table ([`super::seekable`]), and xz with several blocks
+//! ([`xz_index`]).
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use super::layout::Storage;
 use super::seekable::{MOST_FRAMES, SEEKABLE, SKIPPABLE};
+use super::xz_index;
 use crate::binary::ReadAt;
 
 /// No frame is larger: it has to be held in memory.
-const LARGEST: u32 = 64 << 20;
+const LARGEST: u64 = 64 << 20;
 /// How many bytes the end of the table has.
 const FOOTER: u64 = 9;
 /// How many bytes stand before a skippable frame's content.
 const HEADER: u64 = 8;
 
-/// Where a frame is, packed and unpacked.
+/// Where a part is that can be decoded alone, a frame of zstd or a block of xz, packed (without padding behind it) and
+/// unpacked.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     packed_at: u64,
-    packed: u32,
+    packed: u64,
     at: u64,
-    len: u32,
+    len: u64,
 }
 
-/// The table of a seekable stream.
+/// Where the parts of a stream are.
 #[derive(Debug)]
 pub(super) struct SeekTable {
+    codec: Codec,
     frames: Vec<Frame>,
     len: u64,
+}
+
+/// How parts are decoded.
+#[derive(Debug)]
+enum Codec {
+    Zstd,
+    /// With the header of the stream, which says how blocks are checked.
+    Xz([u8; 12]),
+}
+
+impl Codec {
+    /// Parts are padded to a multiple of so many bytes.
+    fn multiple(&self) -> usize {
+        match self {
+            Self::Zstd => 1,
+            Self::Xz(_) => 4,
+        }
+    }
 }
 
 impl SeekTable {
@@ -34,7 +57,26 @@ impl SeekTable {
     ///
     /// # Errors
     /// When the stream cannot be read.
-    pub(super) fn read(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+    pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
+        match storage {
+            Storage::Zstd => Self::of_frames(stream),
+            Storage::Xz => Self::of_blocks(stream),
+            Storage::Directory => Ok(None),
+        }
+    }
+
+    fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+        let Some(blocks) = xz_index::blocks(stream)? else { return Ok(None) };
+        // With a single one, nothing can be left out.
+        if blocks.len() < 2 {
+            return Ok(None);
+        }
+        let mut header = [0; 12];
+        stream.read_exact_at(0, &mut header)?;
+        Ok(Self::of(Codec::Xz(header), xz_index::HEADER, blocks))
+    }
+
+    fn of_frames(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let end = stream.len()?;
         let Some(footer_at) = end.checked_sub(FOOTER) else { return Ok(None) };
         let mut footer = [0; 9];
@@ -55,22 +97,29 @@ impl SeekTable {
         let row = usize::try_from(row).unwrap_or_default();
         let mut rows = vec![0; count as usize * row];
         stream.read_exact_at(start + HEADER, &mut rows)?;
-        Ok(Self::of(&rows, row, start))
+        let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
+        let table = Self::of(Codec::Zstd, 0, sizes);
+        // It has to say where everything before it is.
+        Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    /// That of these rows, if they say where everything before the table is.
-    fn of(rows: &[u8], row: usize, end: u64) -> Option<Self> {
-        let (mut frames, mut packed_at, mut len) = (Vec::new(), 0, 0);
-        for row in rows.chunks_exact(row) {
-            let frame = Frame { packed_at, packed: word(row, 0), at: len, len: word(row, 4) };
-            packed_at += u64::from(frame.packed);
-            len += u64::from(frame.len);
-            if frame.packed > LARGEST || frame.len > LARGEST {
+    /// That of parts of these sizes, packed and unpacked, which stand behind each other; `None` when one is too
+    /// large to be held in memory.
+    fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
+        let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
+        for (packed, len) in sizes {
+            if packed > LARGEST || len > LARGEST {
                 return None;
             }
-            frames.push(frame);
+            frames.push(Frame { packed_at, packed, at, len });
+            packed_at += packed.next_multiple_of(codec.multiple() as u64);
+            at += len;
         }
-        (packed_at == end).then_some(Self { frames, len })
+        Some(Self { codec, frames, len: at })
+    }
+
+    fn packed_end(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.packed_at + frame.packed)
     }
 
     /// The frame that has the byte at `position`.
@@ -79,7 +128,7 @@ impl SeekTable {
         // Of frames without bytes none has it.
         let index = after.checked_sub(1)?;
         let frame = self.frames[index];
-        (position < frame.at + u64::from(frame.len)).then_some(index)
+        (position < frame.at + frame.len).then_some(index)
     }
 }
 
@@ -104,11 +153,17 @@ impl<'s> SeekableReader<'s> {
 
     fn load(&mut self, index: usize) -> io::Result<()> {
         let frame = self.table.frames[index];
-        let mut packed = vec![0; frame.packed as usize];
+        // At most `LARGEST`.
+        let [packed, len] =
+            [frame.packed, frame.len].map(|size| usize::try_from(size).unwrap_or(0));
+        let mut packed = vec![0; packed.next_multiple_of(self.table.codec.multiple())];
         self.stream.read_exact_at(frame.packed_at, &mut packed)?;
         self.frame = None;
-        self.bytes = zstd::bulk::decompress(&packed, frame.len as usize)?;
-        if self.bytes.len() != frame.len as usize {
+        self.bytes = match &self.table.codec {
+            Codec::Zstd => zstd::bulk::decompress(&packed, len)?,
+            Codec::Xz(header) => xz_index::decode(header, &packed, frame.packed, len)?,
+        };
+        if self.bytes.len() != len {
             let what = "a frame has another number of bytes than the table of frames says";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
@@ -185,7 +240,7 @@ mod tests {
             })
             .collect();
         let stream = Counted(packed(&content), Cell::new(0));
-        let table = SeekTable::read(&stream).unwrap().unwrap();
+        let table = SeekTable::read(&stream, Storage::Zstd).unwrap().unwrap();
         let mut reader = SeekableReader::new(&stream, table);
         let mut some = [0; 9];
         for at in [3 * FRAME + 5, 5, FRAME - 4] {
@@ -201,25 +256,57 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_xz_are_read_anywhere() {
+        let content: Vec<u8> = (0..40_000_u32).map(|n| (n.wrapping_mul(n) >> 9) as u8).collect();
+        let pack = |block| {
+            let mut builder = liblzma::stream::MtStreamBuilder::new();
+            builder.threads(1).block_size(block).preset(0);
+            let encoder = builder.encoder().unwrap();
+            let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), encoder);
+            encoder.write_all(&content).unwrap();
+            encoder.finish().unwrap()
+        };
+        let stream = Counted(pack(10_000), Cell::new(0));
+        let table = SeekTable::read(&stream, Storage::Xz).unwrap().unwrap();
+        let mut reader = SeekableReader::new(&stream, table);
+        let mut some = [0; 9];
+        for at in [30_005, 5, 9_996] {
+            reader.seek(SeekFrom::Start(at)).unwrap();
+            reader.read_exact(&mut some).unwrap();
+            let at = at as usize;
+            assert_eq!(some, content[at..at + 9]);
+        }
+        assert!(stream.1.get() < stream.0.len(), "three blocks of four");
+        assert!(SeekTable::read(&pack(100_000), Storage::Xz).unwrap().is_none(), "one block");
+    }
+
+    #[test]
     fn what_has_no_true_table_has_none() {
         let good = packed(b"abc");
-        assert!(SeekTable::read(&good).unwrap().is_some());
-        assert!(SeekTable::read(&packed(b"")).unwrap().is_some());
-        assert!(SeekTable::read(&zstd::encode_all(&b"abc"[..], 1).unwrap()).unwrap().is_none());
+        assert!(SeekTable::read(&good, Storage::Zstd).unwrap().is_some());
+        assert!(SeekTable::read(&packed(b""), Storage::Zstd).unwrap().is_some());
+        assert!(
+            SeekTable::read(&zstd::encode_all(&b"abc"[..], 1).unwrap(), Storage::Zstd)
+                .unwrap()
+                .is_none()
+        );
         for cut in 0..good.len() {
-            assert!(SeekTable::read(&good[..cut].to_vec()).unwrap().is_none(), "{cut}");
+            assert!(
+                SeekTable::read(&good[..cut].to_vec(), Storage::Zstd).unwrap().is_none(),
+                "{cut}"
+            );
         }
         let end = good.len();
         // Number, reserved bits, magic, header, packed size.
         for at in [end - 9, end - 5, end - 1, end - 25, end - 21, end - 17] {
             let mut other = good.clone();
             other[at] ^= 0x40;
-            assert!(SeekTable::read(&other).unwrap().is_none(), "{at}");
+            assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
         }
         // An unpacked size is found to be wrong when it is read.
         let mut other = good.clone();
         other[end - 13] ^= 1;
-        let table = SeekTable::read(&other).unwrap().unwrap();
+        let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();
         let error = SeekableReader::new(&other, table).read(&mut [0; 9]).unwrap_err();
         assert!(!error.to_string().is_empty());
     }
