@@ -16,7 +16,7 @@ mod read_at;
 #[cfg(test)]
 mod tests;
 
-pub use facts::{Facts, Format, Kind, SearchPath};
+pub use facts::{BinaryKind, Facts, Format, SearchPath};
 pub use machine::Machine;
 pub use read::{Binary, BinaryError, read};
 pub use read_at::ReadAt;

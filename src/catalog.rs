@@ -41,7 +41,7 @@ pub use pack::{PackedArtifact, artifact_directories, pack};
 pub use packed::{Demands, Locked, Packed, Taken, unchecked};
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::{confirm, read, scan};
-pub use source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
+pub use source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 pub use wanted::Wanted;
 
 /// Everything an artifact directory holds.

@@ -34,7 +34,7 @@ pub mod zip_file;
 
 pub use crate::names::Requirement;
 pub use built::{Built, Bytes, Search};
-pub use content::{Content, Kept, Kind};
+pub use content::{Content, ContentKind, Kept};
 pub use copied::{CopyError, copied};
 pub use error::{OpenError, PackageError, ReadError};
 pub use fault::{Fault, FaultKind};

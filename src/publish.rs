@@ -49,7 +49,7 @@ use aggregate::Above;
 use closure::Closure;
 use layout::Placed;
 use pages::Pages;
-use upload::{Found, Survey};
+use upload::{AtKey, Survey};
 
 /// What to do, beyond the layout.
 #[derive(Debug, Clone, Default)]
@@ -240,16 +240,16 @@ pub fn publish(
     Ok(summary)
 }
 
-fn counted(placed: &[Placed<'_>], found: &[Found]) -> Summary {
+fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {
     let mut summary = Summary::default();
     for (placed, found) in placed.iter().zip(found) {
         match found {
-            Found::Nothing => {
+            AtKey::Nothing => {
                 summary.uploaded += 1;
                 summary.bytes += placed.local.size();
             }
-            Found::Same => summary.same += 1,
-            Found::Other => {}
+            AtKey::Same => summary.same += 1,
+            AtKey::Other => {}
         }
     }
     summary

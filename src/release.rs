@@ -15,7 +15,7 @@ mod traps;
 
 pub use base::{Base, BaseError};
 pub use date::{Date, DateError};
-pub use kind::{Kind, ReleaseType};
+pub use kind::{Continuation, ReleaseType};
 pub use traps::traps;
 
 /// What a version is made of.
@@ -26,7 +26,7 @@ pub struct Inputs {
     /// The version that is worked on, and the date that a release branch started from.
     pub base: Base,
     /// What kind of build it is.
-    pub kind: Kind,
+    pub kind: Continuation,
     /// The day of the build, in UTC.
     pub date: Date,
     /// The commit, in hexadecimal; asked for by development builds alone.
@@ -102,25 +102,27 @@ impl VersionsError {
 pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     let (base, date) = (&*inputs.base.version, inputs.date);
     let (wheel, deb, rpm) = match &inputs.kind {
-        Kind::Suffix(suffix) => {
+        Continuation::Suffix(suffix) => {
             let all = format!("{base}{suffix}");
             (all.clone(), all.clone(), all)
         }
-        Kind::Prerelease(number) => (
+        Continuation::Prerelease(number) => (
             format!("{base}rc{number}"),
             format!("{base}~pre{number}"),
             format!("{base}~rc{number}"),
         ),
-        Kind::Type(ReleaseType::Release) => (base.to_owned(), base.to_owned(), base.to_owned()),
-        Kind::Type(ReleaseType::Nightly) => {
+        Continuation::Type(ReleaseType::Release) => {
+            (base.to_owned(), base.to_owned(), base.to_owned())
+        }
+        Continuation::Type(ReleaseType::Nightly) => {
             (format!("{base}a{date}"), format!("{base}~{date}"), format!("{base}~{date}"))
         }
-        Kind::Type(kind @ ReleaseType::NightlyBkc) => {
+        Continuation::Type(kind @ ReleaseType::NightlyBkc) => {
             let start = base_date(inputs, *kind)?;
             let package = format!("{base}~{start}.bkc.{date}");
             (format!("{base}a{start}+bkc.{date}"), package.clone(), package)
         }
-        Kind::Type(kind @ (ReleaseType::Ci | ReleaseType::Dev | ReleaseType::DevBkc)) => {
+        Continuation::Type(kind @ (ReleaseType::Ci | ReleaseType::Dev | ReleaseType::DevBkc)) => {
             if *kind == ReleaseType::DevBkc {
                 base_date(inputs, *kind)?;
             }

@@ -49,7 +49,7 @@ mod unused_rules;
 mod wheel_variant;
 mod windows;
 
-pub use closure::{Closure, Found, InArtifact, Need, Resolved};
+pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
 

@@ -27,7 +27,6 @@ mod finish;
 mod git;
 mod kept;
 mod native;
-mod place;
 mod prefetch;
 mod process;
 mod project;
@@ -39,6 +38,7 @@ mod tools;
 mod trial;
 mod variables;
 mod wheelhouse;
+mod workspace;
 
 use builder::Builder;
 use schedule::End;

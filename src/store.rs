@@ -23,7 +23,7 @@ use crate::names::RelPath;
 
 mod directory;
 mod error;
-mod place;
+mod location;
 #[cfg(feature = "stores")]
 mod remote;
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod whole;
 pub use directory::Directory;
 pub use error::{ErrorKind, StoreError};
 
-use place::Place;
+use location::Location;
 
 /// The most bytes that a store takes in one request: 5 GiB is what S3 takes. Larger objects go up in parts, and
 /// no store lets parts appear only where nothing is.
@@ -213,12 +213,12 @@ pub trait Bucket: Debug + Send + Sync {
 /// [`ErrorKind::Invalid`] when `url` is no place, or has a password in it; [`ErrorKind::Unsupported`] when this
 /// program cannot go there.
 pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError> {
-    match Place::parse(url)? {
-        Place::Directory(path) => Ok(Box::new(Directory::new(&path))),
+    match Location::parse(url)? {
+        Location::Directory(path) => Ok(Box::new(Directory::new(&path))),
         #[cfg(feature = "stores")]
-        Place::Remote(url) => Ok(Box::new(remote::Remote::open(&url, options)?)),
+        Location::Remote(url) => Ok(Box::new(remote::Remote::open(&url, options)?)),
         #[cfg(not(feature = "stores"))]
-        Place::Remote(url) => {
+        Location::Remote(url) => {
             let _ = options;
             Err(StoreError::new(
                 ErrorKind::Unsupported,

@@ -20,7 +20,7 @@ mod lock;
 mod tests;
 
 use directory::{create_dirs, remove_empty};
-use journal::{Journal, OUTPUTS, Place};
+use journal::{Destination, Journal, OUTPUTS};
 use lock::Lock;
 
 pub use error::StageError;
@@ -142,8 +142,8 @@ impl Stage {
         self.lock.directory().join(OUTPUTS)
     }
 
-    fn paths(&self) -> Place<'_> {
-        Place { dest: &self.dest, hidden: self.lock.directory() }
+    fn paths(&self) -> Destination<'_> {
+        Destination { dest: &self.dest, hidden: self.lock.directory() }
     }
 
     fn final_dir(&self, path: &RelPath) -> PathBuf {

@@ -84,7 +84,12 @@ impl<W: Write> TarWriter<W> {
         let mode = if executable { 0o755 } else { 0o644 };
         // One byte more would tell that there is more.
         let mut content = (&mut content).take(size.saturating_add(1));
-        self.put(path, Kind { entry: EntryType::Regular, mode, target: "" }, size, &mut content)
+        self.put(
+            path,
+            HeaderFields { entry: EntryType::Regular, mode, target: "" },
+            size,
+            &mut content,
+        )
     }
 
     /// A symlink; `target` is written as it is, relative to the directory that holds the link.
@@ -93,7 +98,12 @@ impl<W: Write> TarWriter<W> {
     /// On an empty target or one with a NUL, and when writing fails.
     pub fn symlink(&mut self, path: &RelPath, target: &str) -> Result<(), TarError> {
         check_target(path, target)?;
-        self.put(path, Kind { entry: EntryType::Symlink, mode: 0o777, target }, 0, &mut io::empty())
+        self.put(
+            path,
+            HeaderFields { entry: EntryType::Symlink, mode: 0o777, target },
+            0,
+            &mut io::empty(),
+        )
     }
 
     /// A directory. Those above a member need not be named.
@@ -103,7 +113,7 @@ impl<W: Write> TarWriter<W> {
     pub fn directory(&mut self, path: &RelPath) -> Result<(), TarError> {
         self.put(
             path,
-            Kind { entry: EntryType::Directory, mode: 0o755, target: "" },
+            HeaderFields { entry: EntryType::Directory, mode: 0o755, target: "" },
             0,
             &mut io::empty(),
         )
@@ -129,7 +139,7 @@ impl<W: Write> TarWriter<W> {
     fn put(
         &mut self,
         path: &RelPath,
-        kind: Kind<'_>,
+        kind: HeaderFields<'_>,
         size: u64,
         content: &mut dyn Read,
     ) -> Result<(), TarError> {
@@ -158,7 +168,7 @@ impl<W: Write> TarWriter<W> {
 /// bytes: for laying out a tarball without writing it.
 pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp) -> Vec<u8> {
     let mode = if executable { 0o755 } else { 0o644 };
-    header_bytes(path, Kind { entry: EntryType::Regular, mode, target: "" }, size, time)
+    header_bytes(path, HeaderFields { entry: EntryType::Regular, mode, target: "" }, size, time)
 }
 
 /// The headers that are a symlink's member.
@@ -167,22 +177,27 @@ pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp
 /// On an empty target or one with a NUL.
 pub fn symlink_headers(path: &RelPath, target: &str, time: Timestamp) -> Result<Vec<u8>, TarError> {
     check_target(path, target)?;
-    Ok(header_bytes(path, Kind { entry: EntryType::Symlink, mode: 0o777, target }, 0, time))
+    Ok(header_bytes(path, HeaderFields { entry: EntryType::Symlink, mode: 0o777, target }, 0, time))
 }
 
 /// The headers that are a directory's member.
 pub fn directory_headers(path: &RelPath, time: Timestamp) -> Vec<u8> {
-    header_bytes(path, Kind { entry: EntryType::Directory, mode: 0o755, target: "" }, 0, time)
+    header_bytes(
+        path,
+        HeaderFields { entry: EntryType::Directory, mode: 0o755, target: "" },
+        0,
+        time,
+    )
 }
 
 /// The header of a member, and before it the extended one if there has to be one.
-fn header_bytes(path: &RelPath, kind: Kind<'_>, size: u64, time: Timestamp) -> Vec<u8> {
+fn header_bytes(path: &RelPath, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Vec<u8> {
     let slash = if kind.entry == EntryType::Directory { "/" } else { "" };
     let name = format!("{path}{slash}");
     let records = extended(&name, kind.target, size);
     let mut bytes = Vec::new();
     if !records.is_empty() {
-        let kind = Kind { entry: EntryType::XHeader, mode: 0o644, target: "" };
+        let kind = HeaderFields { entry: EntryType::XHeader, mode: 0o644, target: "" };
         bytes.extend_from_slice(
             header("././@PaxHeader", kind, records.len() as u64, time).as_bytes(),
         );
@@ -202,7 +217,7 @@ fn check_target(path: &RelPath, target: &str) -> Result<(), TarError> {
 
 /// What a member is.
 #[derive(Clone, Copy)]
-struct Kind<'a> {
+struct HeaderFields<'a> {
     entry: EntryType,
     mode: u32,
     target: &'a str,
@@ -216,7 +231,7 @@ const NAME: usize = 100;
 const LONG: u64 = 1 << 33;
 
 /// The ustar header; what does not fit is cut off and repeated in the [`extended`] one.
-fn header(name: &str, kind: Kind<'_>, size: u64, time: Timestamp) -> Header {
+fn header(name: &str, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind.entry);
     header.set_mode(kind.mode);

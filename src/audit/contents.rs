@@ -7,7 +7,7 @@ use super::Ignored;
 use crate::binary::pe;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine};
 use crate::package::devel_archive::{self, is_devel_archive};
-use crate::package::{Content, Kept, Kind, OpenError, Wheel, WheelName};
+use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
 use crate::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
 
 /// What a wheel has to be judged by.
@@ -83,9 +83,9 @@ impl Contents {
     fn add(&mut self, path: &str, size: u64, member: impl Read) -> io::Result<()> {
         let content = Content::new(member)?;
         match content.kind() {
-            Kind::Elf => self.add_elf(path, &content.keep(size)?),
-            Kind::Pe => self.add_pe(path, &content.keep(size)?),
-            Kind::Archive | Kind::Script | Kind::Data => {}
+            ContentKind::Elf => self.add_elf(path, &content.keep(size)?),
+            ContentKind::Pe => self.add_pe(path, &content.keep(size)?),
+            ContentKind::Archive | ContentKind::Script | ContentKind::Data => {}
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub enum Format {
 
 /// What a binary is to those that load it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum BinaryKind {
     /// Others load it.
     Library,
     /// People start it.
@@ -32,7 +32,7 @@ pub struct Facts<'f> {
     /// Its format.
     pub format: Format,
     /// What it is.
-    pub kind: Kind,
+    pub kind: BinaryKind,
     /// The processor it is for.
     pub machine: Machine,
     /// What it is called where others need it: `DT_SONAME`, or the name in the export directory.
@@ -70,13 +70,13 @@ impl<'f> From<&'f ElfFacts> for Facts<'f> {
         Self {
             format: Format::Elf,
             kind: match facts.kind {
-                ElfKind::SharedLibrary => Kind::Library,
+                ElfKind::SharedLibrary => BinaryKind::Library,
                 ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie => {
-                    Kind::Program
+                    BinaryKind::Program
                 }
-                ElfKind::CodeObject => Kind::DeviceCode,
+                ElfKind::CodeObject => BinaryKind::DeviceCode,
                 ElfKind::Relocatable | ElfKind::Core | ElfKind::DebugOnly | ElfKind::Foreign => {
-                    Kind::Other
+                    BinaryKind::Other
                 }
             },
             machine: facts.machine,
@@ -98,9 +98,9 @@ impl<'f> From<&'f PeFacts> for Facts<'f> {
         Self {
             format: Format::Pe,
             kind: match facts.kind {
-                PeKind::Library => Kind::Library,
-                PeKind::Program => Kind::Program,
-                PeKind::Native => Kind::Other,
+                PeKind::Library => BinaryKind::Library,
+                PeKind::Program => BinaryKind::Program,
+                PeKind::Native => BinaryKind::Other,
             },
             machine: facts.machine,
             name: facts.name.as_deref(),

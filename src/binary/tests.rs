@@ -9,7 +9,7 @@ use super::pe::stub::{
     ADDRESS, DIRECTORIES, FILE_HEADER, Maker, OFFSET, OPTIONAL, SECTIONS, Stub, stub,
 };
 use super::pe::{PeError, PeFacts, PeKind, PeVersion, facts};
-use super::{Binary, Facts, Format, Kind, Machine, ReadAt, read};
+use super::{Binary, BinaryKind, Facts, Format, Machine, ReadAt, read};
 
 /// A DLL of this name that imports from these DLLs, and from those when it first calls them.
 fn dll(name: &str, imports: &[&str], delayed: &[&str]) -> Vec<u8> {
@@ -54,7 +54,7 @@ fn every_format_gives_the_same_facts() {
     let read = |bytes: &[u8]| read(bytes).unwrap();
     let pe = read(&whole()).unwrap();
     let Facts { format, kind, name, needs, delayed, search, versions, .. } = pe.facts();
-    assert_eq!((format, kind, name), (Format::Pe, Kind::Library, Some("blas.dll")));
+    assert_eq!((format, kind, name), (Format::Pe, BinaryKind::Library, Some("blas.dll")));
     assert_eq!((needs.len(), delayed, versions.len()), (2, &["solver.dll".to_owned()][..], 0));
     assert!(search.before.is_none() && search.after.is_none());
     assert_eq!(pe.facts().all_needs().count(), 3);
@@ -66,7 +66,7 @@ fn every_format_gives_the_same_facts() {
     );
     let elf = read(&made.unwrap()).unwrap();
     let facts = elf.facts();
-    assert_eq!((facts.format, facts.kind), (Format::Elf, Kind::Library));
+    assert_eq!((facts.format, facts.kind), (Format::Elf, BinaryKind::Library));
     assert_eq!((facts.name, facts.needs), (Some("libblas.so"), &["libblas.so.4".to_owned()][..]));
     let directories = facts.search.before.unwrap().to_strings();
     assert_eq!((directories, facts.machine), (vec!["$ORIGIN/../lib".to_owned()], Machine::X86_64));

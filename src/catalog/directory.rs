@@ -14,7 +14,7 @@ use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
 use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
 use super::results::{collect, unreadable};
-use super::source::{Found, Listed, ListedKind, OpenFile, Source, SourceFile};
+use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::Unpacked;
 use super::{ArtifactId, Ignored, Origin, Wanted};
 use crate::binary::ReadAt;
@@ -174,7 +174,11 @@ impl Source for Directory {
         regular::read_to_string(below(self.root(artifact)?, path), most)
     }
 
-    fn list(&self, artifact: &ArtifactId, base: &RelPath) -> Result<Option<Vec<Found>>, Problem> {
+    fn list(
+        &self,
+        artifact: &ArtifactId,
+        base: &RelPath,
+    ) -> Result<Option<Vec<ListedEntry>>, Problem> {
         let Some(root) = self.roots.get(artifact) else { return Ok(None) };
         not_behind_a_link(artifact, root, base)?;
         let dir = below(root, base.as_str());
@@ -384,7 +388,7 @@ fn not_behind_a_link(id: &ArtifactId, root: &Path, base: &RelPath) -> Result<(),
 }
 
 /// Everything below a base directory.
-fn walk(id: &ArtifactId, dir: &Path) -> Vec<Found> {
+fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
     // One artifact can have more files than all the others together.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
@@ -396,7 +400,7 @@ fn walk(id: &ArtifactId, dir: &Path) -> Vec<Found> {
     listed.collect()
 }
 
-fn listed(id: &ArtifactId, dir: &Path, found: &walkdir::DirEntry) -> Found {
+fn listed(id: &ArtifactId, dir: &Path, found: &walkdir::DirEntry) -> ListedEntry {
     let path = relative(id, dir, found.path())?;
     let cannot = |e: &dyn std::fmt::Display| unreadable(id, &path, e);
     let kind = if found.file_type().is_dir() {

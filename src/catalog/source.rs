@@ -31,7 +31,11 @@ pub trait Source: Debug + Send + Sync {
     ///
     /// # Errors
     /// When the directory is not the artifact's own. What is wrong with one entry is told in its place.
-    fn list(&self, artifact: &ArtifactId, base: &RelPath) -> Result<Option<Vec<Found>>, Problem>;
+    fn list(
+        &self,
+        artifact: &ArtifactId,
+        base: &RelPath,
+    ) -> Result<Option<Vec<ListedEntry>>, Problem>;
 
     /// Finds a file, without reading it.
     ///
@@ -49,7 +53,7 @@ pub trait Source: Debug + Send + Sync {
 }
 
 /// One thing below a base directory, or what is wrong with it.
-pub type Found = Result<Listed, Problem>;
+pub type ListedEntry = Result<Listed, Problem>;
 
 /// One thing below a base directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

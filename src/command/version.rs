@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
 use rockpack::regular;
-use rockpack::release::{self, Base, Date, Inputs, Kind, ReleaseType, Versions};
+use rockpack::release::{self, Base, Continuation, Date, Inputs, ReleaseType, Versions};
 use rockpack::source::{Code, Problem};
 
 use super::{Failure, environment, print, print_exact};
@@ -64,19 +64,21 @@ fn inputs(args: &VersionArgs, product: &str) -> Result<Inputs, Failure> {
     let kind = kind(args)?;
     let mut base = base(args, product)?;
     base.date = args.base_date.or(base.date);
-    let by_commit = matches!(kind, Kind::Type(kind) if kind.is_by_commit());
+    let by_commit = matches!(kind, Continuation::Type(kind) if kind.is_by_commit());
     let sha = args.sha.clone().or_else(|| by_commit.then(checked_out).flatten());
     Ok(Inputs { product: product.to_owned(), base, kind, date: date(args)?, sha })
 }
 
-fn kind(args: &VersionArgs) -> Result<Kind, Failure> {
+fn kind(args: &VersionArgs) -> Result<Continuation, Failure> {
     let word = args.release_type.as_deref();
     match (&args.version_suffix, args.prerelease_version, word) {
-        (Some(suffix), None, _) => Ok(Kind::Suffix(suffix.clone())),
-        (None, Some(number), Some("prerelease")) => Ok(Kind::Prerelease(number)),
-        (None, None, Some(word)) => word.parse::<ReleaseType>().map(Kind::Type).map_err(|()| {
-            wrong(format!("`{word}` is not a kind of build"), "see `rockpack help version`")
-        }),
+        (Some(suffix), None, _) => Ok(Continuation::Suffix(suffix.clone())),
+        (None, Some(number), Some("prerelease")) => Ok(Continuation::Prerelease(number)),
+        (None, None, Some(word)) => {
+            word.parse::<ReleaseType>().map(Continuation::Type).map_err(|()| {
+                wrong(format!("`{word}` is not a kind of build"), "see `rockpack help version`")
+            })
+        }
         _ => Err(wrong(
             "--prerelease-version is for prereleases alone".to_owned(),
             "take it away, or write --release-type prerelease",

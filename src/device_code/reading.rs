@@ -33,7 +33,7 @@ impl Reading {
     /// Takes the bytes of a file; with `texts`, names of ISAs in them count.
     pub fn sink(&self, texts: bool) -> Sink<'_> {
         let prefixes = texts.then_some(&self.prefixes);
-        Sink { prefixes, kind: Kind::Unknown, kept: Vec::new(), at: 0, code: Code::default() }
+        Sink { prefixes, kind: FileKind::Unknown, kept: Vec::new(), at: 0, code: Code::default() }
     }
 }
 
@@ -42,7 +42,7 @@ impl Reading {
 pub struct Sink<'r> {
     /// With these, texts are looked for.
     prefixes: Option<&'r AhoCorasick>,
-    kind: Kind,
+    kind: FileKind,
     /// Of a bundle its start, of an archive its table, of others the end of what went by.
     kept: Vec<u8>,
     at: u64,
@@ -51,7 +51,7 @@ pub struct Sink<'r> {
 
 /// What a file is, by its first bytes.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum FileKind {
     /// Too few are known.
     Unknown,
     Bundle,
@@ -63,19 +63,19 @@ enum Kind {
 impl Sink<'_> {
     /// What was found in the bytes that were written.
     pub fn finish(mut self) -> Code {
-        if matches!(self.kind, Kind::Unknown) {
+        if matches!(self.kind, FileKind::Unknown) {
             self.decide();
         }
         match self.kind {
-            Kind::Bundle => match bundle::targets(&self.kept[..]) {
+            FileKind::Bundle => match bundle::targets(&self.kept[..]) {
                 Some(targets) => self.code.ids = targets,
                 None => self.code.unread = Some("the table of an offload bundle"),
             },
-            Kind::Archive(_) => match archive::targets(&self.kept) {
+            FileKind::Archive(_) => match archive::targets(&self.kept) {
                 Some(targets) => self.code.ids = targets,
                 None => self.code.unread = Some("the table of contents of an archive of code"),
             },
-            Kind::Unknown | Kind::Other => self.look(0),
+            FileKind::Unknown | FileKind::Other => self.look(0),
         }
         self.code
     }
@@ -84,9 +84,9 @@ impl Sink<'_> {
     fn decide(&mut self) {
         let start = std::mem::take(&mut self.kept);
         self.kind = match archive::table_offset(&start) {
-            Some(offset) => Kind::Archive(offset),
-            None if bundle::is_one(&start) => Kind::Bundle,
-            None => Kind::Other,
+            Some(offset) => FileKind::Archive(offset),
+            None if bundle::is_one(&start) => FileKind::Bundle,
+            None => FileKind::Other,
         };
         self.at = 0;
         self.pass(&start);
@@ -94,22 +94,22 @@ impl Sink<'_> {
 
     fn pass(&mut self, bytes: &[u8]) {
         match self.kind {
-            Kind::Unknown => self.kept.extend(bytes),
-            Kind::Bundle => {
+            FileKind::Unknown => self.kept.extend(bytes),
+            FileKind::Bundle => {
                 let room = START_OF_BUNDLE.saturating_sub(self.kept.len());
                 self.kept.extend(&bytes[..bytes.len().min(room)]);
             }
-            Kind::Archive(table) => {
+            FileKind::Archive(table) => {
                 let before = usize::try_from(table.saturating_sub(self.at)).unwrap_or(usize::MAX);
                 let room = LARGEST_TABLE.saturating_sub(self.kept.len());
                 let bytes = bytes.get(before..).unwrap_or_default();
                 self.kept.extend(&bytes[..bytes.len().min(room)]);
             }
-            Kind::Other if self.prefixes.is_some() => {
+            FileKind::Other if self.prefixes.is_some() => {
                 self.kept.extend(bytes);
                 self.look(LONGEST_NAME);
             }
-            Kind::Other => {}
+            FileKind::Other => {}
         }
         self.at += bytes.len() as u64;
     }
@@ -138,7 +138,7 @@ impl Sink<'_> {
 impl Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass(bytes);
-        if matches!(self.kind, Kind::Unknown) && self.kept.len() >= 24 {
+        if matches!(self.kind, FileKind::Unknown) && self.kept.len() >= 24 {
             self.decide();
         }
         Ok(bytes.len())

@@ -11,14 +11,14 @@ use crate::names::{Form, RelPath};
 
 /// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FilesOfIndex {
     /// Wheels and sdists, and files about wheel variants.
     pub(super) packages: Vec<RelPath>,
     /// What may be pages of an index.
     pub(super) pages: Vec<RelPath>,
 }
 
-impl Found {
+impl FilesOfIndex {
     /// Looks through `dir`. Links to files count as files, links to directories are not followed, and
     /// what is hidden is not seen: builds in the making, and our own state.
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
-use super::found::Found;
+use super::found::FilesOfIndex;
 use super::package::Package;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
@@ -42,7 +42,7 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
     }
     let mut seen: BTreeMap<String, (RelPath, Local)> = BTreeMap::new();
-    for path in Found::below(dir)?.packages {
+    for path in FilesOfIndex::below(dir)?.packages {
         let local = Local::read(&dir.join(path.as_str()))
             .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
         match seen.get(path.file_name()) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::found::Found;
+use super::found::FilesOfIndex;
 use super::layout::Pages;
 use super::package::Listed;
 use super::publish::Publication;
@@ -57,7 +57,7 @@ impl<'a> Update<'a> {
 
     /// Brings everything up to date.
     pub(super) fn run(mut self) -> Result<Summary, IndexError> {
-        let found = Found::below(self.dir)?;
+        let found = FilesOfIndex::below(self.dir)?;
         let removed = self.removed(&found.packages)?;
         let mut listed = Vec::new();
         for path in found.packages.iter().filter(|path| !removed.contains(path)) {

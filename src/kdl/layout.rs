@@ -3,7 +3,7 @@
 //! It goes by tokens: texts and comments stay as they are written, and nodes stay on their lines. A
 //! block of several lines begins behind its `{` and ends before its `}`.
 
-use super::token::{Kind, Token, token};
+use super::token::{Token, TokenKind, token};
 use super::{Entry, Name, Node, parse};
 use crate::source::{Code, Problem, Problems, Source};
 
@@ -52,17 +52,20 @@ fn tokens(text: &str) -> Vec<Piece> {
         let token = token(text, at);
         at = token.end;
         match token.kind {
-            Kind::End => break,
-            Kind::Space => {
+            TokenKind::End => break,
+            TokenKind::Space => {
                 spaced = true;
                 continue;
             }
-            Kind::Open => open.push((pieces.len(), false)),
-            Kind::Newline | Kind::LineComment => open.iter_mut().for_each(|(_, tall)| *tall = true),
+            TokenKind::Open => open.push((pieces.len(), false)),
+            TokenKind::Newline | TokenKind::LineComment => {
+                open.iter_mut().for_each(|(_, tall)| *tall = true)
+            }
             _ => {}
         }
         let mut tall = false;
-        if let (Kind::Close, Some((start, is_tall))) = (token.kind, pop(token.kind, &mut open)) {
+        if let (TokenKind::Close, Some((start, is_tall))) = (token.kind, pop(token.kind, &mut open))
+        {
             pieces[start].tall = is_tall;
             tall = is_tall;
         }
@@ -73,17 +76,17 @@ fn tokens(text: &str) -> Vec<Piece> {
     for piece in pieces.iter_mut().rev() {
         piece.ends_line = ends;
         ends = match piece.token.kind {
-            Kind::Newline | Kind::LineComment => true,
-            Kind::Semicolon => ends,
-            Kind::Close => piece.tall,
+            TokenKind::Newline | TokenKind::LineComment => true,
+            TokenKind::Semicolon => ends,
+            TokenKind::Close => piece.tall,
             _ => false,
         };
     }
     pieces
 }
 
-fn pop(kind: Kind, open: &mut Vec<(usize, bool)>) -> Option<(usize, bool)> {
-    (kind == Kind::Close).then(|| open.pop()).flatten()
+fn pop(kind: TokenKind, open: &mut Vec<(usize, bool)>) -> Option<(usize, bool)> {
+    (kind == TokenKind::Close).then(|| open.pop()).flatten()
 }
 
 struct Layout<'t> {
@@ -100,19 +103,19 @@ impl Layout<'_> {
         let mut last: Option<&Piece> = None;
         for piece in self.tokens {
             let kind = piece.token.kind;
-            if kind == Kind::Newline {
+            if kind == TokenKind::Newline {
                 breaks += 1;
                 continue;
             }
             // One that ends nothing, or what the line ends anyway.
             let idle = last.is_none_or(|last| {
-                breaks > 0 || matches!(last.token.kind, Kind::Semicolon | Kind::Open)
+                breaks > 0 || matches!(last.token.kind, TokenKind::Semicolon | TokenKind::Open)
             });
-            if kind == Kind::Semicolon && (idle && !continued || piece.ends_line) {
+            if kind == TokenKind::Semicolon && (idle && !continued || piece.ends_line) {
                 continue;
             }
-            let after_open = last.is_some_and(|l| l.token.kind == Kind::Open && l.tall);
-            let before_close = kind == Kind::Close && piece.tall;
+            let after_open = last.is_some_and(|l| l.token.kind == TokenKind::Open && l.tall);
+            let before_close = kind == TokenKind::Close && piece.tall;
             // A comment behind `{` is of the block as a whole.
             let trails = is_comment(kind) && piece.ends_line;
             if breaks == 0 && (after_open && !trails || before_close) {
@@ -134,9 +137,9 @@ impl Layout<'_> {
                 self.out.push(' ');
             }
             let text = &self.text[piece.token.range()];
-            self.out.push_str(if kind == Kind::LineComment { text.trim_end() } else { text });
-            continued |= kind == Kind::Continue;
-            self.depth += usize::from(kind == Kind::Open && piece.tall);
+            self.out.push_str(if kind == TokenKind::LineComment { text.trim_end() } else { text });
+            continued |= kind == TokenKind::Continue;
+            self.depth += usize::from(kind == TokenKind::Open && piece.tall);
             (breaks, last) = (0, Some(piece));
         }
         if !self.out.is_empty() {
@@ -159,17 +162,27 @@ impl Layout<'_> {
 fn is_apart(last: &Piece, next: &Piece) -> bool {
     match (last.token.kind, next.token.kind) {
         (_, kind) if is_comment(kind) => true,
-        (Kind::OpenType | Kind::CloseType | Kind::Equals | Kind::Slashdash, _)
-        | (_, Kind::Semicolon | Kind::CloseType | Kind::Equals)
-        | (Kind::Open, Kind::Close) => false,
-        (Kind::Semicolon | Kind::Open | Kind::Close | Kind::BlockComment | Kind::Continue, _)
-        | (_, Kind::Open | Kind::Close | Kind::Continue) => true,
+        (
+            TokenKind::OpenType | TokenKind::CloseType | TokenKind::Equals | TokenKind::Slashdash,
+            _,
+        )
+        | (_, TokenKind::Semicolon | TokenKind::CloseType | TokenKind::Equals)
+        | (TokenKind::Open, TokenKind::Close) => false,
+        (
+            TokenKind::Semicolon
+            | TokenKind::Open
+            | TokenKind::Close
+            | TokenKind::BlockComment
+            | TokenKind::Continue,
+            _,
+        )
+        | (_, TokenKind::Open | TokenKind::Close | TokenKind::Continue) => true,
         _ => next.spaced,
     }
 }
 
-fn is_comment(kind: Kind) -> bool {
-    matches!(kind, Kind::LineComment | Kind::BlockComment)
+fn is_comment(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::LineComment | TokenKind::BlockComment)
 }
 
 /// Whether nodes say the same, wherever they stand.

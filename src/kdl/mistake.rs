@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::text::Fault;
-use super::token::{Kind, Token, is_blank, is_newline, run};
+use super::token::{Token, TokenKind, is_blank, is_newline, run};
 use super::{MOST_DEPTH, MOST_PARTS, Name, Node};
 use crate::source::{Capped, Code, Problem, Problems, Source, nearest};
 
@@ -95,7 +95,11 @@ impl<'a> Mistakes<'a> {
     pub fn no_space(&mut self, next: Token) {
         match next.kind {
             // `}` and `=` are wrong at their place, whatever stands before them.
-            Kind::Quoted | Kind::Raw | Kind::OpenText | Kind::Word | Kind::Bare => {
+            TokenKind::Quoted
+            | TokenKind::Raw
+            | TokenKind::OpenText
+            | TokenKind::Word
+            | TokenKind::Bare => {
                 if self.text[..next.start].ends_with('"') {
                     let quote = next.start - 1;
                     let label = "after this `\"` a space has to follow";
@@ -226,7 +230,7 @@ impl<'a> Mistakes<'a> {
     pub fn unreadable(&mut self, next: Token) {
         let at = next.range();
         match next.kind {
-            Kind::OpenText
+            TokenKind::OpenText
                 if self.text[at.clone()].trim_start_matches('#').starts_with("\"\"\"") =>
             {
                 let at = at.start..at.start + 3;
@@ -237,16 +241,16 @@ impl<'a> Mistakes<'a> {
                     "",
                 );
             }
-            Kind::OpenText => {
+            TokenKind::OpenText => {
                 let message = "a text in quotes is not closed";
                 self.say(at, message, "`\"` is missing at its end", "");
             }
-            Kind::OpenComment => {
+            TokenKind::OpenComment => {
                 let at = at.start..at.start + 2;
                 self.say(at, "a comment is not closed", "this `/*` has no `*/`", "");
             }
-            Kind::Bare => self.unquoted(at),
-            Kind::Keyword => self.report(at, |text| {
+            TokenKind::Bare => self.unquoted(at),
+            TokenKind::Keyword => self.report(at, |text| {
                 let near = near_keyword(text).unwrap_or("#true");
                 let label = format!("did you mean `{near}`?");
                 (format!("`{text}` is not a value"), label, "texts stand in quotes".into())
@@ -276,9 +280,9 @@ impl<'a> Mistakes<'a> {
         }
         let text = &self.text[next.range()];
         match next.kind {
-            Kind::Keyword => Some(self.hash_comment(next)),
-            Kind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
-            Kind::Stray | Kind::Bare if text.starts_with('[') => Some(self.section(next)),
+            TokenKind::Keyword => Some(self.hash_comment(next)),
+            TokenKind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
+            TokenKind::Stray | TokenKind::Bare if text.starts_with('[') => Some(self.section(next)),
             _ => None,
         }
     }
@@ -309,18 +313,22 @@ impl<'a> Mistakes<'a> {
     pub fn habit(&mut self, next: Token) -> Option<usize> {
         let text = &self.text[next.range()];
         match next.kind {
-            Kind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
-            Kind::Keyword if near_keyword(text).is_none() => Some(self.hash_comment(next)),
-            Kind::Stray if text == "[" => Some(self.list(next)),
-            Kind::Word | Kind::Bare if text.starts_with(QUOTES) => Some(self.other_quotes(next)),
-            Kind::Word if text.starts_with(',') => Some(self.comma(next.start)),
-            Kind::Word if text.ends_with(',') => Some(self.comma(next.end - 1)),
-            Kind::Word if text == "+" => {
+            TokenKind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
+            TokenKind::Keyword if near_keyword(text).is_none() => Some(self.hash_comment(next)),
+            TokenKind::Stray if text == "[" => Some(self.list(next)),
+            TokenKind::Word | TokenKind::Bare if text.starts_with(QUOTES) => {
+                Some(self.other_quotes(next))
+            }
+            TokenKind::Word if text.starts_with(',') => Some(self.comma(next.start)),
+            TokenKind::Word if text.ends_with(',') => Some(self.comma(next.end - 1)),
+            TokenKind::Word if text == "+" => {
                 let label = "write one text in one pair of quotes";
                 self.say(next.range(), "texts cannot be joined", label, "");
                 Some(next.end)
             }
-            Kind::Word if text.ends_with(':') || text.starts_with(':') => Some(self.colon(next)),
+            TokenKind::Word if text.ends_with(':') || text.starts_with(':') => {
+                Some(self.colon(next))
+            }
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::mistake::Mistakes;
-use super::token::{Kind, Token, token};
+use super::token::{Token, TokenKind, token};
 use super::{Entry, MOST_DEPTH, MOST_PARTS, Name, Node, Value, number, text};
 use crate::source::{Problems, Source};
 
@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         let mut nodes = Vec::new();
         loop {
             nodes.append(&mut self.nodes());
-            if self.next.kind != Kind::Close {
+            if self.next.kind != TokenKind::Close {
                 return nodes;
             }
             self.mistakes.stray_close(self.next.range());
@@ -58,11 +58,11 @@ impl<'a> Parser<'a> {
         loop {
             self.skip_lines();
             match self.next.kind {
-                Kind::End | Kind::Close => return nodes,
-                Kind::Slashdash => {
+                TokenKind::End | TokenKind::Close => return nodes,
+                TokenKind::Slashdash => {
                     let slashdash = self.advance();
                     self.skip_lines();
-                    if matches!(self.next.kind, Kind::End | Kind::Close) {
+                    if matches!(self.next.kind, TokenKind::End | TokenKind::Close) {
                         self.mistakes.idle_slashdash(slashdash.range());
                     } else {
                         self.node();
@@ -96,17 +96,19 @@ impl<'a> Parser<'a> {
             let spaced = self.skip_space()? | std::mem::take(&mut self.apart);
             let kind = self.next.kind;
             match kind {
-                Kind::Newline | Kind::Semicolon | Kind::LineComment => {
+                TokenKind::Newline | TokenKind::Semicolon | TokenKind::LineComment => {
                     self.advance();
                     return Ok(node);
                 }
-                Kind::End | Kind::Close => return Ok(node),
-                Kind::Open if node.block.is_some() => return self.lost(Mistakes::second_block),
-                Kind::Open => {
+                TokenKind::End | TokenKind::Close => return Ok(node),
+                TokenKind::Open if node.block.is_some() => {
+                    return self.lost(Mistakes::second_block);
+                }
+                TokenKind::Open => {
                     node.block = Some(self.block()?);
                     closed = true;
                 }
-                Kind::Slashdash => closed |= self.left_out()?,
+                TokenKind::Slashdash => closed |= self.left_out()?,
                 _ if self.reads_over_habit() => {}
                 _ if closed => return self.lost(Mistakes::behind_block),
                 _ if !spaced => return self.lost(Mistakes::no_space),
@@ -119,7 +121,7 @@ impl<'a> Parser<'a> {
     fn left_out(&mut self) -> Read<bool> {
         self.advance();
         self.skip_lines();
-        if self.next.kind == Kind::Open {
+        if self.next.kind == TokenKind::Open {
             self.block()?;
             return Ok(true);
         }
@@ -138,7 +140,7 @@ impl<'a> Parser<'a> {
         self.advance();
         let nodes = self.nodes();
         self.open.pop();
-        if self.next.kind == Kind::Close {
+        if self.next.kind == TokenKind::Close {
             self.advance();
         } else {
             self.mistakes.open_block(open.range());
@@ -147,7 +149,7 @@ impl<'a> Parser<'a> {
     }
 
     fn node_name(&mut self) -> Read<Name> {
-        if self.next.kind == Kind::Open {
+        if self.next.kind == TokenKind::Open {
             return self.lost(Mistakes::nameless_block);
         }
         if let Some(end) = self.mistakes.quoted_name(self.next) {
@@ -164,7 +166,9 @@ impl<'a> Parser<'a> {
         self.skip_space()?;
         let sign = self.next;
         let written = &self.text[sign.range()];
-        if sign.kind == Kind::Equals || sign.kind == Kind::Word && written.starts_with(':') {
+        if sign.kind == TokenKind::Equals
+            || sign.kind == TokenKind::Word && written.starts_with(':')
+        {
             self.mistakes.assignment(&name, sign.start..sign.start + 1);
             self.seek(sign.start + 1);
             self.apart = true;
@@ -203,7 +207,7 @@ impl<'a> Parser<'a> {
         let (value, value_span) = self.value()?;
         let mark = self.next;
         self.skip_space()?;
-        if self.next.kind != Kind::Equals {
+        if self.next.kind != TokenKind::Equals {
             self.next = mark;
             let span = start..value_span.end;
             return Ok(Entry { name: None, annotation, value, span, value_span });
@@ -238,14 +242,14 @@ impl<'a> Parser<'a> {
     }
 
     fn annotation(&mut self) -> Read<Option<Name>> {
-        if self.next.kind != Kind::OpenType {
+        if self.next.kind != TokenKind::OpenType {
             return Ok(None);
         }
         self.advance();
         self.skip_space()?;
         let name = self.name()?;
         self.skip_space()?;
-        if self.next.kind != Kind::CloseType {
+        if self.next.kind != TokenKind::CloseType {
             return self.lost(Mistakes::open_annotation);
         }
         self.advance();
@@ -258,15 +262,15 @@ impl<'a> Parser<'a> {
         let token = self.next;
         let written = &self.text[token.range()];
         let value = match token.kind {
-            Kind::Quoted | Kind::Raw => {
-                let decoded = text::decode(written, token.kind == Kind::Raw);
+            TokenKind::Quoted | TokenKind::Raw => {
+                let decoded = text::decode(written, token.kind == TokenKind::Raw);
                 Value::Text(decoded.map_err(|fault| {
                     self.mistakes.text(token.start, fault);
                     Lost
                 })?)
             }
-            Kind::Word => self.word(written, token.range())?,
-            Kind::Keyword => match written {
+            TokenKind::Word => self.word(written, token.range())?,
+            TokenKind::Keyword => match written {
                 "#true" => Value::Bool(true),
                 "#false" => Value::Bool(false),
                 "#null" => Value::Null,
@@ -312,7 +316,11 @@ impl<'a> Parser<'a> {
     fn ends_node(&self) -> bool {
         matches!(
             self.next.kind,
-            Kind::Newline | Kind::Semicolon | Kind::LineComment | Kind::Close | Kind::End
+            TokenKind::Newline
+                | TokenKind::Semicolon
+                | TokenKind::LineComment
+                | TokenKind::Close
+                | TokenKind::End
         )
     }
 
@@ -321,10 +329,10 @@ impl<'a> Parser<'a> {
         let mut any = false;
         loop {
             match self.next.kind {
-                Kind::Space | Kind::BlockComment => {
+                TokenKind::Space | TokenKind::BlockComment => {
                     self.advance();
                 }
-                Kind::Continue => self.skip_continue()?,
+                TokenKind::Continue => self.skip_continue()?,
                 _ => return Ok(any),
             }
             any = true;
@@ -333,18 +341,18 @@ impl<'a> Parser<'a> {
 
     fn skip_continue(&mut self) -> Read<()> {
         let mark = self.advance();
-        while matches!(self.next.kind, Kind::Space | Kind::BlockComment) {
+        while matches!(self.next.kind, TokenKind::Space | TokenKind::BlockComment) {
             self.advance();
         }
-        if self.next.kind == Kind::LineComment {
+        if self.next.kind == TokenKind::LineComment {
             self.advance();
         }
         match self.next.kind {
-            Kind::Newline => {
+            TokenKind::Newline => {
                 self.advance();
                 Ok(())
             }
-            Kind::End => Ok(()),
+            TokenKind::End => Ok(()),
             _ => {
                 self.mistakes.idle_continue(mark.range());
                 Err(Lost)
@@ -357,14 +365,14 @@ impl<'a> Parser<'a> {
         loop {
             let kind = self.next.kind;
             match kind {
-                Kind::Space
-                | Kind::BlockComment
-                | Kind::LineComment
-                | Kind::Newline
-                | Kind::Semicolon => {
+                TokenKind::Space
+                | TokenKind::BlockComment
+                | TokenKind::LineComment
+                | TokenKind::Newline
+                | TokenKind::Semicolon => {
                     self.advance();
                 }
-                Kind::Continue if self.skip_continue().is_ok() => {}
+                TokenKind::Continue if self.skip_continue().is_ok() => {}
                 _ => return,
             }
         }
@@ -385,10 +393,12 @@ impl<'a> Parser<'a> {
         let mut opened = Vec::new();
         loop {
             match self.next.kind {
-                Kind::Open => opened.push(self.next.start),
-                Kind::Close if opened.pop().is_none() => return None,
-                Kind::Newline | Kind::End | Kind::LineComment => return opened.first().copied(),
-                Kind::OpenText | Kind::OpenComment => self.mistakes.unreadable(self.next),
+                TokenKind::Open => opened.push(self.next.start),
+                TokenKind::Close if opened.pop().is_none() => return None,
+                TokenKind::Newline | TokenKind::End | TokenKind::LineComment => {
+                    return opened.first().copied();
+                }
+                TokenKind::OpenText | TokenKind::OpenComment => self.mistakes.unreadable(self.next),
                 _ => {}
             }
             self.advance();

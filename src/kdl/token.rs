@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// Spaces and tabs.
     Space,
     /// One line break.
@@ -55,7 +55,7 @@ pub(super) enum Kind {
 /// A token and its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
 }
@@ -73,37 +73,37 @@ pub(super) fn token(text: &str, at: usize) -> Token {
     Token { kind, start: at, end: at + length }
 }
 
-fn scan(rest: &str) -> (Kind, usize) {
-    let Some(first) = rest.chars().next() else { return (Kind::End, 0) };
+fn scan(rest: &str) -> (TokenKind, usize) {
+    let Some(first) = rest.chars().next() else { return (TokenKind::End, 0) };
     if is_space(first) {
-        return (Kind::Space, run(rest, is_space));
+        return (TokenKind::Space, run(rest, is_space));
     }
     if is_newline(first) {
-        return (Kind::Newline, newline(rest));
+        return (TokenKind::Newline, newline(rest));
     }
     match first {
-        '/' if rest.starts_with("//") => (Kind::LineComment, run(rest, |c| !is_newline(c))),
+        '/' if rest.starts_with("//") => (TokenKind::LineComment, run(rest, |c| !is_newline(c))),
         '/' if rest.starts_with("/*") => block_comment(rest),
-        '/' if rest.starts_with("/-") => (Kind::Slashdash, 2),
-        '\\' if continues(rest) => (Kind::Continue, 1),
-        '{' if is_choice(rest) => (Kind::Bare, bare(rest)),
-        '{' => (Kind::Open, 1),
-        '}' => (Kind::Close, 1),
-        '(' => (Kind::OpenType, 1),
-        ')' => (Kind::CloseType, 1),
-        '=' => (Kind::Equals, 1),
-        ';' => (Kind::Semicolon, 1),
+        '/' if rest.starts_with("/-") => (TokenKind::Slashdash, 2),
+        '\\' if continues(rest) => (TokenKind::Continue, 1),
+        '{' if is_choice(rest) => (TokenKind::Bare, bare(rest)),
+        '{' => (TokenKind::Open, 1),
+        '}' => (TokenKind::Close, 1),
+        '(' => (TokenKind::OpenType, 1),
+        ')' => (TokenKind::CloseType, 1),
+        '=' => (TokenKind::Equals, 1),
+        ';' => (TokenKind::Semicolon, 1),
         '"' => quoted(rest),
         '#' => hash(rest),
-        '/' | '\\' => (Kind::Bare, bare(rest)),
-        '[' if is_class(rest) => (Kind::Bare, bare(rest)),
+        '/' | '\\' => (TokenKind::Bare, bare(rest)),
+        '[' if is_class(rest) => (TokenKind::Bare, bare(rest)),
         first if is_word(first) => word(rest),
-        first => (Kind::Stray, first.len_utf8()),
+        first => (TokenKind::Stray, first.len_utf8()),
     }
 }
 
 /// A word, or a path or call that begins like one: `lib/*.so`, `https://host`, `file("x")`.
-fn word(rest: &str) -> (Kind, usize) {
+fn word(rest: &str) -> (TokenKind, usize) {
     let length = run(rest, is_word);
     let (word, next) = rest.split_at(length);
     let comment = next.starts_with("//") && !word.ends_with(':');
@@ -112,7 +112,7 @@ fn word(rest: &str) -> (Kind, usize) {
         || next.starts_with('[')
         || next.starts_with('{') && is_choice(next)
         || next.starts_with('(');
-    if path { (Kind::Bare, bare(rest)) } else { (Kind::Word, length) }
+    if path { (TokenKind::Bare, bare(rest)) } else { (TokenKind::Word, length) }
 }
 
 /// How far a text goes that should be in quotes: to the next space, or to what closes a block.
@@ -164,7 +164,7 @@ fn continues(rest: &str) -> bool {
         || after.starts_with("/*")
 }
 
-fn block_comment(rest: &str) -> (Kind, usize) {
+fn block_comment(rest: &str) -> (TokenKind, usize) {
     let (bytes, mut depth, mut at) = (rest.as_bytes(), 0_usize, 0);
     while at < bytes.len() {
         match &bytes[at..] {
@@ -173,25 +173,25 @@ fn block_comment(rest: &str) -> (Kind, usize) {
             _ => at += 1,
         }
         if depth == 0 {
-            return (Kind::BlockComment, at);
+            return (TokenKind::BlockComment, at);
         }
     }
-    (Kind::OpenComment, rest.len())
+    (TokenKind::OpenComment, rest.len())
 }
 
 /// A text in one line, or one of several lines; `\` takes what follows it along.
-fn quoted(rest: &str) -> (Kind, usize) {
+fn quoted(rest: &str) -> (TokenKind, usize) {
     let lines = rest.starts_with("\"\"\"");
     let (end, mut at) = if lines { ("\"\"\"", 3) } else { ("\"", 1) };
     while let Some(c) = rest[at..].chars().next() {
         match c {
             '\\' => at += escape(&rest[at..]),
-            '"' if rest[at..].starts_with(end) => return (Kind::Quoted, at + end.len()),
+            '"' if rest[at..].starts_with(end) => return (TokenKind::Quoted, at + end.len()),
             c if is_newline(c) && !lines => break,
             c => at += c.len_utf8(),
         }
     }
-    (Kind::OpenText, at)
+    (TokenKind::OpenText, at)
 }
 
 /// How long the escape is that `rest` begins with; all blanks behind a `\` are one.
@@ -203,31 +203,31 @@ pub(super) fn escape(rest: &str) -> usize {
 }
 
 /// `#"…"#`, `#true`, or a `#` that means nothing.
-fn hash(rest: &str) -> (Kind, usize) {
+fn hash(rest: &str) -> (TokenKind, usize) {
     let hashes = run(rest, |c| c == '#');
     let body = &rest[hashes..];
     if body.starts_with('"') {
         return raw(rest, hashes);
     }
     match run(body, is_word) {
-        0 => (Kind::Stray, hashes),
-        length => (Kind::Keyword, hashes + length),
+        0 => (TokenKind::Stray, hashes),
+        length => (TokenKind::Keyword, hashes + length),
     }
 }
 
-fn raw(rest: &str, hashes: usize) -> (Kind, usize) {
+fn raw(rest: &str, hashes: usize) -> (TokenKind, usize) {
     let lines = rest[hashes..].starts_with("\"\"\"");
     let quotes = if lines { 3 } else { 1 };
     let end = format!("{}{}", "\"".repeat(quotes), &rest[..hashes]);
     let mut at = hashes + quotes;
     while let Some(c) = rest[at..].chars().next() {
         match c {
-            '"' if rest[at..].starts_with(&end) => return (Kind::Raw, at + end.len()),
+            '"' if rest[at..].starts_with(&end) => return (TokenKind::Raw, at + end.len()),
             c if is_newline(c) && !lines => break,
             c => at += c.len_utf8(),
         }
     }
-    (Kind::OpenText, at)
+    (TokenKind::OpenText, at)
 }
 
 fn newline(rest: &str) -> usize {

@@ -12,7 +12,7 @@ const BLOCK: usize = 128 << 10;
 
 /// What a file is by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentKind {
     /// It begins as ELF files do.
     Elf,
     /// It begins as PE files do, and programs of DOS.
@@ -44,13 +44,13 @@ impl<R: Read> Content<R> {
     }
 
     /// What it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ContentKind {
         match &self.head[..] {
-            b"\x7fELF" => Kind::Elf,
-            [b'M', b'Z', ..] => Kind::Pe,
-            b"!<ar" => Kind::Archive,
-            [b'#', b'!', ..] => Kind::Script,
-            _ => Kind::Data,
+            b"\x7fELF" => ContentKind::Elf,
+            [b'M', b'Z', ..] => ContentKind::Pe,
+            b"!<ar" => ContentKind::Archive,
+            [b'#', b'!', ..] => ContentKind::Script,
+            _ => ContentKind::Data,
         }
     }
 

@@ -15,14 +15,14 @@ pub struct TarStream<R> {
     members: usize,
     /// Bytes of long names and pax records so far.
     names: u64,
-    place: Place,
+    place: Upcoming,
     /// The size that pax records give the next member.
     size: Option<u64>,
 }
 
 /// What the next bytes are.
 #[derive(Debug)]
-enum Place {
+enum Upcoming {
     /// A header, as far as it was read.
     Header(Vec<u8>),
     /// Pax records: as far as they were read, how many bytes are missing, how many fill the block, and
@@ -48,7 +48,7 @@ impl<R: Read> TarStream<R> {
             most_members,
             members: 0,
             names: 0,
-            place: Place::Header(Vec::new()),
+            place: Upcoming::Header(Vec::new()),
             size: None,
         }
     }
@@ -62,10 +62,10 @@ impl<R: Read> TarStream<R> {
     fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let wanted = match &self.place {
-                Place::Header(head) => BLOCK - head.len() as u64,
-                Place::Records(_, missing, fill, _) => missing + fill,
-                Place::Content(left) => *left,
-                Place::End => return Ok(()),
+                Upcoming::Header(head) => BLOCK - head.len() as u64,
+                Upcoming::Records(_, missing, fill, _) => missing + fill,
+                Upcoming::Content(left) => *left,
+                Upcoming::End => return Ok(()),
             };
             let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(bytes.len());
             let (part, rest) = bytes.split_at(count);
@@ -77,39 +77,39 @@ impl<R: Read> TarStream<R> {
 
     fn take(&mut self, part: &[u8]) -> io::Result<()> {
         match &mut self.place {
-            Place::Header(head) => {
+            Upcoming::Header(head) => {
                 head.extend(part);
                 if head.len() as u64 == BLOCK {
                     let head = std::mem::take(head);
                     self.place = self.after(&head)?;
                 }
             }
-            Place::Records(records, missing, fill, local) => {
+            Upcoming::Records(records, missing, fill, local) => {
                 let own = usize::try_from(*missing).unwrap_or(usize::MAX).min(part.len());
                 records.extend(&part[..own]);
                 *missing -= own as u64;
                 *fill -= (part.len() - own) as u64;
                 if *missing + *fill == 0 {
                     self.size = size(records)?.filter(|_| *local);
-                    self.place = Place::Header(Vec::new());
+                    self.place = Upcoming::Header(Vec::new());
                 }
             }
-            Place::Content(left) => {
+            Upcoming::Content(left) => {
                 *left -= part.len() as u64;
                 if *left == 0 {
-                    self.place = Place::Header(Vec::new());
+                    self.place = Upcoming::Header(Vec::new());
                 }
             }
-            Place::End => {}
+            Upcoming::End => {}
         }
         Ok(())
     }
 
     /// What follows a header.
-    fn after(&mut self, head: &[u8]) -> io::Result<Place> {
+    fn after(&mut self, head: &[u8]) -> io::Result<Upcoming> {
         let header = tar::Header::from_byte_slice(head);
         if head.iter().all(|byte| *byte == 0) {
-            return Ok(Place::End);
+            return Ok(Upcoming::End);
         }
         let kind = header.entry_type();
         if kind.is_gnu_longname() || kind.is_gnu_longlink() {
@@ -118,7 +118,7 @@ impl<R: Read> TarStream<R> {
         if kind.is_pax_local_extensions() || kind.is_pax_global_extensions() {
             let (size, all) = (header.entry_size()?, self.extension(header)?);
             let fill = all - size;
-            return Ok(Place::Records(Vec::new(), size, fill, kind.is_pax_local_extensions()));
+            return Ok(Upcoming::Records(Vec::new(), size, fill, kind.is_pax_local_extensions()));
         }
         if kind.is_gnu_sparse() {
             return Err(broken("it has a sparse file".to_owned()));
@@ -164,8 +164,8 @@ fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-fn content(bytes: u64) -> Place {
-    if bytes == 0 { Place::Header(Vec::new()) } else { Place::Content(bytes) }
+fn content(bytes: u64) -> Upcoming {
+    if bytes == 0 { Upcoming::Header(Vec::new()) } else { Upcoming::Content(bytes) }
 }
 
 /// The size with what fills the last block.

@@ -70,26 +70,26 @@ pub(super) fn planned(
 fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, WriteError> {
     let (path, time): (RelPath, _) = (member.path.parse()?, Timestamp::EARLIEST);
     Ok(match kind(member)? {
-        Kind::File { executable } => tarball::file_headers(&path, executable, size, time),
-        Kind::Link(target) => tarball::symlink_headers(&path, target, time)?,
-        Kind::Directory => tarball::directory_headers(&path, time),
+        TarMemberKind::File { executable } => tarball::file_headers(&path, executable, size, time),
+        TarMemberKind::Link(target) => tarball::symlink_headers(&path, target, time)?,
+        TarMemberKind::Directory => tarball::directory_headers(&path, time),
     })
 }
 
 /// What a member is.
-enum Kind<'m> {
+enum TarMemberKind<'m> {
     File { executable: bool },
     Link(&'m str),
     Directory,
 }
 
-fn kind(member: &TarMember) -> Result<Kind<'_>, WriteError> {
+fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, WriteError> {
     if member.kind.is_dir() {
-        Ok(Kind::Directory)
+        Ok(TarMemberKind::Directory)
     } else if member.kind.is_symlink() {
-        Ok(Kind::Link(member.target.as_deref().unwrap_or_default()))
+        Ok(TarMemberKind::Link(member.target.as_deref().unwrap_or_default()))
     } else if member.kind.is_file() {
-        Ok(Kind::File { executable: member.mode()? & 0o111 != 0 })
+        Ok(TarMemberKind::File { executable: member.mode()? & 0o111 != 0 })
     } else {
         let reason = "is neither a file nor a directory nor a symbolic link";
         Err(CopyError { name: member.path.clone(), reason }.into())
@@ -105,14 +105,14 @@ impl ArchiveRewrite {
         each(&self.member, archive, |member, bytes| -> Result<(), WriteError> {
             let path: RelPath = member.path.parse()?;
             match (kind(member)?, self.contents.get(&member.path)) {
-                (Kind::File { executable }, Some(text)) => {
+                (TarMemberKind::File { executable }, Some(text)) => {
                     tar.file(&path, executable, text.len() as u64, text.as_bytes())?;
                 }
-                (Kind::File { executable }, None) => {
+                (TarMemberKind::File { executable }, None) => {
                     tar.file(&path, executable, member.size, bytes)?;
                 }
-                (Kind::Link(target), _) => tar.symlink(&path, target)?,
-                (Kind::Directory, _) => tar.directory(&path)?,
+                (TarMemberKind::Link(target), _) => tar.symlink(&path, target)?,
+                (TarMemberKind::Directory, _) => tar.directory(&path)?,
             }
             Ok(())
         })?;

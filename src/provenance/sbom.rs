@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::binary::{self, Kind};
+use crate::binary::{self, BinaryKind};
 use crate::catalog::{ArtifactId, BuildOrigin, Catalog, Origin};
 use crate::manifest::Manifest;
 use crate::names::{ArtifactName, RelPath};
@@ -175,7 +175,7 @@ impl<'p> Bill<'p> {
             Component::of_file(kind, &member.path, soname.unwrap_or(member.path.file_name()));
         component.group = Some(source.artifact.name.to_string());
         let version = facts
-            .filter(|facts| facts.kind == Kind::Library)
+            .filter(|facts| facts.kind == BinaryKind::Library)
             .and_then(|_| library_version(source.path.file_name(), soname));
         let stated = facts.and_then(|facts| facts.version);
         let version = version.or_else(|| Some((&*stated?.file, "resources")));
@@ -270,10 +270,10 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
         return device_code.then_some(ComponentType::Data);
     };
     Some(match facts.kind {
-        Kind::Library => ComponentType::Library,
-        Kind::Program => ComponentType::Application,
-        Kind::DeviceCode => ComponentType::Data,
-        Kind::Other => ComponentType::File,
+        BinaryKind::Library => ComponentType::Library,
+        BinaryKind::Program => ComponentType::Application,
+        BinaryKind::DeviceCode => ComponentType::Data,
+        BinaryKind::Other => ComponentType::File,
     })
 }
 

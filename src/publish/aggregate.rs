@@ -56,7 +56,7 @@ struct Counts {
 
 /// What the shelves have.
 #[derive(Default)]
-struct Found<'a> {
+struct OnShelves<'a> {
     /// Where each project is whose shelf the manifest says.
     owned: BTreeMap<String, &'a Shelf>,
     /// Projects on a shelf that another one has to have, or none.
@@ -139,8 +139,8 @@ impl<'a> Above<'a> {
         Ok(files)
     }
 
-    fn found(self) -> Result<Found<'a>, PublishError> {
-        let mut found = Found::default();
+    fn found(self) -> Result<OnShelves<'a>, PublishError> {
+        let mut found = OnShelves::default();
         for shelf in &self.layout.shelves {
             let Some(root) = shelf.root()? else { continue };
             let mut projects = read::projects(self.bucket, &root)?.0.unwrap_or_default().0;
@@ -157,7 +157,11 @@ impl<'a> Above<'a> {
     }
 }
 
-fn routes(found: &Found<'_>, aggregate: &Aggregate, stream: &str) -> serde_json::Result<String> {
+fn routes(
+    found: &OnShelves<'_>,
+    aggregate: &Aggregate,
+    stream: &str,
+) -> serde_json::Result<String> {
     let route = |(project, shelf): (&String, &&_)| {
         let owner_path = Shelf::public(shelf).to_owned();
         let target = format!("{owner_path}{project}/");
@@ -169,7 +173,7 @@ fn routes(found: &Found<'_>, aggregate: &Aggregate, stream: &str) -> serde_json:
     lines(&Document { schema_version: SCHEMA, public_base, stream, routes })
 }
 
-fn validation(found: &Found<'_>, layout: &Layout, stream: &str) -> serde_json::Result<String> {
+fn validation(found: &OnShelves<'_>, layout: &Layout, stream: &str) -> serde_json::Result<String> {
     let mut owners: BTreeMap<&str, usize> =
         layout.shelves.iter().map(|shelf| (shelf.public(), 0)).collect();
     for shelf in found.owned.values() {

@@ -71,7 +71,7 @@ pub(super) struct Placed<'a> {
 
 /// The two files of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct PageKeys {
     /// What it says, as data.
     pub(super) json: RelPath,
     /// What clients get that ask for nothing else.
@@ -150,7 +150,7 @@ impl Shelf {
     }
 
     /// The page that names the packages of a project.
-    pub(super) fn page(&self, project: &str) -> Result<Place, PathError> {
+    pub(super) fn page(&self, project: &str) -> Result<PageKeys, PathError> {
         match self.form {
             Form::Flat => self.files("", RECORD),
             Form::Projects => self.files(&format!("{project}/"), "index.json"),
@@ -158,7 +158,7 @@ impl Shelf {
     }
 
     /// The page that leads to projects.
-    pub(super) fn root(&self) -> Result<Option<Place>, PathError> {
+    pub(super) fn root(&self) -> Result<Option<PageKeys>, PathError> {
         match self.form {
             Form::Flat => Ok(None),
             Form::Projects => self.files("", "index.json").map(Some),
@@ -170,11 +170,11 @@ impl Shelf {
         if self.form == Form::Flat { "Packages" } else { project }
     }
 
-    fn files(&self, directory: &str, json: &str) -> Result<Place, PathError> {
+    fn files(&self, directory: &str, json: &str) -> Result<PageKeys, PathError> {
         let at = |name: &str| -> Result<RelPath, PathError> {
             let path: RelPath = format!("{directory}{name}").parse()?;
             Ok(self.base.as_ref().map_or(path.clone(), |base| base.join(&path)))
         };
-        Ok(Place { json: at(json)?, html: at("index.html")? })
+        Ok(PageKeys { json: at(json)?, html: at("index.html")? })
     }
 }

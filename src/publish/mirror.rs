@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::layout::{Form, Layout, Place, Shelf};
+use super::layout::{Form, Layout, PageKeys, Shelf};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::index::{Entry, Files, Projects, is_ours, project_of};
@@ -71,7 +71,7 @@ pub fn mirror(
     let obsolete = obsolete(to, &shelf, &pages)?;
     let (writer, mut done) = (Writer { bucket: to }, Mirrored::default());
     let files =
-        texts.iter().flat_map(|(Place { json, html }, data, page)| [(json, data), (html, page)]);
+        texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
     let files: Vec<(&RelPath, &String)> = files.collect();
     for (key, _) in &files {
         check_ours(to, key)?;
@@ -148,7 +148,7 @@ fn obsolete(
     let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
     let mut obsolete = Vec::new();
     for project in before.0.iter().filter(|project| !pages.contains_key(*project)) {
-        let Place { json, html } = shelf.page(project)?;
+        let PageKeys { json, html } = shelf.page(project)?;
         for key in [json, html] {
             if read::page(to, &key)?.is_some_and(|page| is_ours(&page.bytes)) {
                 obsolete.push(key);

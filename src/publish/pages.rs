@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::layout::{Place, Placed};
+use super::layout::{PageKeys, Placed};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
 use crate::index::{Entry, Files};
@@ -12,9 +12,9 @@ use crate::store::Bucket;
 pub(super) struct Pages<'a> {
     bucket: &'a dyn Bucket,
     /// By the project that asks for a page: on a flat shelf, one page for all.
-    of_projects: BTreeMap<&'a str, Place>,
-    new: BTreeMap<Place, New<'a>>,
-    roots: BTreeMap<Place, (BTreeSet<String>, bool)>,
+    of_projects: BTreeMap<&'a str, PageKeys>,
+    new: BTreeMap<PageKeys, New<'a>>,
+    roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)>,
 }
 
 /// What comes onto a page.
@@ -35,8 +35,8 @@ impl<'a> Pages<'a> {
         bucket: &'a dyn Bucket,
         placed: &'a [Placed<'a>],
     ) -> Result<Self, PublishError> {
-        let (mut of_projects, mut pages) = (BTreeMap::new(), BTreeMap::<Place, New<'_>>::new());
-        let mut roots: BTreeMap<Place, (BTreeSet<String>, bool)> = BTreeMap::new();
+        let (mut of_projects, mut pages) = (BTreeMap::new(), BTreeMap::<PageKeys, New<'_>>::new());
+        let mut roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)> = BTreeMap::new();
         for one in placed {
             let (project, shelf) = (one.local.project.as_str(), one.shelf);
             let place = shelf.page(project)?;
@@ -142,12 +142,12 @@ impl<'a> Pages<'a> {
     }
 
     /// The projects that come onto a page which leads to projects.
-    pub(super) fn names(&self, root: &Place) -> impl Iterator<Item = &String> {
+    pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
         self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }
 
     /// The pages of these projects, each once.
-    fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p Place> {
+    fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
         let mut seen = BTreeSet::new();
         let places = order.iter().filter_map(|project| self.of_projects.get(project));
         places.filter(|place| seen.insert(*place)).collect()

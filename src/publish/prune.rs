@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-use super::layout::{Layout, Place};
+use super::layout::{Layout, PageKeys};
 use super::workers::each;
 use super::writer::Writer;
 use super::{PublishError, Step, order, read};
@@ -236,7 +236,7 @@ impl OffPages<'_> {
     }
 
     /// What stays on a page.
-    fn left(&self, place: &Place, mut files: Files) -> Files {
+    fn left(&self, place: &PageKeys, mut files: Files) -> Files {
         let goes = |url: &str| {
             inventory::key_of(&place.html, url).is_some_and(|key| self.going.contains(&key))
         };

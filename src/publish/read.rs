@@ -4,7 +4,7 @@
 //! names that the JSON does not is taken over.
 
 use super::PublishError;
-use super::layout::Place;
+use super::layout::PageKeys;
 use crate::index::{Files, PageError, Projects, is_ours};
 use crate::names::RelPath;
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
@@ -36,7 +36,7 @@ pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, S
 /// When the store cannot be read, or the page cannot be taken over.
 pub(super) fn files(
     bucket: &dyn Bucket,
-    place: &Place,
+    place: &PageKeys,
     title: &str,
 ) -> Result<(Option<Files>, Option<Page>), PublishError> {
     let data = page(bucket, &place.json)?;
@@ -62,7 +62,7 @@ pub(super) fn files(
 /// As [`files`].
 pub(super) fn projects(
     bucket: &dyn Bucket,
-    place: &Place,
+    place: &PageKeys,
 ) -> Result<(Option<Projects>, Option<Page>), PublishError> {
     let data = page(bucket, &place.json)?;
     let parsed = data.as_ref().map(|page| Projects::parse(&page.bytes)).transpose();
@@ -78,7 +78,7 @@ pub(super) fn projects(
 /// A page in HTML that says something which the data does not: another program's, or one without data.
 fn others_html(
     bucket: &dyn Bucket,
-    place: &Place,
+    place: &PageKeys,
     has_data: bool,
 ) -> Result<Option<Page>, PublishError> {
     let html = page(bucket, &place.html)?;

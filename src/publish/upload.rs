@@ -15,7 +15,7 @@ pub(super) struct Survey<'a> {
 
 /// What is at a package's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum AtKey {
     /// Nothing.
     Nothing,
     /// The same bytes.
@@ -33,43 +33,43 @@ impl Survey<'_> {
         &self,
         placed: &[Placed<'_>],
         told: impl Fn(&Placed<'_>) -> Option<String> + Sync,
-    ) -> Result<Vec<Found>, PublishError> {
+    ) -> Result<Vec<AtKey>, PublishError> {
         let look = |placed| self.find(placed, told(placed).as_deref());
         let found = each(placed, self.jobs, look)?;
         let both = placed.iter().zip(&found);
-        let other = both.filter(|(_, found)| **found == Found::Other);
+        let other = both.filter(|(_, found)| **found == AtKey::Other);
         let other: Vec<String> = other.map(|(placed, _)| format!("`{}`", placed.key)).collect();
         if other.is_empty() { Ok(found) } else { Err(PublishError::OtherBytes(other)) }
     }
 
-    fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<Found, StoreError> {
+    fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
         let own = placed.local.sha256();
         let Some(object) = self.bucket.head(&placed.key)? else {
             // A page that names other bytes, which are gone, keeps their name.
             let other = told.is_some_and(|told| told != own);
-            return Ok(if other { Found::Other } else { Found::Nothing });
+            return Ok(if other { AtKey::Other } else { AtKey::Nothing });
         };
         if object.size != placed.local.size() || told.is_some_and(|told| told != own) {
-            return Ok(Found::Other);
+            return Ok(AtKey::Other);
         }
         self.compare(placed, &object)
     }
 
     /// Compares the bytes of an object that is as large as the package.
-    fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<Found, StoreError> {
+    fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<AtKey, StoreError> {
         let theirs = match &object.sha256 {
             Some(sha256) => sha256.clone(),
             None => sha256(self.bucket, placed)?,
         };
-        Ok(if theirs == placed.local.sha256() { Found::Same } else { Found::Other })
+        Ok(if theirs == placed.local.sha256() { AtKey::Same } else { AtKey::Other })
     }
 
     /// Says what [`Survey::upload`] and [`Survey::upload_metadata`] would do.
-    pub(super) fn tell(placed: &[Placed<'_>], found: &[Found], told: &dyn Fn(&Step)) {
+    pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
         for (placed, found) in placed.iter().zip(found) {
             told(&step(placed, *found));
         }
-        for placed in placed.iter().zip(found).filter(|(_, found)| **found == Found::Nothing) {
+        for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
             if let (Some(_), Ok(key)) =
                 (&placed.0.local.metadata, beside(&placed.0.key, "metadata"))
             {
@@ -85,13 +85,13 @@ impl Survey<'_> {
     pub(super) fn upload(
         &self,
         placed: &[Placed<'_>],
-        found: &[Found],
+        found: &[AtKey],
         told: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
         let pairs: Vec<_> = placed.iter().zip(found).collect();
         each(&pairs, self.jobs, |(placed, found)| {
             told(&step(placed, **found));
-            if **found == Found::Nothing { self.upload_one(placed) } else { Ok(()) }
+            if **found == AtKey::Nothing { self.upload_one(placed) } else { Ok(()) }
         })
         .map(drop)
     }
@@ -104,8 +104,8 @@ impl Survey<'_> {
         }
         // Somebody was faster, or an earlier try was done whose answer did not come.
         match self.find(placed, None)? {
-            Found::Other => Err(PublishError::OtherBytes(vec![format!("`{}`", placed.key)])),
-            Found::Same | Found::Nothing => Ok(()),
+            AtKey::Other => Err(PublishError::OtherBytes(vec![format!("`{}`", placed.key)])),
+            AtKey::Same | AtKey::Nothing => Ok(()),
         }
     }
 
@@ -141,11 +141,11 @@ impl Survey<'_> {
     }
 }
 
-fn step(placed: &Placed<'_>, found: Found) -> Step {
+fn step(placed: &Placed<'_>, found: AtKey) -> Step {
     let key = placed.key.clone();
     match found {
-        Found::Nothing => Step::Upload { key, size: placed.local.size() },
-        Found::Same | Found::Other => Step::Same { key },
+        AtKey::Nothing => Step::Upload { key, size: placed.local.size() },
+        AtKey::Same | AtKey::Other => Step::Same { key },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writing pages: each if it still is what was read.
 
-use super::layout::Place;
+use super::layout::PageKeys;
 use super::read::{Page, page};
 use super::{PublishError, Step, headers, pause};
 use crate::names::RelPath;
@@ -23,7 +23,7 @@ impl Writer<'_> {
     /// When the store fails, or others change the page all the time.
     pub(super) fn both(
         self,
-        place: &Place,
+        place: &PageKeys,
         uncached: bool,
         told: &dyn Fn(&Step),
         json: impl Fn() -> Result<((String, usize), Option<Page>), PublishError>,

@@ -22,7 +22,7 @@ pub enum ReleaseType {
 
 /// How a version continues behind its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum Continuation {
     /// As the type of build says.
     Type(ReleaseType),
     /// A release candidate with its number.

@@ -9,7 +9,7 @@ use super::*;
 
 const SHA: &str = "abcdef1234567890abcdef1234567890abcdef12";
 
-fn inputs(base: &str, kind: Kind) -> Inputs {
+fn inputs(base: &str, kind: Continuation) -> Inputs {
     let base = Base { date: Some("20260811".parse().unwrap()), ..Base::new(base).unwrap() };
     Inputs {
         product: "rocm".to_owned(),
@@ -20,7 +20,7 @@ fn inputs(base: &str, kind: Kind) -> Inputs {
     }
 }
 
-fn of(base: &str, kind: Kind) -> [String; 3] {
+fn of(base: &str, kind: Continuation) -> [String; 3] {
     let Versions { wheel, deb, rpm, .. } = versions(&inputs(base, kind)).unwrap();
     [wheel, deb, rpm]
 }
@@ -29,19 +29,19 @@ fn of(base: &str, kind: Kind) -> [String; 3] {
 fn each_type_has_its_spelling() {
     use ReleaseType as T;
     let cases = [
-        (Kind::Type(T::Release), ["7.10.0", "7.10.0", "7.10.0"]),
-        (Kind::Prerelease(5), ["7.10.0rc5", "7.10.0~pre5", "7.10.0~rc5"]),
-        (Kind::Type(T::Nightly), ["7.10.0a20260813", "7.10.0~20260813", "7.10.0~20260813"]),
+        (Continuation::Type(T::Release), ["7.10.0", "7.10.0", "7.10.0"]),
+        (Continuation::Prerelease(5), ["7.10.0rc5", "7.10.0~pre5", "7.10.0~rc5"]),
+        (Continuation::Type(T::Nightly), ["7.10.0a20260813", "7.10.0~20260813", "7.10.0~20260813"]),
         (
-            Kind::Type(T::NightlyBkc),
+            Continuation::Type(T::NightlyBkc),
             [
                 "7.10.0a20260811+bkc.20260813",
                 "7.10.0~20260811.bkc.20260813",
                 "7.10.0~20260811.bkc.20260813",
             ],
         ),
-        (Kind::Suffix("abc".to_owned()), ["7.10.0abc"; 3]),
-        (Kind::Suffix("~custom1".to_owned()), ["7.10.0~custom1"; 3]),
+        (Continuation::Suffix("abc".to_owned()), ["7.10.0abc"; 3]),
+        (Continuation::Suffix("~custom1".to_owned()), ["7.10.0~custom1"; 3]),
     ];
     for (kind, expected) in cases {
         assert_eq!(of("7.10.0", kind.clone()), expected, "{kind:?}");
@@ -49,16 +49,16 @@ fn each_type_has_its_spelling() {
     for kind in [T::Ci, T::Dev, T::DevBkc] {
         let wheel = format!("7.10.0.dev0+{SHA}");
         assert_eq!(
-            of("7.10.0", Kind::Type(kind)),
+            of("7.10.0", Continuation::Type(kind)),
             [&*wheel, "7.10.0~dev20260813", "7.10.0~20260813gabcdef12"]
         );
     }
-    assert_eq!(of("1000", Kind::Suffix("abc".to_owned()))[0], "1000abc");
+    assert_eq!(of("1000", Continuation::Suffix("abc".to_owned()))[0], "1000abc");
 }
 
 #[test]
 fn a_short_sha_is_enough_and_no_sha_is_not() {
-    let dev = Kind::Type(ReleaseType::Dev);
+    let dev = Continuation::Type(ReleaseType::Dev);
     let with = |sha: Option<&str>| {
         versions(&Inputs { sha: sha.map(str::to_owned), ..inputs("8.1.0", dev.clone()) })
     };
@@ -72,7 +72,7 @@ fn a_short_sha_is_enough_and_no_sha_is_not() {
 #[test]
 fn builds_of_release_branches_need_their_start() {
     for kind in [ReleaseType::NightlyBkc, ReleaseType::DevBkc] {
-        let mut inputs = inputs("7.9.0", Kind::Type(kind));
+        let mut inputs = inputs("7.9.0", Continuation::Type(kind));
         inputs.base.date = None;
         let error = versions(&inputs).unwrap_err();
         assert!(error.to_string().contains("release-metadata.base-date"), "{error}");
@@ -121,26 +121,26 @@ fn frameworks_append_the_version() {
 #[test]
 fn traps_are_told_where_they_are() {
     use ReleaseType as T;
-    let told = |base: &str, kind: Kind| {
+    let told = |base: &str, kind: Continuation| {
         let inputs = inputs(base, kind);
         let versions = versions(&inputs).unwrap();
         traps(&inputs, &versions).into_iter().map(|(trap, _)| trap).collect::<Vec<_>>()
     };
-    let starts = |base: &str, kind: Kind, parts: &[&str]| {
+    let starts = |base: &str, kind: Continuation, parts: &[&str]| {
         let told = told(base, kind);
         assert_eq!(told.len(), parts.len(), "{told:?}");
         for (trap, part) in told.iter().zip(parts) {
             assert!(trap.contains(part), "{trap}");
         }
     };
-    starts("7.10.0", Kind::Type(T::Release), &[]);
-    starts("7.10.0", Kind::Type(T::Nightly), &[]);
-    starts("7.10.0", Kind::Type(T::NightlyBkc), &["`==7.10.0a20260811` also matches"]);
-    starts("7.10.0", Kind::Type(T::Dev), &["sort by their commits' hashes"]);
-    starts("7.14.0.post1", Kind::Type(T::Release), &["without `.post` does not match"]);
-    starts("10.1.0", Kind::Type(T::Release), &["local parts sort as texts"]);
-    starts("7.99.0", Kind::Suffix(".custom1".to_owned()), &["is not a PEP 440 version"]);
-    starts("7.10.0", Kind::Suffix("+0123".to_owned()), &["loses its first zeros"]);
+    starts("7.10.0", Continuation::Type(T::Release), &[]);
+    starts("7.10.0", Continuation::Type(T::Nightly), &[]);
+    starts("7.10.0", Continuation::Type(T::NightlyBkc), &["`==7.10.0a20260811` also matches"]);
+    starts("7.10.0", Continuation::Type(T::Dev), &["sort by their commits' hashes"]);
+    starts("7.14.0.post1", Continuation::Type(T::Release), &["without `.post` does not match"]);
+    starts("10.1.0", Continuation::Type(T::Release), &["local parts sort as texts"]);
+    starts("7.99.0", Continuation::Suffix(".custom1".to_owned()), &["is not a PEP 440 version"]);
+    starts("7.10.0", Continuation::Suffix("+0123".to_owned()), &["loses its first zeros"]);
     // What is told is what happens.
     let version = |text: &str| Version::from_str(text).unwrap();
     let specifier = pep440_rs::VersionSpecifiers::from_str("==10.1.0a20260811").unwrap();
@@ -163,16 +163,16 @@ proptest! {
     fn types_are_in_order(major in 1_u32..20, minor in 0_u32..30, number in 1_u32..30, start in days(), date in days(), hash in any::<u128>()) {
         let sha = format!("{hash:032x}");
         let base = Base { date: Some(start), ..Base::new(&format!("{major}.{minor}.0")).unwrap() };
-        let made = |kind: Kind| {
+        let made = |kind: Continuation| {
             let inputs = Inputs { product: "rocm".to_owned(), base: base.clone(), kind, date, sha: Some(sha.clone()) };
             Version::from_str(&versions(&inputs).unwrap().wheel).unwrap()
         };
         let [release, nightly, dev, bkc] =
-            [ReleaseType::Release, ReleaseType::Nightly, ReleaseType::Dev, ReleaseType::NightlyBkc].map(|t| made(Kind::Type(t)));
-        let rc = made(Kind::Prerelease(number));
+            [ReleaseType::Release, ReleaseType::Nightly, ReleaseType::Dev, ReleaseType::NightlyBkc].map(|t| made(Continuation::Type(t)));
+        let rc = made(Continuation::Prerelease(number));
         prop_assert!(release > rc && rc > nightly && nightly > dev && rc > bkc && bkc > dev);
-        prop_assert_eq!(made(Kind::Type(ReleaseType::DevBkc)), dev.clone());
-        prop_assert_eq!(made(Kind::Type(ReleaseType::Ci)), dev);
+        prop_assert_eq!(made(Continuation::Type(ReleaseType::DevBkc)), dev.clone());
+        prop_assert_eq!(made(Continuation::Type(ReleaseType::Ci)), dev);
         let night = |day: Date| Version::from_str(&format!("{}a{day}", base.version)).unwrap();
         prop_assert!(night(start) < bkc);
         if start < date {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Inputs, Kind, Versions};
+use super::{Continuation, Inputs, Versions};
 
 /// The traps that these versions are in, a sentence each, with what to do.
 pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)> {
@@ -16,7 +16,7 @@ pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)
         ));
         return traps;
     };
-    if let Kind::Type(kind) = inputs.kind {
+    if let Continuation::Type(kind) = inputs.kind {
         if kind.is_bkc() && parsed.is_local() {
             let public = wheel.split('+').next().unwrap_or(wheel);
             traps.push((

@@ -48,7 +48,7 @@ pub struct Closure<'a> {
 
 /// A file of a distribution.
 #[derive(Debug, Clone, Copy)]
-pub struct Found<'a> {
+pub struct LoadedFile<'a> {
     /// The distribution that ships it.
     pub distribution: &'a Distribution,
     /// The file; its path is the one below site-packages.
@@ -74,24 +74,24 @@ pub struct Need<'a> {
     /// Where it is.
     pub resolved: Resolved<'a>,
     /// Other files of that name in directories that are searched too, in the order of the search.
-    pub others: Vec<Found<'a>>,
+    pub others: Vec<LoadedFile<'a>>,
 }
 
 /// Where a needed library is.
 #[derive(Debug)]
 pub enum Resolved<'a> {
     /// A file that is installed wherever the one that needs it is.
-    Member(Found<'a>),
+    Member(LoadedFile<'a>),
     /// In a directory that the file itself does not search, but every file that loads it: opened
     /// by itself, it cannot be loaded.
     ThroughLoader {
         /// The library.
-        found: Found<'a>,
+        found: LoadedFile<'a>,
         /// A file that loads the one that needs it.
-        loader: Found<'a>,
+        loader: LoadedFile<'a>,
     },
     /// A file of a distribution that nothing installs together with this one.
-    Luck(Found<'a>),
+    Luck(LoadedFile<'a>),
     /// The system has it, says this rule.
     System(&'a LibraryRule),
     /// Nothing has it, and this rule says that it may be missing.
@@ -99,11 +99,11 @@ pub enum Resolved<'a> {
     /// It is not found.
     Unresolved {
         /// Files of that name in directories that are not searched.
-        shipped: Vec<Found<'a>>,
+        shipped: Vec<LoadedFile<'a>>,
         /// Artifacts that have it.
         artifacts: Vec<InArtifact<'a>>,
         /// Something of that name that is no library, at which the search ends.
-        in_the_way: Option<Found<'a>>,
+        in_the_way: Option<LoadedFile<'a>>,
     },
 }
 
@@ -167,7 +167,7 @@ impl<'a> Closure<'a> {
 
     /// Every library that a file needs, in the order of the plan, and where the file finds it by
     /// its own search; nowhere, when the system has it or another package.
-    pub fn finds(&self) -> impl Iterator<Item = (Found<'a>, &'a str, Option<Found<'a>>)> {
+    pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
                 let found = self.look(number, *name, file.distribution).found;
@@ -242,7 +242,8 @@ impl<'a> Closure<'a> {
                             && self.together.guaranteed(installed, candidate.distribution) =>
                     {
                         let distribution = self.distributions[candidate.distribution];
-                        looked.in_the_way = Some(Found { distribution, member: candidate.member });
+                        looked.in_the_way =
+                            Some(LoadedFile { distribution, member: candidate.member });
                         return looked;
                     }
                     Standing::File(_) | Standing::OtherMachine | Standing::NoLibrary => {}
@@ -263,13 +264,13 @@ impl<'a> Closure<'a> {
         one == other || source(one).is_some() && source(one) == source(other)
     }
 
-    fn found(&self, file: usize) -> Found<'a> {
+    fn found(&self, file: usize) -> LoadedFile<'a> {
         let File { distribution, member, .. } = self.tree.files[file];
-        Found { distribution: self.distributions[distribution], member }
+        LoadedFile { distribution: self.distributions[distribution], member }
     }
 
     /// Libraries of this name, wherever they are installed for the same target.
-    fn shipped(&self, file: usize, name: usize) -> Vec<Found<'a>> {
+    fn shipped(&self, file: usize, name: usize) -> Vec<LoadedFile<'a>> {
         let mut shipped: Vec<usize> = Vec::new();
         for candidate in self
             .tree
@@ -319,7 +320,7 @@ struct Looked<'a> {
     /// Other libraries of the name, in order.
     others: Vec<usize>,
     /// What ended the search: the loader takes the first file of the name, whatever it is.
-    in_the_way: Option<Found<'a>>,
+    in_the_way: Option<LoadedFile<'a>>,
 }
 
 impl Looked<'_> {

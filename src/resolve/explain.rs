@@ -74,14 +74,14 @@ pub struct Explanation {
     /// The installed path.
     pub path: RelPath,
     /// The artifacts that have it.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundArtifact>,
     /// What becomes of it in each mode: first the one that is asked for, or that the build says.
     pub modes: Vec<InMode>,
 }
 
 /// An artifact that has a path, with what it has there.
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub struct FoundArtifact {
     /// The artifact.
     pub artifact: ArtifactId,
     /// The entry.
@@ -336,7 +336,7 @@ impl<'a> Explainer<'a> {
     pub fn explain(&self, path: &RelPath) -> Explanation {
         let here = self.entries_at(path);
         let found = here.artifacts.iter().flat_map(|a| {
-            a.entries.iter().map(|e| Found { artifact: a.id.clone(), entry: e.clone() })
+            a.entries.iter().map(|e| FoundArtifact { artifact: a.id.clone(), entry: e.clone() })
         });
         Explanation {
             path: path.clone(),

@@ -24,7 +24,7 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
     };
     let mut problems = Problems::new();
     // What differs in the target alone is told once for all of a package.
-    let mut told: BTreeMap<&str, Found> = BTreeMap::new();
+    let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
     for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
         let found = told.entry(dist.package.name.as_str()).or_default();
         check.distribution(dist, distribution, found);
@@ -46,7 +46,7 @@ struct Check<'m> {
 
 /// What a package has of other ISAs.
 #[derive(Default)]
-struct Found {
+struct OtherIsas {
     files: usize,
     first: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Check<'_> {
         &self,
         dist: &ResolvedDist<'_>,
         distribution: &Distribution,
-        found: &mut Found,
+        found: &mut OtherIsas,
     ) {
         // The values of an axis are no GPUs: what is for one is for any of them.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
@@ -115,7 +115,7 @@ fn is_content(member: &Member) -> bool {
     matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
 }
 
-impl Found {
+impl OtherIsas {
     fn problem(&self, dist: &ResolvedDist<'_>) -> Problem {
         let paths = if self.files == 1 { "whose path names" } else { "whose paths name" };
         let whose = match dist.variant.per() {

@@ -111,13 +111,13 @@ impl Resolver<'_> {
     /// `problems` are those known before: with an error among them there will be no plan, but more to report.
     /// `unoffered` are packages that nothing installs.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
-        let mut found = Found {
+        let mut found = Findings {
             problems,
             notes: notes::catalog(self.manifest, self.catalog, self.targets)
                 .into_iter()
                 .map(Note::from)
                 .collect(),
-            ..Found::default()
+            ..Findings::default()
         };
         found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
         found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
@@ -157,14 +157,14 @@ impl Resolver<'_> {
 
 /// Problems and notes that are found while packages are filled.
 #[derive(Default)]
-struct Found {
+struct Findings {
     problems: Problems,
     notes: Vec<Note>,
     /// Every entry that some package takes.
     selected: HashSet<*const Entry>,
 }
 
-impl Found {
+impl Findings {
     fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
         self.selected.extend(selection.owned.iter().map(|entry| std::ptr::from_ref(*entry)));
         self.notes.extend(notes::shared(dist, selection).map(Note::from));

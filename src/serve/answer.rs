@@ -15,7 +15,7 @@ use tokio::fs::File;
 
 use super::body::{self, Body};
 use super::range::Asked;
-use super::root::{Place, Root};
+use super::root::{Resource, Root};
 use super::{negotiation, range, target};
 
 /// An answer, and how long its body is.
@@ -25,7 +25,7 @@ pub(super) struct Answer {
 }
 
 /// A file that can be sent.
-struct Found {
+struct OpenPage {
     file: File,
     metadata: Metadata,
     content_type: &'static str,
@@ -47,7 +47,7 @@ pub(super) async fn answer<'a>(
     }
     let Some(below) = target::place(path) else { return missing(method) };
     let place = place(root, below.clone()).await;
-    let is_directory = matches!(place, Some(Place::Directory));
+    let is_directory = matches!(place, Some(Resource::Directory));
     if is_directory && !path.ends_with('/') {
         // Links on the page are relative to the directory.
         let moved = Response::builder()
@@ -56,10 +56,10 @@ pub(super) async fn answer<'a>(
         return said(moved, method, "this is a directory");
     }
     let found = match place {
-        Some(Place::Directory) => page(root, &below, header(ACCEPT)).await,
-        Some(Place::File(file, metadata)) if !path.ends_with('/') => {
+        Some(Resource::Directory) => page(root, &below, header(ACCEPT)).await,
+        Some(Resource::File(file, metadata)) if !path.ends_with('/') => {
             let content_type = target::content_type(&below);
-            Ok(Found { file: File::from_std(file), metadata, content_type, chosen: false })
+            Ok(OpenPage { file: File::from_std(file), metadata, content_type, chosen: false })
         }
         _ => Err(StatusCode::NOT_FOUND),
     };
@@ -81,7 +81,7 @@ pub(super) fn misdirected(method: &Method) -> Answer {
 }
 
 /// What is at a path, if it can be served. The disk may take its time, and others need not wait.
-async fn place(root: &Arc<Root>, below: PathBuf) -> Option<Place> {
+async fn place(root: &Arc<Root>, below: PathBuf) -> Option<Resource> {
     let root = root.clone();
     tokio::task::spawn_blocking(move || root.place(&below)).await.ok()?.ok()
 }
@@ -91,15 +91,15 @@ async fn page(
     root: &Arc<Root>,
     directory: &Path,
     accept: Option<&str>,
-) -> Result<Found, StatusCode> {
+) -> Result<OpenPage, StatusCode> {
     for form in negotiation::wanted(accept) {
-        if let Some(Place::File(file, metadata)) = place(root, directory.join(form.file)).await {
+        if let Some(Resource::File(file, metadata)) = place(root, directory.join(form.file)).await {
             let (file, content_type) = (File::from_std(file), form.content_type);
-            return Ok(Found { file, metadata, content_type, chosen: true });
+            return Ok(OpenPage { file, metadata, content_type, chosen: true });
         }
     }
     for form in negotiation::wanted(None) {
-        if let Some(Place::File(..)) = place(root, directory.join(form.file)).await {
+        if let Some(Resource::File(..)) = place(root, directory.join(form.file)).await {
             return Err(StatusCode::NOT_ACCEPTABLE);
         }
     }
@@ -108,7 +108,7 @@ async fn page(
 
 /// A file, a part of it, or word that the client has it already.
 fn sent<'a>(
-    found: Found,
+    found: OpenPage,
     method: &Method,
     header: impl Fn(HeaderName) -> Option<&'a str>,
 ) -> Answer {

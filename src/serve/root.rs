@@ -18,7 +18,7 @@ pub(super) struct Root {
 }
 
 /// What is at a path.
-pub(super) enum Place {
+pub(super) enum Resource {
     /// A directory.
     Directory,
     /// A regular file, open for reading.
@@ -42,7 +42,7 @@ impl Root {
     ///
     /// # Errors
     /// When there is nothing, or neither a directory nor a regular file, or it lies elsewhere.
-    pub(super) fn place(&self, below: &Path) -> io::Result<Place> {
+    pub(super) fn place(&self, below: &Path) -> io::Result<Resource> {
         // The directory itself has no name below itself.
         let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -54,24 +54,24 @@ impl Root {
         };
         let metadata = file.metadata()?;
         match metadata.file_type() {
-            kind if kind.is_dir() => Ok(Place::Directory),
-            kind if kind.is_file() => Ok(Place::File(file, metadata)),
+            kind if kind.is_dir() => Ok(Resource::Directory),
+            kind if kind.is_file() => Ok(Resource::File(file, metadata)),
             _ => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
 
     /// The same where the system cannot hold a path to a directory (Linux before 5.6).
-    fn canonical(&self, below: &Path) -> io::Result<Place> {
+    fn canonical(&self, below: &Path) -> io::Result<Resource> {
         let path = fs_err::canonicalize(self.path.join(below))?;
         if !path.starts_with(&self.path) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         if path.is_dir() {
-            return Ok(Place::Directory);
+            return Ok(Resource::Directory);
         }
         let file = regular::open(&path)?.into_parts().0;
         let metadata = file.metadata()?;
-        Ok(Place::File(file, metadata))
+        Ok(Resource::File(file, metadata))
     }
 }
 
@@ -94,13 +94,13 @@ mod tests {
             symlink(target, root.join(link)).unwrap();
         }
         let root = Root::open(&root).unwrap();
-        let find: [fn(&Root, &Path) -> io::Result<Place>; 2] = [Root::place, Root::canonical];
+        let find: [fn(&Root, &Path) -> io::Result<Resource>; 2] = [Root::place, Root::canonical];
         for place in find {
             let place = |path: &str| place(&root, Path::new(path));
-            assert!(matches!(place("."), Ok(Place::Directory)));
-            assert!(matches!(place("a"), Ok(Place::Directory)));
+            assert!(matches!(place("."), Ok(Resource::Directory)));
+            assert!(matches!(place("a"), Ok(Resource::Directory)));
             for file in ["a/file", "within"] {
-                assert!(matches!(place(file), Ok(Place::File(_, found)) if found.len() == 6));
+                assert!(matches!(place(file), Ok(Resource::File(_, found)) if found.len() == 6));
             }
             for path in ["out", "etc", "etc/passwd", "../file", "self/0", "none"] {
                 assert!(place(path).is_err(), "{path}");

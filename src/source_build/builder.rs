@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 
 use super::kept::{Keeper, Product as KeptProduct};
-use super::place::{Failed, Place, TAIL};
 use super::process::{Log, shown};
 use super::project::{self, Site};
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
+use super::workspace::{Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
     finish, taken, wheelhouse,
@@ -127,7 +127,7 @@ impl<'a> Builder<'a> {
         let log = Log::create(self.stage.dest().join(log_of(&called)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let directory = self.work.join(&called);
-        let mut place = Place { directory, variables: BTreeMap::new(), log };
+        let mut place = Workspace { directory, variables: BTreeMap::new(), log };
         let done = match item {
             Item::Trial(project, kind, trial) => {
                 self.tried(project, kind, trial, &mut place).map(|ran| (Vec::new(), Some(ran)))
@@ -163,7 +163,7 @@ impl<'a> Builder<'a> {
         Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
     }
 
-    fn wheels(&self, item: Item<'_>, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
+    fn wheels(&self, item: Item<'_>, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
         project::furnish(place, self.settings, self.processes())?;
         let wheels = match item {
             Item::Taken(wheel) => {
@@ -200,7 +200,7 @@ impl<'a> Builder<'a> {
         project: &ProjectBuild,
         kind: TrialKind,
         commands: &Trial,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<Ran, Failed> {
         project::furnish(place, self.settings, self.processes())?;
         let dest = self.stage.dest();

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::place::{Failed, MAKING_ENVIRONMENT, Place};
 use super::process::{Run, answer};
 use super::tools::Tools;
+use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{variables, wheelhouse};
 use crate::plan::{DevelTree, Plan};
 
@@ -18,7 +18,7 @@ pub fn make(
     plan: &Plan,
     dest: &Path,
     tools: &Tools,
-    place: &mut Place,
+    place: &mut Workspace,
 ) -> Result<PathBuf, Failed> {
     let offered = wheelhouse::of_artifacts(plan, dest)?;
     wheelhouse::show(&offered, &place.directory.join("wheelhouse"), &mut place.variables)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::place::{Failed, Place};
+use super::workspace::{Failed, Workspace};
 use crate::plan::NativeBuild;
 
 /// Where a native project is built and goes.
@@ -32,7 +32,7 @@ impl Site<'_> {
     pub fn build(
         &self,
         native: &NativeBuild,
-        place: &Place,
+        place: &Workspace,
         fill: &impl Fn(&str) -> String,
     ) -> Result<(), Failed> {
         if let Some(arguments) = &native.cmake {
@@ -47,7 +47,7 @@ impl Site<'_> {
     fn cmake(
         &self,
         arguments: &[String],
-        place: &Place,
+        place: &Workspace,
         fill: &impl Fn(&str) -> String,
     ) -> Result<(), Failed> {
         let build = place.directory.join("build");

@@ -12,9 +12,9 @@ use fs_err as fs;
 
 use super::fingerprint::Fingerprint;
 use super::kept::Product;
-use super::place::{Failed, MAKING_ENVIRONMENT, Place, TAIL, wheels_in};
 use super::process::Log;
 use super::tools::Tools;
+use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
 use super::{
     End, Happened, NotMade, ProjectError, Settings, Why, project, schedule, taken, wheel_of,
     wheelhouse,
@@ -72,14 +72,14 @@ struct Fetcher<'a> {
 }
 
 /// Wheels with what they were fetched by.
-struct Found {
+struct Fetched {
     key: String,
     wheels: Vec<PathBuf>,
 }
 
 impl Fetcher<'_> {
     /// Brings one into a directory of its own; nothing where it is there already.
-    fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Found>, (String, Vec<String>)> {
+    fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Fetched>, (String, Vec<String>)> {
         let start = Instant::now();
         let bare = |e: io::Error| (with_causes(&e), Vec::new());
         let name = wheel.name.to_string();
@@ -91,11 +91,11 @@ impl Fetcher<'_> {
         (self.report)(Happened::Started(name.clone()));
         let log = Log::create(self.dest.join(log_of(wheel))).map_err(bare)?;
         let directory = self.work.join(&name);
-        let mut place = Place { directory, variables: BTreeMap::new(), log };
+        let mut place = Workspace { directory, variables: BTreeMap::new(), log };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {
                 self.tell(name, &wheels, start.elapsed());
-                Ok(Some(Found { key, wheels }))
+                Ok(Some(Fetched { key, wheels }))
             }
             Err(failed) => {
                 (self.report)(Happened::Failed(name));
@@ -114,7 +114,11 @@ impl Fetcher<'_> {
         ));
     }
 
-    fn fetch(&self, wheel: &PrefetchedWheel, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
+    fn fetch(
+        &self,
+        wheel: &PrefetchedWheel,
+        place: &mut Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
         project::furnish(place, self.settings, 1)?;
         let out = place.directory.join("out");
         fs::create_dir_all(&out)?;
@@ -139,7 +143,7 @@ impl Fetcher<'_> {
         requirement: &str,
         version: Option<&str>,
         out: &Path,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<(), Failed> {
         let python = match version {
             None => self.tools.python().to_owned(),
@@ -202,7 +206,7 @@ impl Fetcher<'_> {
     }
 
     /// Puts what came in the place of what was there.
-    fn put(&self, wheel: &PrefetchedWheel, found: &Found) -> io::Result<()> {
+    fn put(&self, wheel: &PrefetchedWheel, found: &Fetched) -> io::Result<()> {
         let directory = self.dest.join(wheelhouse::OTHERS);
         let state = state(self.dest, wheel.name.as_str());
         fs::create_dir_all(&directory)?;

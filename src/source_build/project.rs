@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::place::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Place, wheel_in};
 use super::tools::Tools;
+use super::workspace::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, repair, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
 use crate::package::WheelName;
 use crate::plan::ProjectBuild;
 
 /// A directory and an environment to work in.
-pub fn furnish(place: &mut Place, settings: &Settings, processes: usize) -> io::Result<()> {
+pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
     fs::create_dir_all(&temporary)?;
     let caller =
@@ -60,7 +60,7 @@ impl Site<'_> {
     pub fn build_all(
         &self,
         settings: &Settings,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
         if self.project.pythons.is_empty() {
             return self.build(place);
@@ -69,7 +69,8 @@ impl Site<'_> {
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let mut place = Place { directory, variables: BTreeMap::new(), log: place.log.clone() };
+            let mut place =
+                Workspace { directory, variables: BTreeMap::new(), log: place.log.clone() };
             furnish(&mut place, settings, self.processes)?;
             let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
             let made = site.build(&mut place).map_err(|failed| failed.of(version))?;
@@ -83,7 +84,7 @@ impl Site<'_> {
     }
 
     /// Builds a project's wheel, or installs it, in a copy of its checkout; gives its wheels.
-    fn build(&self, place: &mut Place) -> Result<Vec<PathBuf>, Failed> {
+    fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
@@ -151,7 +152,7 @@ impl Site<'_> {
     fn run(
         &self,
         source: &Path,
-        place: &Place,
+        place: &Workspace,
         fill: &impl Fn(&str) -> String,
     ) -> Result<(), Failed> {
         for command in &self.project.run {
@@ -170,7 +171,7 @@ impl Site<'_> {
     }
 
     /// Lets setuptools compile several files of a project at once; PEP 517 has no word for it.
-    fn compile_at_once(&self, place: &mut Place) -> io::Result<()> {
+    fn compile_at_once(&self, place: &mut Workspace) -> io::Result<()> {
         let file = place.directory.join("setuptools.cfg");
         fs::write(&file, format!("[build_ext]\nparallel = {}\n", self.processes))?;
         place.variables.entry("DIST_EXTRA_CONFIG".to_owned()).or_insert(file.into());
@@ -191,7 +192,7 @@ impl Site<'_> {
     }
 
     /// The Python to build with: of an environment of its own, or the one that builds.
-    fn environment(&self, place: &mut Place) -> Result<PathBuf, Failed> {
+    fn environment(&self, place: &mut Workspace) -> Result<PathBuf, Failed> {
         if !self.project.isolated {
             let python = self.tools.python().to_owned();
             python.parent().inspect(|bin| variables::prepend(&mut place.variables, "PATH", bin));
@@ -207,7 +208,7 @@ impl Site<'_> {
     fn require(
         &self,
         python: &Path,
-        place: &mut Place,
+        place: &mut Workspace,
         requirements: &str,
         name: &str,
     ) -> Result<(), Failed> {
@@ -237,7 +238,7 @@ impl Site<'_> {
         python: &Path,
         settings: &Configured<'_>,
         out: &Path,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<(), Failed> {
         for what in ["static", "dynamic"] {
             let file = place.directory.join(format!("{what}.txt"));
@@ -256,7 +257,7 @@ impl Site<'_> {
         python: &Path,
         settings: &Configured<'_>,
         out: &Path,
-        place: &Place,
+        place: &Workspace,
     ) -> Result<(), Failed> {
         let json = |(key, values): (&&String, &Vec<String>)| {
             let value = if let [one] = values.as_slice() {
@@ -286,7 +287,7 @@ impl Site<'_> {
         directory: &Path,
         settings: &Configured<'_>,
         out: &Path,
-        place: &Place,
+        place: &Workspace,
     ) -> Result<(), Failed> {
         let pairs = settings.iter().flat_map(|(key, values)| {
             values.iter().map(move |value| format!("-C{key}={value}").into())
@@ -301,7 +302,7 @@ impl Site<'_> {
     }
 
     /// What the project is given, over all that every build sees.
-    fn give_variables(&self, place: &mut Place, fill: &impl Fn(&str) -> String) {
+    fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
         let project = self.project;
         let passed =
             project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));

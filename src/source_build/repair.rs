@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::place::{Failed, MAKING_ENVIRONMENT, Place, wheel_in};
 use super::tools::Tools;
+use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use crate::names::PackageName;
 use crate::package::Wheel;
 use crate::text::with_causes;
@@ -30,7 +30,7 @@ impl Site<'_> {
         &self,
         wheel: &Path,
         name: &PackageName,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<PathBuf, Failed> {
         let (environment, out) = (place.directory.join("repair"), place.directory.join("repaired"));
         place.run(MAKING_ENVIRONMENT, &self.tools.venv(None, &environment))?;

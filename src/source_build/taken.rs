@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::place::{Failed, Place, wheels_in};
 use super::tools::Tools;
+use super::workspace::{Failed, Workspace, wheels_in};
 use crate::names::RelPath;
 use crate::plan::TakenWheel;
 use crate::regular;
@@ -17,7 +17,7 @@ pub fn bring(
     wheel: &TakenWheel,
     sources: Option<&PathBuf>,
     tools: &Tools,
-    place: &Place,
+    place: &Workspace,
 ) -> Result<Vec<PathBuf>, Failed> {
     let out = place.directory.join("out");
     fs::create_dir_all(&out)?;
@@ -37,7 +37,7 @@ pub fn copy(
     files: &[RelPath],
     sources: Option<&PathBuf>,
     out: &Path,
-    place: &Place,
+    place: &Workspace,
 ) -> Result<(), Failed> {
     for file in files {
         let from = sources

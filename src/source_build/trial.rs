@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use super::place::{Failed, INSTALLING, MAKING_ENVIRONMENT, Place};
 use super::tools::Tools;
+use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
 use crate::names::PackageName;
@@ -58,7 +58,7 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// Runs the commands; `{docs}` is the directory `docs` of the place. The first that fails ends it.
-    pub fn run(&self, trial: &Trial, place: &mut Place) -> Result<Ran, Failed> {
+    pub fn run(&self, trial: &Trial, place: &mut Workspace) -> Result<Ran, Failed> {
         let from = self.sources.join(self.project.source.as_str());
         let mut ran = Ran::default();
         let mut commands: Vec<&RunCommand> = Vec::new();
@@ -98,7 +98,7 @@ impl Site<'_> {
         version: Option<&str>,
         trial: &Trial,
         commands: &[&RunCommand],
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<(), Failed> {
         let variables = place.variables.clone();
         let source = place.directory.join("source");
@@ -121,7 +121,7 @@ impl Site<'_> {
         &self,
         version: Option<&str>,
         trial: &Trial,
-        place: &mut Place,
+        place: &mut Workspace,
     ) -> Result<PathBuf, Failed> {
         let project = self.project;
         place.variables.remove("LD_LIBRARY_PATH");

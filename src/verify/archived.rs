@@ -53,10 +53,10 @@ fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::R
     let content = Content::new(bytes)?;
     let kind = content.kind();
     let path = path.to_owned();
-    if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
+    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {
         let kept = content.keep(size)?;
         let code = device_code::of_binary(&kept)?;
-        let is_pe = kind == package::Kind::Pe;
+        let is_pe = kind == package::ContentKind::Pe;
         let imports = if is_pe { binary(&path, &kept).imports() } else { Vec::new() };
         return Ok(Archived { path, code, imports });
     }

@@ -58,7 +58,7 @@ impl Binary {
 
 /// What a file is to who starts it.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum FileRole {
     Data,
     /// It begins with `#!`.
     Script,
@@ -72,7 +72,7 @@ pub(super) enum Kind {
     Broken(Format, String),
 }
 
-impl Kind {
+impl FileRole {
     /// The DLLs that it imports when it is loaded or later, or that it leads a linker to.
     pub fn imports(&self) -> Vec<String> {
         match self {
@@ -84,31 +84,35 @@ impl Kind {
 }
 
 /// Looks at an archive.
-pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> Kind {
+pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> FileRole {
     match import_library(file) {
-        Ok(Some(library)) => Kind::ImportLibrary(Box::new(library)),
-        Ok(None) => Kind::Data,
-        Err(error) => Kind::BrokenImportLibrary(crate::text::with_causes(&error)),
+        Ok(Some(library)) => FileRole::ImportLibrary(Box::new(library)),
+        Ok(None) => FileRole::Data,
+        Err(error) => FileRole::BrokenImportLibrary(crate::text::with_causes(&error)),
     }
 }
 
 /// Looks at a binary that is called `name`.
-pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> Kind {
+pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> FileRole {
     let read = match elf::inspect(file) {
         Ok(info) => read_elf(name, &info, file).map_err(binary::BinaryError::from),
         Err(ElfError::NotElf) => match binary::read(file) {
-            Ok(Some(binary::Binary::Pe(facts))) => Ok(Kind::Pe(facts)),
-            Ok(_) => Ok(Kind::Data),
+            Ok(Some(binary::Binary::Pe(facts))) => Ok(FileRole::Pe(facts)),
+            Ok(_) => Ok(FileRole::Data),
             Err(error) => Err(error),
         },
         Err(error) => Err(error.into()),
     };
-    read.unwrap_or_else(|error| Kind::Broken(error.format(), crate::text::with_causes(&error)))
+    read.unwrap_or_else(|error| FileRole::Broken(error.format(), crate::text::with_causes(&error)))
 }
 
-fn read_elf(name: &str, info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<Kind, ElfError> {
+fn read_elf(
+    name: &str,
+    info: &ElfInfo,
+    file: &(impl ReadAt + ?Sized),
+) -> Result<FileRole, ElfError> {
     let facts = info.facts()?;
-    Ok(Kind::Elf(Binary {
+    Ok(FileRole::Elf(Binary {
         kind: facts.kind,
         machine: facts.machine,
         has_soname: facts.soname.is_some(),

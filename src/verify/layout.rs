@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Finding;
-use super::elf::Kind;
+use super::elf::FileRole;
 use super::member::Member;
 use crate::binary::Format;
 use crate::names::{Lookalikes, RelPath, folded};
@@ -106,28 +106,32 @@ fn start(entry: &Entry, member: &Member) -> Option<Finding> {
     }
     let executable = entry.mode & 0o111 != 0;
     match &member.kind {
-        Kind::Elf(binary) if binary.is_program() && !executable => {
+        FileRole::Elf(binary) if binary.is_program() && !executable => {
             Some(Finding::error(Code::NotExecutable, "a program without an execute bit"))
         }
         // Modules often have such a line, and installers rewrite what is in `.data/scripts`.
-        Kind::Script
+        FileRole::Script
             if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") =>
         {
             Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
         }
-        Kind::Broken(Format::Elf, why) => Some(
+        FileRole::Broken(Format::Elf, why) => Some(
             Finding::error(Code::BrokenElf, "starts like an ELF file and cannot be read as one")
                 .because(why.clone()),
         ),
-        Kind::Broken(Format::Pe, why) => Some(
+        FileRole::Broken(Format::Pe, why) => Some(
             Finding::error(Code::BrokenPe, "starts like a PE file and cannot be read as one")
                 .because(why.clone()),
         ),
-        Kind::BrokenImportLibrary(why) => {
+        FileRole::BrokenImportLibrary(why) => {
             let what = "starts like an import library and cannot be read as one";
             Some(Finding::error(Code::BrokenPe, what).because(why.clone()))
         }
-        Kind::Elf(_) | Kind::Pe(_) | Kind::ImportLibrary(_) | Kind::Script | Kind::Data => None,
+        FileRole::Elf(_)
+        | FileRole::Pe(_)
+        | FileRole::ImportLibrary(_)
+        | FileRole::Script
+        | FileRole::Data => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use super::algorithm::Algorithm;
 use super::archived::{self, Archived};
 use super::code::Targets;
-use super::elf::{Kind, archive, binary};
+use super::elf::{FileRole, archive, binary};
 use super::reading::{Tee, fault};
 use crate::device_code::{self, Code, Sink};
 use crate::elf::ReadAt;
@@ -24,7 +24,7 @@ pub struct Member {
     pub(super) size: u64,
     /// Why they are not what the archive says.
     pub(super) fault: Option<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: FileRole,
     /// What it has code for, if somebody wants to know.
     pub(super) code: Code,
     /// The members of a devel archive.
@@ -49,7 +49,7 @@ pub(super) fn read(
     let (fault, kind, code, archived) = match targets {
         Some(targets) if is_devel_archive(&entry.name) => {
             let (fault, code, archived) = archived::read(&entry.name, bytes, targets)?;
-            (fault, Kind::Data, code, archived)
+            (fault, FileRole::Data, code, archived)
         }
         _ => {
             let (fault, kind, code) = content(zip, entry, bytes, targets)?;
@@ -65,19 +65,19 @@ fn content(
     entry: &Entry,
     bytes: impl Read,
     targets: Option<&Targets>,
-) -> io::Result<(Option<String>, Kind, Code)> {
+) -> io::Result<(Option<String>, FileRole, Code)> {
     let content = match Content::new(bytes) {
         Ok(content) => content,
-        Err(error) => return Ok((fault(Err(error))?, Kind::Data, Code::default())),
+        Err(error) => return Ok((fault(Err(error))?, FileRole::Data, Code::default())),
     };
     let kind = content.kind();
-    if matches!(kind, package::Kind::Elf | package::Kind::Pe) && !entry.is_stored() {
+    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) && !entry.is_stored() {
         let mut kept = Kept::of_size(entry.size)?;
         let fault = fault(content.copy_to(&mut kept))?;
         let code = of_binary(&kept, targets)?;
         return Ok((fault, binary(&entry.name, &kept), code));
     }
-    if matches!(kind, package::Kind::Elf | package::Kind::Pe) {
+    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {
         let fault = fault(content.copy_to(&mut io::sink()))?;
         let file = zip.packed(entry);
         return Ok((fault, binary(&entry.name, &file), of_binary(&file, targets)?));
@@ -86,9 +86,9 @@ fn content(
     let mut tee = Tee::new(kind, entry.size, sink.as_mut().map(|sink| sink as &mut dyn Write));
     let fault = fault(content.copy_to(&mut tee))?;
     let kind = match (kind, tee.kept.filter(|_| fault.is_none())) {
-        (package::Kind::Script, _) => Kind::Script,
+        (package::ContentKind::Script, _) => FileRole::Script,
         (_, Some(bytes)) => archive(&bytes),
-        _ => Kind::Data,
+        _ => FileRole::Data,
     };
     // What damaged bytes have code for is no fault of its own.
     let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();

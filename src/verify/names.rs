@@ -1,7 +1,7 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
 use super::Finding;
-use super::elf::Kind;
+use super::elf::FileRole;
 use super::member::Member;
 use crate::names::{DistName, VariantLabel, normalized};
 use crate::package::directory::Entry;
@@ -126,8 +126,10 @@ impl<'w> Names<'w> {
         let mut found = Vec::new();
         for (entry, member) in entries.iter().zip(members) {
             let (kind, needs) = match &member.kind {
-                Kind::Elf(binary) if binary.kind.is_editable() => ("an ELF", binary.architecture()),
-                Kind::Pe(facts) => ("a PE", windows_tag(facts)),
+                FileRole::Elf(binary) if binary.kind.is_editable() => {
+                    ("an ELF", binary.architecture())
+                }
+                FileRole::Pe(facts) => ("a PE", windows_tag(facts)),
                 _ => continue,
             };
             let Some(needs) = needs else { continue };

@@ -16,8 +16,12 @@ pub(super) struct Tee<'s> {
 
 impl<'s> Tee<'s> {
     /// For a file of this kind and size.
-    pub(super) fn new(kind: package::Kind, size: u64, sink: Option<&'s mut dyn Write>) -> Self {
-        let keeps = kind == package::Kind::Archive && size <= LARGEST_ARCHIVE;
+    pub(super) fn new(
+        kind: package::ContentKind,
+        size: u64,
+        sink: Option<&'s mut dyn Write>,
+    ) -> Self {
+        let keeps = kind == package::ContentKind::Archive && size <= LARGEST_ARCHIVE;
         Self { sink, kept: keeps.then(Vec::new) }
     }
 }

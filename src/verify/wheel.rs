@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::code::{Targets, Told};
 use super::dlls::Imports;
-use super::elf::{Kind, Search, Taken};
+use super::elf::{FileRole, Search, Taken};
 use super::member::Member;
 use super::metadata::Rules;
 use super::names::Names;
@@ -96,7 +96,8 @@ impl Wheel {
         let entries = self.zip().entries();
         package.files = entries.iter().filter(|entry| !entry.is_directory()).count();
         package.size = members.iter().map(|member| member.size).sum();
-        let is_binary = |member: &&Member| matches!(member.kind, Kind::Elf(_) | Kind::Pe(_));
+        let is_binary =
+            |member: &&Member| matches!(member.kind, FileRole::Elf(_) | FileRole::Pe(_));
         package.binaries = members.iter().filter(is_binary).count();
         package.searches = entries
             .iter()
@@ -208,7 +209,7 @@ fn missing(file: &str) -> Finding {
 }
 
 fn search(entry: &Entry, member: &Member) -> Option<Search> {
-    let Kind::Elf(binary) = &member.kind else { return None };
+    let FileRole::Elf(binary) = &member.kind else { return None };
     Some(Search {
         member: entry.name.clone(),
         path: layout::site_path(&entry.name).unwrap_or_default(),
@@ -219,7 +220,7 @@ fn search(entry: &Entry, member: &Member) -> Option<Search> {
 }
 
 fn symbols(entry: &Entry, member: &Member) -> Option<Taken> {
-    let Kind::Elf(binary) = &member.kind else { return None };
+    let FileRole::Elf(binary) = &member.kind else { return None };
     let symbols = Arc::clone(binary.symbols.as_ref()?);
     Some(Taken { member: entry.name.clone(), symbols })
 }

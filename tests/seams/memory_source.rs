@@ -10,7 +10,7 @@ use fs_err as fs;
 use rockpack::archive::checksum::Sha256;
 use rockpack::binary::ReadAt;
 use rockpack::catalog::{
-    ArtifactId, Found, Ignored, Listed, ListedKind, OpenFile, Origin, Source, SourceFile,
+    ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Origin, Source, SourceFile,
 };
 use rockpack::identity::Identity;
 use rockpack::names::RelPath;
@@ -113,7 +113,11 @@ impl Source for MemorySource {
         String::from_utf8(bytes.to_vec()).map_err(io::Error::other)
     }
 
-    fn list(&self, artifact: &ArtifactId, base: &RelPath) -> Result<Option<Vec<Found>>, Problem> {
+    fn list(
+        &self,
+        artifact: &ArtifactId,
+        base: &RelPath,
+    ) -> Result<Option<Vec<ListedEntry>>, Problem> {
         let nodes = &self.0[artifact];
         if !matches!(nodes.get(base.as_str()), Some(Node::Directory)) {
             return Ok(None);

@@ -41,7 +41,7 @@ pub(super) struct Journal {
 
 /// A destination and its hidden directory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Destination<'a> {
     pub dest: &'a Path,
     pub hidden: &'a Path,
 }
@@ -63,7 +63,7 @@ impl Journal {
     }
 
     /// Keeps what changes and writes the journal down.
-    pub fn begin(&self, place: Place<'_>) -> Result<(), StageError> {
+    pub fn begin(&self, place: Destination<'_>) -> Result<(), StageError> {
         for path in &self.kept {
             let (from, to) = (place.at(path), place.old(path));
             let parent = to.parent().unwrap_or(place.hidden);
@@ -81,12 +81,12 @@ impl Journal {
     }
 
     /// Makes the directories that outputs need.
-    pub fn make_directories(&self, place: Place<'_>) -> Result<(), StageError> {
+    pub fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
         self.made.iter().try_for_each(|path| create_dirs(&place.at(path), &mut Vec::new()))
     }
 
     /// The change has happened: nobody undoes it from now on.
-    pub fn end(place: Place<'_>) -> Result<(), StageError> {
+    pub fn end(place: Destination<'_>) -> Result<(), StageError> {
         disk::remove_file(&place.journal())
             .map_err(StageError::at("remove the list of changes", place.dest))?;
         // The change stands; a power cut before this is on the disk undoes it, no more.
@@ -100,7 +100,7 @@ impl Journal {
     }
 
     /// Undoes the change of a journal that is there; without one there is nothing to undo.
-    pub fn undo(place: Place<'_>) -> Result<(), StageError> {
+    pub fn undo(place: Destination<'_>) -> Result<(), StageError> {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
         let mut done = Ok(());
         for path in &journal.kept {
@@ -121,7 +121,7 @@ impl Journal {
     }
 
     /// Makes the names that it changes last through a power cut, as far as the disk can.
-    fn sync(&self, place: Place<'_>) {
+    fn sync(&self, place: Destination<'_>) {
         let parent = |path: &RelPath| place.at(path).parent().map(Path::to_owned);
         let changed: BTreeSet<PathBuf> =
             self.added.iter().chain(&self.kept).filter_map(parent).collect();
@@ -130,7 +130,7 @@ impl Journal {
         });
     }
 
-    fn read(place: Place<'_>) -> Result<Option<Self>, StageError> {
+    fn read(place: Destination<'_>) -> Result<Option<Self>, StageError> {
         let path = place.journal();
         let failed = |source| {
             StageError::new("read the list of changes that were interrupted", &path, source)
@@ -148,7 +148,7 @@ impl Journal {
     }
 }
 
-impl Place<'_> {
+impl Destination<'_> {
     fn journal(self) -> PathBuf {
         self.hidden.join(NAME)
     }

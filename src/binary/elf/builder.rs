@@ -18,7 +18,7 @@ const E_PHNUM: u64 = 56;
 
 /// A table that is in the file and in memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TablePlace {
     pub offset: u64,
     pub address: u64,
     pub size: u64,
@@ -33,8 +33,8 @@ pub(super) struct ElfBuilder<'a, R: ?Sized> {
     /// Where the program header table goes.
     pub table_at: u64,
     pub entries: Vec<Entry>,
-    pub dynamic: Place,
-    pub strings: Place,
+    pub dynamic: TablePlace,
+    pub strings: TablePlace,
     /// What was done, for people.
     pub steps: Vec<String>,
     writes: BTreeMap<u64, Vec<u8>>,
@@ -52,8 +52,8 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         file: &'a R,
         info: &'a ElfInfo,
         table_at: u64,
-        dynamic: Place,
-        strings: Place,
+        dynamic: TablePlace,
+        strings: TablePlace,
     ) -> Self {
         Self {
             file,
@@ -122,7 +122,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     }
 
     /// Says where the string table is now, in its entries and its section.
-    pub(super) fn set_strings(&mut self, place: Place) {
+    pub(super) fn set_strings(&mut self, place: TablePlace) {
         let old = self.strings.address;
         self.strings = place;
         self.set_entry(elf::DT_STRTAB, place.address);
@@ -131,7 +131,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
     }
 
     /// Says where the dynamic section is now, in its segment and its section.
-    pub(super) fn set_dynamic(&mut self, place: Place) {
+    pub(super) fn set_dynamic(&mut self, place: TablePlace) {
         let old = self.dynamic.address;
         self.dynamic = place;
         for segment in self.segments.iter_mut().filter(|segment| segment.kind == elf::PT_DYNAMIC) {
@@ -142,7 +142,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         self.set_section(elf::SHT_DYNAMIC, old, place);
     }
 
-    fn set_section(&mut self, kind: elf::SectionType, address: u64, place: Place) {
+    fn set_section(&mut self, kind: elf::SectionType, address: u64, place: TablePlace) {
         let same = |section: &&mut Section| {
             section.kind == kind && section.is_allocated() && section.address == address
         };

@@ -2,7 +2,7 @@
 
 use object::elf::{self, ProgramFlags, ProgramType};
 
-use super::builder::{ElfBuilder, Place, round_up};
+use super::builder::{ElfBuilder, TablePlace, round_up};
 use super::dynamic::ENTRY_SIZE;
 use super::error::ElfError;
 use super::header::{SEGMENT_SIZE, Segment};
@@ -86,7 +86,10 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             self.set_load_end(index, new_end);
         }
         self.write(end, added)?;
-        self.set_strings(Place { size: self.strings.size + added.len() as u64, ..self.strings });
+        self.set_strings(TablePlace {
+            size: self.strings.size + added.len() as u64,
+            ..self.strings
+        });
         self.steps.push("the string table grows where it is".to_owned());
         Ok(true)
     }
@@ -303,17 +306,17 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         self.reserve(old.len() + added.len() + usize::try_from(ALIGN + SLACK).unwrap_or_default());
         let place = self.append(home, old)?;
         self.write(self.end(), added)?;
-        self.set_strings(Place { size: place.size + added.len() as u64, ..place });
+        self.set_strings(TablePlace { size: place.size + added.len() as u64, ..place });
         self.steps.push("the string table moves there".to_owned());
         Ok(())
     }
 
     /// Puts `bytes` at the end of the file and of `home`.
-    fn append(&mut self, home: Home, bytes: &[u8]) -> Result<Place, ElfError> {
+    fn append(&mut self, home: Home, bytes: &[u8]) -> Result<TablePlace, ElfError> {
         let offset = round_up(self.end(), ALIGN)?;
         self.pad_to(offset)?;
         self.write(offset, bytes)?;
-        Ok(Place {
+        Ok(TablePlace {
             offset,
             address: home.address + (offset - home.offset),
             size: bytes.len() as u64,

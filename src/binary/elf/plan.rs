@@ -2,7 +2,7 @@
 
 use object::elf;
 
-use super::builder::{ElfBuilder, Place};
+use super::builder::{ElfBuilder, TablePlace};
 use super::dynamic::{Dynamic, ENTRY_SIZE, Entry, Strings};
 use super::edit_plan::EditPlan;
 use super::edits::{Edits, Wanted};
@@ -85,14 +85,14 @@ impl ElfInfo {
 }
 
 impl Dynamic {
-    fn place(&self) -> Place {
-        Place { offset: self.offset, address: self.address, size: self.capacity * ENTRY_SIZE }
+    fn place(&self) -> TablePlace {
+        TablePlace { offset: self.offset, address: self.address, size: self.capacity * ENTRY_SIZE }
     }
 }
 
 impl Strings {
-    fn place(&self) -> Place {
-        Place { offset: self.offset, address: self.address, size: self.bytes.len() as u64 }
+    fn place(&self) -> TablePlace {
+        TablePlace { offset: self.offset, address: self.address, size: self.bytes.len() as u64 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use object::elf;
 
-use super::builder::{ElfBuilder, Place, round_up};
+use super::builder::{ElfBuilder, TablePlace, round_up};
 use super::error::ElfError;
 use super::header::SEGMENT_SIZE;
 use super::ranges::Claim;
@@ -132,7 +132,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     pub(super) fn relocate(
         &mut self,
         block: &Block,
-        append: impl FnOnce(&mut Self, &[u8]) -> Result<Place, ElfError>,
+        append: impl FnOnce(&mut Self, &[u8]) -> Result<TablePlace, ElfError>,
     ) -> Result<(), ElfError> {
         if block.is_strings {
             return Ok(());
@@ -148,7 +148,11 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         let place = match block.nearby {
             Some(offset) => {
                 self.write(offset, &bytes)?;
-                Place { offset, address: offset.wrapping_add(distance), size: bytes.len() as u64 }
+                TablePlace {
+                    offset,
+                    address: offset.wrapping_add(distance),
+                    size: bytes.len() as u64,
+                }
             }
             None => append(self, &bytes)?,
         };
@@ -163,7 +167,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     }
 
     /// Makes headers and entries follow a block from `address` to `place`.
-    fn follow(&mut self, block: &Block, address: u64, place: Place) {
+    fn follow(&mut self, block: &Block, address: u64, place: TablePlace) {
         let moved = |offset: u64| block.start <= offset && offset < block.end;
         let kinds = [elf::PT_INTERP, elf::PT_NOTE, elf::PT_GNU_PROPERTY];
         for segment in self

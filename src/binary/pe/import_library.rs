@@ -35,7 +35,7 @@ pub struct ImportLibrary {
 }
 
 /// What a member of an archive is.
-enum Kind {
+enum ArchiveMember {
     /// It names a DLL.
     Import(Machine, String),
     /// An object of Windows that does not.
@@ -64,17 +64,18 @@ pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibr
             return Ok(of.map(|machine| ImportLibrary { machine, dlls }));
         }
         let member = archive.member(at).and_then(|(from, to, special)| {
-            let kind = if special { Kind::Object } else { archive.kind(from, to - from)? };
+            let kind =
+                if special { ArchiveMember::Object } else { archive.kind(from, to - from)? };
             Ok((kind, to))
         });
         match member {
-            Ok((Kind::Import(machine, dll), end)) => {
+            Ok((ArchiveMember::Import(machine, dll), end)) => {
                 of = of.or(Some(machine));
                 dlls.insert(dll);
                 at = end.next_multiple_of(2);
             }
-            Ok((Kind::Object, end)) => at = end.next_multiple_of(2),
-            Ok((Kind::Other, _)) => return Ok(None),
+            Ok((ArchiveMember::Object, end)) => at = end.next_multiple_of(2),
+            Ok((ArchiveMember::Other, _)) => return Ok(None),
             Err(error @ PeError::Read { .. }) => return Err(error),
             // An archive of another kind is not an import library, and not ours to judge.
             Err(_) if of.is_none() => return Ok(None),
@@ -115,9 +116,9 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
     }
 
     /// What the member is whose content begins at `at`.
-    fn kind(&self, at: u64, size: u64) -> Result<Kind, PeError> {
+    fn kind(&self, at: u64, size: u64) -> Result<ArchiveMember, PeError> {
         if size < size_of::<ImageFileHeader>() as u64 {
-            return Ok(Kind::Other);
+            return Ok(ArchiveMember::Other);
         }
         let short: ImportObjectHeader = self.record(at, "a member")?;
         if short.sig1.get(LE) == pe::IMAGE_FILE_MACHINE_UNKNOWN
@@ -127,23 +128,28 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
             return if short.version.get(LE) == 0 {
                 self.short(at, size, &short)
             } else {
-                Ok(Kind::Object)
+                Ok(ArchiveMember::Object)
             };
         }
         let header: ImageFileHeader = self.record(at, "a member")?;
         match machine(header.machine.get(LE), bits(header.machine.get(LE))) {
             Machine::Other { number, .. } if number != pe::IMAGE_FILE_MACHINE_I386.0 => {
-                Ok(Kind::Other)
+                Ok(ArchiveMember::Other)
             }
-            _ if size > LARGEST_OBJECT => Ok(Kind::Object),
+            _ if size > LARGEST_OBJECT => Ok(ArchiveMember::Object),
             machine => {
                 let name = self.object(at, size, &header)?;
-                Ok(name.map_or(Kind::Object, |name| Kind::Import(machine, name)))
+                Ok(name.map_or(ArchiveMember::Object, |name| ArchiveMember::Import(machine, name)))
             }
         }
     }
 
-    fn short(&self, at: u64, size: u64, header: &ImportObjectHeader) -> Result<Kind, PeError> {
+    fn short(
+        &self,
+        at: u64,
+        size: u64,
+        header: &ImportObjectHeader,
+    ) -> Result<ArchiveMember, PeError> {
         let len = size_of::<ImportObjectHeader>() as u64 + u64::from(header.size_of_data.get(LE));
         if len > size.min(LARGEST_OBJECT) {
             return Err(PeError::Truncated { what: "an import", offset: at, len, have: at + size });
@@ -152,7 +158,7 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         let number = header.machine.get(LE);
         let wrong = || PeError::Name { field: "an import's DLL", offset: at };
         let dll = ImportFile::parse(&*bytes).ok().and_then(|import| name(import.dll()));
-        Ok(Kind::Import(machine(number, bits(number)), dll.ok_or_else(wrong)?))
+        Ok(ArchiveMember::Import(machine(number, bits(number)), dll.ok_or_else(wrong)?))
     }
 
     /// The DLL's name, in the one object that has it.

@@ -10,7 +10,7 @@ use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, stub_target};
 use crate::elf::{self, ElfFacts};
 use crate::package::content::Shown;
-use crate::package::{Content, Kept, Kind, TarMember};
+use crate::package::{Content, ContentKind, Kept, TarMember};
 use crate::plan::Step;
 
 /// Texts up to this size are kept.
@@ -76,7 +76,7 @@ pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> i
 /// Reads as much as has to be known, or `all`.
 fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
     let mut bytes = Bytes::default();
-    if content.kind() == Kind::Elf {
+    if content.kind() == ContentKind::Elf {
         let kept = content.keep(size)?;
         let facts = elf::facts(&kept).ok().flatten();
         bytes.search = search(facts.as_ref());

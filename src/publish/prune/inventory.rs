@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::index::{Entry, addresses, project_of};
 use crate::names::RelPath;
-use crate::publish::layout::{Form, Layout, Place, Shelf};
+use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
 use crate::publish::workers::each;
 use crate::publish::{PublishError, read};
 use crate::store::{Bucket, Object};
@@ -59,7 +59,7 @@ impl Item {
 #[derive(Debug)]
 pub(super) struct Page {
     /// Where it is.
-    pub(super) place: Place,
+    pub(super) place: PageKeys,
     /// What it is called.
     pub(super) title: String,
     /// Whether caches may not keep it.
@@ -140,7 +140,10 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
 }
 
 /// The keys that a page of packages names.
-pub(super) fn named(bucket: &dyn Bucket, place: &Place) -> Result<BTreeSet<RelPath>, PublishError> {
+pub(super) fn named(
+    bucket: &dyn Bucket,
+    place: &PageKeys,
+) -> Result<BTreeSet<RelPath>, PublishError> {
     let files = read::files(bucket, place, "")?.0;
     let entries = files.into_iter().flat_map(|files| files.files);
     Ok(entries.filter_map(|Entry { url, .. }| key_of(&place.html, &url)).collect())
@@ -172,7 +175,7 @@ fn elsewhere(
     own: &[Page],
     jobs: usize,
 ) -> Result<BTreeMap<String, RelPath>, PublishError> {
-    let files = |place: &Place| [place.json.clone(), place.html.clone()];
+    let files = |place: &PageKeys| [place.json.clone(), place.html.clone()];
     let mut own: BTreeSet<RelPath> = own.iter().flat_map(|page| files(&page.place)).collect();
     for shelf in &layout.shelves {
         own.extend(shelf.root()?.iter().flat_map(files));

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::{Closure, Found, InArtifact, Need, Resolved, rule};
+use super::{Closure, InArtifact, LoadedFile, Need, Resolved, rule};
 use crate::binary::Machine;
 use crate::catalog::{Catalog, EntryKind};
 use crate::manifest::{Manifest, Package};
@@ -127,7 +127,7 @@ fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath>
 
 impl<'a> Closure<'a> {
     /// Every PE file with what it imports, in the order of the plan.
-    pub(super) fn imports(&self) -> impl Iterator<Item = (Found<'a>, Need<'a>)> {
+    pub(super) fn imports(&self) -> impl Iterator<Item = (LoadedFile<'a>, Need<'a>)> {
         self.dlls.files.iter().flat_map(move |file| {
             file.imports.iter().map(move |import| (self.of(file), self.import(file, import)))
         })
@@ -149,13 +149,13 @@ impl<'a> Closure<'a> {
         files.flat_map(move |file| file.imports.iter().map(move |import| self.import(file, import)))
     }
 
-    fn of(&self, file: &File<'a>) -> Found<'a> {
-        Found { distribution: self.distributions[file.distribution], member: file.member }
+    fn of(&self, file: &File<'a>) -> LoadedFile<'a> {
+        LoadedFile { distribution: self.distributions[file.distribution], member: file.member }
     }
 
-    fn candidate(&self, candidate: &Candidate<'a>) -> Found<'a> {
+    fn candidate(&self, candidate: &Candidate<'a>) -> LoadedFile<'a> {
         let distribution = self.distributions[candidate.distribution];
-        Found { distribution, member: candidate.member }
+        LoadedFile { distribution, member: candidate.member }
     }
 
     fn import(&self, file: &File<'a>, library: &'a str) -> Need<'a> {
@@ -196,7 +196,7 @@ impl<'a> Closure<'a> {
     }
 
     /// Other files than the first of those that are found: the first to be loaded counts for all.
-    fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<Found<'a>> {
+    fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
         let source = |candidate: &Candidate<'a>| candidate.member.step.source();
         let Some(first) = sure.first() else { return Vec::new() };
         let others = sure[1..].iter().filter(|other| {
@@ -212,7 +212,7 @@ impl<'a> Closure<'a> {
         there: &[&Candidate<'a>],
         foreign: &[&Candidate<'a>],
     ) -> Resolved<'a> {
-        let shipped: Vec<Found<'a>> = there.iter().map(|one| self.candidate(one)).collect();
+        let shipped: Vec<LoadedFile<'a>> = there.iter().map(|one| self.candidate(one)).collect();
         let artifacts = self.dlls.artifacts.get_or_init(|| self.dlls.in_artifacts(self.catalog));
         let artifacts = artifacts.get(name).cloned().unwrap_or_default();
         match rule(&self.manifest.missing_libraries, library) {

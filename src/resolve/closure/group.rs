@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, Need};
+use super::{LoadedFile, Need};
 
 /// Needs of one package that share a ground.
 pub(super) struct Group<'a> {
@@ -11,5 +11,5 @@ pub(super) struct Group<'a> {
     /// The libraries that are needed.
     pub libraries: BTreeSet<&'a str>,
     /// The files that need them, each as often as it needs one.
-    pub files: Vec<Found<'a>>,
+    pub files: Vec<LoadedFile<'a>>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::group::Group;
 use super::tree::split;
-use super::{Found, InArtifact, Resolved};
+use super::{InArtifact, LoadedFile, Resolved};
 use crate::manifest::{Manifest, Package, PackageKind};
 use crate::names::PackageName;
 use crate::plan::{Distribution, Step};
@@ -18,24 +18,24 @@ const SHOWN: usize = 3;
 const LIBRARIES_SHOWN: usize = 8;
 
 /// The path of a file below its platform directory, as the artifact installs it.
-pub(super) fn path<'a>(found: &Found<'a>) -> &'a str {
+pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
     root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
 }
 
 /// The directory of a file, likewise.
-pub(super) fn directory<'a>(found: &Found<'a>) -> &'a str {
+pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
     split(path(found)).0
 }
 
 /// A file with the distribution that ships it.
-pub(super) fn file(found: &Found<'_>) -> String {
+pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
 /// The first few of some files, the rest counted; the same path in several wheels counts once.
-pub(super) fn files(all: &[Found<'_>]) -> String {
+pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
     match paths.len().saturating_sub(SHOWN) {
@@ -45,7 +45,7 @@ pub(super) fn files(all: &[Found<'_>]) -> String {
 }
 
 /// What is said at one of two files of a name, given what loads it.
-pub(super) fn loaded_by(loaders: &[Found<'_>]) -> String {
+pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {
         0 => "this one stands behind it".to_owned(),
@@ -62,7 +62,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// The first file, and how many more there are.
-    pub fn new(all: &[Found<'_>]) -> Self {
+    pub fn new(all: &[LoadedFile<'_>]) -> Self {
         let paths: BTreeSet<&str> = all.iter().map(path).collect();
         let wheels: BTreeSet<&str> = all.iter().map(|f| f.distribution.name.as_str()).collect();
         let first = all.first().map(file).unwrap_or_default();
@@ -175,7 +175,7 @@ fn having(artifacts: &[InArtifact<'_>]) -> String {
     if elsewhere { format!("{has} for another target") } else { has }
 }
 
-fn take_it(all: &[Found<'_>], other: &InArtifact<'_>) -> String {
+fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     if other.other_target {
         return format!("it is `{}` there: build it for this target as well", other.path);
     }
@@ -199,7 +199,7 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
 }
 
 /// The line that lets files search the directory of a library.
-fn search_there(manifest: &Manifest, all: &[Found<'_>], library: &Found<'_>) -> String {
+fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
     let directory = directory(library);
     if is_dll(library.member.path.file_name()) {
         return format!(
@@ -229,7 +229,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,
-    library: &Found<'_>,
+    library: &LoadedFile<'_>,
     everywhere: bool,
 ) -> Option<Problem> {
     let all = &group.files;
@@ -258,7 +258,7 @@ pub(super) fn luck(
 }
 
 /// What to write so that a library is there for sure.
-fn installed_with(manifest: &Manifest, package: &Package, library: &Found<'_>) -> String {
+fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
     let (name, other) = (&package.name.value, &library.distribution.package);
     let overlays = manifest
         .packages

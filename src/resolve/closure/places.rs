@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Found;
+use super::LoadedFile;
 use super::messages::files;
 use crate::manifest::Manifest;
 use crate::source::{Place, Problem};
@@ -29,16 +29,16 @@ impl<'a> Places<'a> {
     }
 
     /// The line that placed a file.
-    pub fn of(&self, found: &Found<'a>) -> Option<&'a Place> {
+    pub fn of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
         self.0.get(&*found.member.rule).copied()
     }
 
     /// Points at the line that placed the first of these files; what other lines placed is named there too.
-    pub fn label(&self, problem: Problem, found: &[Found<'a>]) -> Problem {
+    pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
         let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
             return problem;
         };
-        let (here, elsewhere): (Vec<Found<'a>>, Vec<Found<'a>>) =
+        let (here, elsewhere): (Vec<LoadedFile<'a>>, Vec<LoadedFile<'a>>) =
             found.iter().partition(|one| one.member.rule == first.member.rule);
         let others = if elsewhere.is_empty() {
             String::new()

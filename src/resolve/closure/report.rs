@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::group::Group;
 use super::places::Places;
-use super::{Closure, Found, Need, Resolved, messages};
+use super::{Closure, LoadedFile, Need, Resolved, messages};
 use crate::catalog::Catalog;
 use crate::manifest::{LibraryRule, Manifest, PackageKind};
 use crate::names::PackageName;
@@ -53,7 +53,7 @@ struct Report<'c, 'a> {
     /// Two files that are found as one library.
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
     /// Libraries that a rule excuses, with the files that need them: by the rule's place and the library.
-    excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<Found<'a>>)>,
+    excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
 /// What has to be mended: needs of one package that share it are one problem.
@@ -72,12 +72,12 @@ enum Ground<'a> {
 /// Two files of one name that are searched one after the other, and what loads the first or the second.
 struct Twins<'a> {
     library: &'a str,
-    pair: [Found<'a>; 2],
-    load: [Vec<Found<'a>>; 2],
+    pair: [LoadedFile<'a>; 2],
+    load: [Vec<LoadedFile<'a>>; 2],
 }
 
 impl<'a> Report<'_, 'a> {
-    fn add(&mut self, file: Found<'a>, need: Need<'a>) {
+    fn add(&mut self, file: LoadedFile<'a>, need: Need<'a>) {
         match &need.resolved {
             Resolved::Member(found) => self.twice(file, *found, &need),
             Resolved::System(rule) | Resolved::Missing(rule) => {
@@ -108,7 +108,7 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    fn ground(&self, file: &Found<'a>, need: &Need<'a>) -> Ground<'a> {
+    fn ground(&self, file: &LoadedFile<'a>, need: &Need<'a>) -> Ground<'a> {
         match &need.resolved {
             Resolved::Luck(library) => {
                 Ground::Package(&library.distribution.package, self.is_everywhere(library, need))
@@ -129,14 +129,14 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    fn is_devel(&self, file: &Found<'a>) -> bool {
+    fn is_devel(&self, file: &LoadedFile<'a>) -> bool {
         let package = self.closure.manifest.packages.get(&file.distribution.package);
         package.is_some_and(|p| p.kind == PackageKind::Devel)
     }
 
-    fn twice(&mut self, file: Found<'a>, found: Found<'a>, need: &Need<'a>) {
+    fn twice(&mut self, file: LoadedFile<'a>, found: LoadedFile<'a>, need: &Need<'a>) {
         let key =
-            |found: &Found<'a>| (found.distribution.name.as_str(), found.member.path.as_str());
+            |found: &LoadedFile<'a>| (found.distribution.name.as_str(), found.member.path.as_str());
         for other in &need.others {
             let second = usize::from(key(other) < key(&found));
             let pair = if second == 0 { [found, *other] } else { [*other, found] };
@@ -190,7 +190,7 @@ impl<'a> Report<'_, 'a> {
 
     /// Whether each wheel of the package that overlays another has the library: one of them is
     /// what the other is installed for.
-    fn is_everywhere(&self, library: &Found<'a>, need: &Need<'a>) -> bool {
+    fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =
             self.closure.manifest.packages.get(package).is_some_and(|p| p.overlay.is_some());
@@ -224,7 +224,7 @@ impl<'a> Report<'_, 'a> {
 struct Excused<'r, 'a> {
     rule: &'r LibraryRule,
     libraries: Vec<String>,
-    files: Vec<Found<'a>>,
+    files: Vec<LoadedFile<'a>>,
 }
 
 impl Excused<'_, '_> {

@@ -24,7 +24,7 @@ fn needs_of(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<S
 }
 
 fn told(need: &Need<'_>) -> String {
-    let paths = |all: &[Found<'_>]| {
+    let paths = |all: &[LoadedFile<'_>]| {
         all.iter().map(|found| found.member.path.as_str()).collect::<Vec<_>>().join(", ")
     };
     let at = match &need.resolved {
@@ -38,7 +38,7 @@ fn told(need: &Need<'_>) -> String {
         Resolved::Unresolved { shipped, artifacts, in_the_way } => {
             let artifacts: Vec<String> =
                 artifacts.iter().map(|found| found.artifact.to_string()).collect();
-            let in_the_way: Vec<Found<'_>> = in_the_way.iter().copied().collect();
+            let in_the_way: Vec<LoadedFile<'_>> = in_the_way.iter().copied().collect();
             format!(
                 "nowhere: shipped [{}], in [{}], in the way [{}]",
                 paths(shipped),

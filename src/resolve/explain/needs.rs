@@ -7,7 +7,7 @@ use crate::catalog::{ArtifactId, Catalog};
 use crate::manifest::Manifest;
 use crate::names::{DistName, RelPath};
 use crate::plan::{Plan, Step};
-use crate::resolve::closure::{Closure, Found, Need, Resolved};
+use crate::resolve::closure::{Closure, LoadedFile, Need, Resolved};
 
 /// A library that a file needs (`DT_NEEDED`), and where it is.
 #[derive(Debug, Serialize)]
@@ -111,6 +111,6 @@ fn needed(need: Need<'_>) -> Needed {
     Needed { library: need.library.to_owned(), found, others: need.others.iter().map(at).collect() }
 }
 
-fn at(found: &Found<'_>) -> At {
+fn at(found: &LoadedFile<'_>) -> At {
     At { distribution: found.distribution.name.clone(), path: found.member.path.clone() }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{
-    At, Explanation, Found, InDistribution, InMode, Landing, Match, MatchedRule, Needed, Part,
-    Reason, Says, Whereabouts,
+    At, Explanation, FoundArtifact, InDistribution, InMode, Landing, Match, MatchedRule, Needed,
+    Part, Reason, Says, Whereabouts,
 };
-use crate::binary::{Facts, Kind};
+use crate::binary::{BinaryKind, Facts};
 use crate::catalog::{Content, EntryKind};
 use crate::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use crate::names::Mode;
@@ -55,7 +55,7 @@ fn counted_more(count: usize, what: &str) -> String {
     counted(count, &format!("more {what}"))
 }
 
-fn have(found: &Found, verbose: bool, text: &mut String) {
+fn have(found: &FoundArtifact, verbose: bool, text: &mut String) {
     let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, what(found), found.entry.base);
     if let Some(facts) = found.entry.elf() {
         let _ = writeln!(text, "     {}", elf(facts));
@@ -71,7 +71,7 @@ fn have(found: &Found, verbose: bool, text: &mut String) {
     }
 }
 
-fn what(found: &Found) -> String {
+fn what(found: &FoundArtifact) -> String {
     match &found.entry.kind {
         EntryKind::Directory => "directory".to_owned(),
         EntryKind::Symlink { target } => format!("link to {target}"),
@@ -114,10 +114,10 @@ fn elf(facts: &ElfFacts) -> String {
 /// What any other binary is, in a line.
 fn binary(facts: &Facts<'_>) -> String {
     let kind = match facts.kind {
-        Kind::Library => "library",
-        Kind::Program => "program",
-        Kind::DeviceCode => "GPU code object",
-        Kind::Other => "file",
+        BinaryKind::Library => "library",
+        BinaryKind::Program => "program",
+        BinaryKind::DeviceCode => "GPU code object",
+        BinaryKind::Other => "file",
     };
     let name = facts.name.map(|name| format!(", named {name}")).unwrap_or_default();
     let needs: Vec<&str> = facts.all_needs().collect();

@@ -1,6 +1,6 @@
 //! The checks over all distributions, and the plan that is made of them.
 
-use super::{Found, Resolver};
+use super::{Findings, Resolver};
 use crate::plan::{Distribution, FORMAT, Note, Plan};
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
@@ -19,9 +19,9 @@ impl<'a> Resolver<'a> {
         &self,
         made: Vec<(ResolvedDist<'a>, Distribution)>,
         filled: &[Filled<'a>],
-        found: Found,
+        found: Findings,
     ) -> Result<(Plan, Problems), Problems> {
-        let Found { mut problems, mut notes, selected } = found;
+        let Findings { mut problems, mut notes, selected } = found;
         let sources = Sources::new(self.catalog);
         problems.extend(ownership::check(&made, filled, self.targets.system));
         problems.extend(repeated::check(filled));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Resolver};
+use super::{Findings, Resolver};
 use crate::manifest::PackageKind;
 use crate::names::{NameError, RelPath};
 use crate::plan::{Archive, Distribution, Form, Member, Note};
@@ -22,7 +22,7 @@ impl<'a> Resolver<'a> {
         dist: &ResolvedDist<'a>,
         all_filled: &[Filled<'a>],
         shipped: &Owners<'_, 'a>,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let Some(filled) =
@@ -84,7 +84,7 @@ impl<'a> Resolver<'a> {
         &self,
         dist: &ResolvedDist<'a>,
         shipped: &Owners<'_, 'a>,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         let mut used = Matched::default();
@@ -124,7 +124,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Wheel)?;
         distribution.platform_dir = None;
@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn selector(
         &self,
         dist: &ResolvedDist<'a>,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Result<Distribution, NameError> {
         let mut distribution = self.distribution(dist, Form::Sdist)?;
         let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;

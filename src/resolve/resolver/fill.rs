@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Resolver};
+use super::{Findings, Resolver};
 use crate::manifest::PackageKind;
 use crate::names::PackageName;
 use crate::resolve::install_tree::{Layer, View};
@@ -13,7 +13,7 @@ use crate::resolve::{aliases, empty, forbidden, place, programs, unused_rules};
 
 impl<'a> Resolver<'a> {
     /// Selection, ownership and placement of every runtime distribution.
-    pub(super) fn fill_runtime(&self, found: &mut Found) -> Vec<Filled<'a>> {
+    pub(super) fn fill_runtime(&self, found: &mut Findings) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
         for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {

@@ -21,8 +21,13 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     let same: Vec<_> = pairs.both().map(|(i, j)| (&old.packages[i], &new.packages[j])).collect();
     let translation = Translation::new(same.iter().copied());
     let words = (&translation, &translation.inverse());
-    let mut found =
-        Sides { old, new, pairs: &pairs, words, found: vec![Found::default(); pairs.slots()] };
+    let mut found = Sides {
+        old,
+        new,
+        pairs: &pairs,
+        words,
+        found: vec![ChangedPackage::default(); pairs.slots()],
+    };
     let mut left = found.compare();
     let moves = left.moves(old, new);
     let absences = Absences::new(old, new, &pairs);
@@ -50,7 +55,7 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 
 /// What was found of a package.
 #[derive(Debug, Clone, Default)]
-struct Found {
+struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<What, Vec<FileChange>>,
     /// Bytes that edits added to built files: a plan counts the bytes before its edits, and so
@@ -67,7 +72,7 @@ struct Sides<'s, 'a> {
     new: &'s Contents<'a>,
     pairs: &'s Pairs,
     words: (&'s Translation<'a>, &'s Translation<'a>),
-    found: Vec<Found>,
+    found: Vec<ChangedPackage>,
 }
 
 impl<'a> Sides<'_, 'a> {
@@ -232,7 +237,8 @@ impl<'a> Sides<'_, 'a> {
     fn package(&mut self, slot: usize) -> Option<PackageChange> {
         let (was, is) = self.pairs.of_slot(slot);
         let (old, new) = (was.map(|i| &self.old.packages[i]), is.map(|i| &self.new.packages[i]));
-        let Found { fields, changes, edits, moved } = std::mem::take(&mut self.found[slot]);
+        let ChangedPackage { fields, changes, edits, moved } =
+            std::mem::take(&mut self.found[slot]);
         let changes = group::changes(old, new, changes);
         let (before, after) = (old.map(Package::title), new.map(Package::title));
         let renamed = before.is_some() && after.is_some() && before != after;

@@ -40,11 +40,11 @@ impl Left {
     /// Takes out what moved, the surest first: the same source at the same path of another
     /// package, the same source, the same path, the same bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
-        let was = |at: &At| Place {
+        let was = |at: &At| PlacedFile {
             package: &old.packages[at.package],
             file: &old.packages[at.package].files[at.file],
         };
-        let is = |at: &At| Place {
+        let is = |at: &At| PlacedFile {
             package: &new.packages[at.package],
             file: &new.packages[at.package].files[at.file],
         };
@@ -176,12 +176,12 @@ fn joined<K: Hash + Eq>(
 }
 
 #[derive(Clone, Copy)]
-struct Place<'p, 'a> {
+struct PlacedFile<'p, 'a> {
     package: &'p Package<'a>,
     file: &'p File<'a>,
 }
 
-impl<'a> Place<'_, 'a> {
+impl<'a> PlacedFile<'_, 'a> {
     fn source(self) -> Option<(&'a Origin, Area)> {
         Some((self.file.origin()?, self.file.area))
     }

@@ -24,14 +24,14 @@ pub(super) const LEAP: usize = 3;
 
 /// A place between two symbols of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SymbolBoundary {
     /// The next bit.
     pub at: usize,
     /// [`DISTANCE`] where a distance is due, 0 where a literal or length is.
     due: u16,
 }
 
-impl Place {
+impl SymbolBoundary {
     /// Where a literal or length is due.
     pub fn new(at: usize) -> Self {
         Self { at, due: 0 }
@@ -42,7 +42,7 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Another one.
-    Symbol(Place),
+    Symbol(SymbolBoundary),
     /// Nothing of this block, which ends at this bit.
     Over(usize),
     /// There is no such symbol.
@@ -84,7 +84,7 @@ impl Steps {
 
     /// Passes as many symbols as a leap has steps, if the table knows them all.
     #[inline]
-    pub fn leap(&self, stream: &[u8], place: Place) -> Option<Place> {
+    pub fn leap(&self, stream: &[u8], place: SymbolBoundary) -> Option<SymbolBoundary> {
         let (mut bits, mut step, mut passed) = (peek(stream, place.at), place.due, 0);
         for _ in 0..LEAP {
             // After a slow step, the same one comes again.
@@ -93,15 +93,15 @@ impl Steps {
             passed += usize::from(step);
         }
         (step & SLOW == 0)
-            .then_some(Place { at: place.at + (passed & LEAPT), due: step & DISTANCE })
+            .then_some(SymbolBoundary { at: place.at + (passed & LEAPT), due: step & DISTANCE })
     }
 
     /// Passes one symbol.
-    pub fn pass(&self, stream: &[u8], place: Place) -> Next {
+    pub fn pass(&self, stream: &[u8], place: SymbolBoundary) -> Next {
         let bits = peek(stream, place.at);
         let step = self.step(bits, place.due);
         if step & SLOW == 0 {
-            return Next::Symbol(Place {
+            return Next::Symbol(SymbolBoundary {
                 at: place.at + usize::from(step & PASSED),
                 due: step & DISTANCE,
             });
@@ -117,13 +117,13 @@ impl Steps {
         Some(if symbol == END {
             Next::Over(at)
         } else {
-            Next::Symbol(Place { at, due: due_after(symbol) })
+            Next::Symbol(SymbolBoundary { at, due: due_after(symbol) })
         })
     }
 
     fn distance(&self, bits: u64, at: usize) -> Option<Next> {
         let (symbol, length) = self.distances.decode(bits)?;
-        Some(Next::Symbol(Place::new(at + usize::from(length + distance_bits(symbol)))))
+        Some(Next::Symbol(SymbolBoundary::new(at + usize::from(length + distance_bits(symbol)))))
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
                 state | state.rotate_left(17) | state.rotate_left(31) | state.rotate_left(45);
             let stream = [word.to_le_bytes(), state.to_be_bytes()].concat();
             for due in [0, DISTANCE] {
-                let start = Place { at: 3, due };
+                let start = SymbolBoundary { at: 3, due };
                 let mut next = Next::Symbol(start);
                 for _ in 0..LEAP {
                     next = if let Next::Symbol(place) = next {
@@ -203,7 +203,7 @@ mod tests {
             (0..1 << 11).find(|bits| steps.distances.decode(*bits) == Some((29, 11))).unwrap();
         assert_eq!(steps.literals.decode(code), Some((284, 11)));
         let bits = u128::from(code) | u128::from(code) << 24 | u128::from(code) << 40;
-        let start = Place { at: 0, due: DISTANCE };
-        assert_eq!(steps.leap(&bits.to_le_bytes(), start), Some(Place::new(64)));
+        let start = SymbolBoundary { at: 0, due: DISTANCE };
+        assert_eq!(steps.leap(&bits.to_le_bytes(), start), Some(SymbolBoundary::new(64)));
     }
 }

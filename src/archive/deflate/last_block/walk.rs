@@ -8,7 +8,7 @@
 //! on to the end of the next stretch's approach; if the walker of that one left it at the same place,
 //! its way is the right one, for a place tells all that comes after it. Else it is walked again.
 
-use super::steps::{LEAP, Next, Place, Steps};
+use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
 /// Walkers: as many as their places fit into the registers of the usual processors.
 const WALKERS: usize = 4;
@@ -26,7 +26,7 @@ pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> 
         stretches: Vec::with_capacity(32),
         at_work: [0; WALKERS],
         first: 0,
-        right: Place::new(start),
+        right: SymbolBoundary::new(start),
     };
     let mut walkers: [Walker; WALKERS] = std::array::from_fn(|number| walk.take(number));
     loop {
@@ -45,7 +45,7 @@ pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> 
 /// Walks up to the first place at or after a bit.
 #[derive(Debug, Clone, Copy)]
 struct Walker {
-    place: Place,
+    place: SymbolBoundary,
     until: usize,
 }
 
@@ -60,7 +60,7 @@ enum Turn {
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     /// Where its walker left the approach.
-    entry: Option<Place>,
+    entry: Option<SymbolBoundary>,
     /// What came after its last symbol.
     exit: Option<Next>,
 }
@@ -77,7 +77,7 @@ struct Walk<'a> {
     /// The first stretch that is not known to be walked rightly.
     first: usize,
     /// The place at which that is to be entered.
-    right: Place,
+    right: SymbolBoundary,
 }
 
 impl Walk<'_> {
@@ -90,7 +90,7 @@ impl Walk<'_> {
         self.stretches.push(Stretch { entry, exit: None });
         let at = self.start + index * STRETCH;
         Walker {
-            place: Place::new(at),
+            place: SymbolBoundary::new(at),
             until: if index == 0 { self.end(0) } else { at + APPROACH },
         }
     }
@@ -115,7 +115,7 @@ impl Walk<'_> {
     }
 
     /// A walker is at the end of the approach, or of the stretch.
-    fn arrive(&mut self, number: usize, place: Place) -> Turn {
+    fn arrive(&mut self, number: usize, place: SymbolBoundary) -> Turn {
         let index = self.at_work[number];
         if self.stretches[index].entry.is_some() {
             return self.leave(number, Next::Symbol(place));
@@ -157,7 +157,7 @@ mod tests {
 
     /// One symbol after the other.
     fn alone(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
-        let mut place = Place::new(start);
+        let mut place = SymbolBoundary::new(start);
         while place.at <= stream.len() * 8 {
             match steps.pass(stream, place) {
                 Next::Symbol(next) => place = next,

@@ -10,7 +10,7 @@ use super::{ErrorKind, StoreError, is_url};
 
 /// Where objects are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// In a directory.
     Directory(PathBuf),
     /// Behind a URL, which has no secret in it.
@@ -20,7 +20,7 @@ pub(super) enum Place {
 /// What URLs may begin with.
 const SCHEMES: &str = "file://, s3://, gs://, az://, https:// and http://";
 
-impl Place {
+impl Location {
     /// Reads a path or a URL.
     ///
     /// # Errors
@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn paths_and_urls_are_told_apart() {
-        let place = |text| Place::parse(text).unwrap();
-        assert_eq!(place("out/dist"), Place::Directory("out/dist".into()));
-        assert_eq!(place("s3:odd"), Place::Directory("s3:odd".into()));
-        assert_eq!(place("file:///a%20b/c"), Place::Directory("/a b/c".into()));
+        let place = |text| Location::parse(text).unwrap();
+        assert_eq!(place("out/dist"), Location::Directory("out/dist".into()));
+        assert_eq!(place("s3:odd"), Location::Directory("s3:odd".into()));
+        assert_eq!(place("file:///a%20b/c"), Location::Directory("/a b/c".into()));
         for url in ["s3://b/p", "gs://b", "az://c@account/p", "https://h:1/p", "http://[::1]:1/p"] {
-            assert_eq!(place(url), Place::Remote(url.into()));
+            assert_eq!(place(url), Location::Remote(url.into()));
         }
-        assert_eq!(place("s3://b/p/"), Place::Remote("s3://b/p".into()));
+        assert_eq!(place("s3://b/p/"), Location::Remote("s3://b/p".into()));
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
             ("https://h/p?sig=hunter2", "`https://h/p`: a place has no query"),
             ("https://h?sig=hunter2", "`https://h`: a place has no query"),
         ] {
-            let error = Place::parse(text).unwrap_err();
+            let error = Location::parse(text).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Invalid);
             assert!(error.to_string().starts_with(expected), "{error}");
             assert!(!error.to_string().contains("hunter2"), "{error}");

@@ -23,7 +23,7 @@ pub const BUILDING: &str = "building its wheel";
 pub const TAIL: usize = 20;
 
 /// Where something is made, and how programs run there.
-pub struct Place {
+pub struct Workspace {
     /// A directory that nothing else is in.
     pub directory: PathBuf,
     /// What programs see.
@@ -63,7 +63,7 @@ impl From<ProcessError> for Failed {
     }
 }
 
-impl Place {
+impl Workspace {
     /// Runs a program in its directory; `doing` says what for, as `installing its requirements`.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
         self.run_in(&self.directory, doing, command)
