@@ -135,9 +135,9 @@ fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn temporary(dir: &Path) -> io::Result<(NamedTempFile, Registration)> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut made = tempfile::Builder::new();
-    made.prefix(PREFIX).permissions(mode);
-    cleanup::temporary(|| made.tempfile_in(dir))
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).permissions(mode);
+    cleanup::temporary(|| builder.tempfile_in(dir))
 }
 
 /// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.
