@@ -1,8 +1,10 @@
 //! Threads that write outputs, and one that brings to the disk what they have written.
 
 use std::cmp::Reverse;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
@@ -12,8 +14,8 @@ use super::StagedFile;
 /// begun once another has failed.
 ///
 /// # Errors
-/// One of those of `work`.
-pub fn written<J: Sync, D: Send, E: Send>(
+/// One of those of `work`; that of the disk, if there is none.
+pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
     work: impl Fn(&J, &Sender<StagedFile>) -> Result<D, E> + Sync,
@@ -33,22 +35,30 @@ pub fn written<J: Sync, D: Send, E: Send>(
         Ok(done)
     };
     let (disk, files) = channel::<StagedFile>();
-    let done: Vec<_> = std::thread::scope(|scope| {
-        // What fails there fails again when the outputs are put in place, which tells of it.
-        scope.spawn(move || files.into_iter().for_each(|file| drop(file.settle())));
+    // A system tells of such an error once: whoever asks again, when outputs are put in place, hears nothing.
+    let settle = || {
+        let settled = files.into_iter().try_for_each(|file| file.settle());
+        stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
+        settled
+    };
+    let (done, settled): (Vec<_>, _) = std::thread::scope(|scope| {
+        let settling = scope.spawn(settle);
         let thread = &thread;
         let start = |disk: Sender<StagedFile>| scope.spawn(move || thread(disk));
         let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
         drop(disk);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().map(join).collect()
+        (workers.into_iter().map(joined).collect(), joined(settling))
     });
     let mut done: Vec<(usize, D)> =
         done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    settled?;
     done.sort_unstable_by_key(|(job, _)| *job);
     Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// What a thread gives; its panic goes on here.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 #[cfg(test)]
@@ -64,7 +74,7 @@ mod tests {
             let begun = Mutex::new(Vec::new());
             let done = written(&jobs, threads, |job, _| {
                 begun.lock().unwrap().push(*job);
-                Ok::<_, ()>(job.to_ascii_uppercase())
+                Ok::<_, io::Error>(job.to_ascii_uppercase())
             });
             assert_eq!(done.unwrap(), ['A', 'B', 'C', 'D']);
             let mut begun = begun.into_inner().unwrap();
@@ -82,9 +92,20 @@ mod tests {
         let begun = Mutex::new(Vec::new());
         let done = written(&jobs, 1, |job, _| {
             begun.lock().unwrap().push(*job);
-            if *job == "bad" { Err(*job) } else { Ok(()) }
+            if *job == "bad" { Err(io::Error::other(*job)) } else { Ok(()) }
         });
-        assert_eq!(done, Err("bad"));
+        assert_eq!(done.unwrap_err().to_string(), "bad");
         assert_eq!(begun.into_inner().unwrap(), ["good", "bad"]);
+    }
+
+    #[test]
+    fn an_error_of_the_disk_is_one() {
+        let done = written(&[(1, ())], 1, |(), disk| {
+            // No disk has its bytes.
+            let null = fs_err::OpenOptions::new().write(true).open("/dev/null")?;
+            disk.send(StagedFile::new(null, "out/a.whl".into())).map_err(io::Error::other)
+        });
+        let said = done.unwrap_err().to_string();
+        assert!(said.starts_with("failed to write to `out/a.whl`"), "{said}");
     }
 }
