@@ -53,6 +53,13 @@ impl Sha256 {
     }
 }
 
+/// The hash of all that a hasher has seen.
+impl From<sha2::Sha256> for Sha256 {
+    fn from(hasher: sha2::Sha256) -> Self {
+        Self(hasher.finalize().into())
+    }
+}
+
 impl From<[u8; 32]> for Sha256 {
     fn from(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -115,11 +122,7 @@ impl Hasher {
 
     /// The digest of everything that went by.
     pub fn finish(self) -> Digest {
-        Digest {
-            crc: self.crc.value(),
-            sha256: Sha256(self.sha256.finalize().into()),
-            size: self.size,
-        }
+        Digest { crc: self.crc.value(), sha256: self.sha256.into(), size: self.size }
     }
 }
 

@@ -120,8 +120,7 @@ impl HashingFile {
 }
 
 fn text(hasher: Sha256) -> String {
-    let hash: [u8; 32] = hasher.finalize().into();
-    checksum::Sha256::from(hash).to_string()
+    checksum::Sha256::from(hasher).to_string()
 }
 
 impl Old {

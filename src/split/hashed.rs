@@ -22,8 +22,7 @@ impl Hashed {
     /// The SHA-256 of all of it, in hexadecimal.
     pub fn finish(mut self) -> io::Result<String> {
         self.file.settle()?;
-        let hash: [u8; 32] = self.hasher.finalize().into();
-        Ok(checksum::Sha256::from(hash).to_string())
+        Ok(checksum::Sha256::from(self.hasher).to_string())
     }
 }
 
