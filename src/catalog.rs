@@ -32,7 +32,7 @@ mod unpacked;
 mod wanted;
 mod xz_index;
 
-pub use checksum::{Checksum, Hashed, SIDECAR};
+pub use checksum::{Hashed, SIDECAR};
 pub use directory::Directory;
 pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock};

@@ -1,8 +1,10 @@
 //! The checksums that archives carry: CRC-32 in zip headers, SHA-256 in RECORD.
 
-use std::fmt;
-
 use sha2::Digest as _;
+
+mod sha256;
+
+pub use sha256::Sha256;
 
 /// A CRC-32 (the one of zip and gzip) that can be put together from those of the parts.
 #[derive(Debug, Clone, Default)]
@@ -29,46 +31,6 @@ impl Checksum {
     /// The CRC-32 of everything so far.
     pub fn value(&self) -> u32 {
         self.0.clone().finalize()
-    }
-}
-
-/// A SHA-256. Shown as hexadecimal digits, as package indexes write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sha256([u8; 32]);
-
-impl Sha256 {
-    /// The hash of `data`.
-    pub fn of(data: &[u8]) -> Self {
-        Self(sha2::Sha256::digest(data).into())
-    }
-
-    /// The 32 bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    /// `sha256=` and the hash in URL-safe base64 without padding, as RECORD has it (PEP 427).
-    pub fn for_record(&self) -> String {
-        format!("sha256={}", base64_url(&self.0))
-    }
-}
-
-/// The hash of all that a hasher has seen.
-impl From<sha2::Sha256> for Sha256 {
-    fn from(hasher: sha2::Sha256) -> Self {
-        Self(hasher.finalize().into())
-    }
-}
-
-impl From<[u8; 32]> for Sha256 {
-    fn from(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl fmt::Display for Sha256 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

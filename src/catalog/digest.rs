@@ -1,9 +1,10 @@
 //! SHA-256 of what is written.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use sha2::{Digest, Sha256};
+use sha2::Digest;
+
+use crate::archive::checksum::Sha256;
 
 /// The SHA-256 of what `write` writes, in hexadecimal.
 pub(super) fn sha256_of_writing(write: impl FnOnce(&mut Hashing) -> io::Result<()>) -> String {
@@ -15,15 +16,12 @@ pub(super) fn sha256_of_writing(write: impl FnOnce(&mut Hashing) -> io::Result<(
 
 /// Takes everything, and keeps its hash.
 #[derive(Default)]
-pub(super) struct Hashing(Sha256);
+pub(super) struct Hashing(sha2::Sha256);
 
 impl Hashing {
     /// The hash of what it took.
     pub fn hexadecimal(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        Sha256::from(self.0).to_string()
     }
 }
 

@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
-use crate::catalog::{Checksum, Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+use crate::archive::checksum::Sha256;
+use crate::catalog::{Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
 use crate::cleanup::{self, Registration};
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
@@ -87,11 +88,7 @@ fn unread(error: &io::Error) -> Problem {
 }
 
 /// What is there already, if it is what is expected.
-fn kept(
-    archive: &RemoteArchive,
-    place: &Path,
-    expected: Option<&Checksum>,
-) -> Option<LockedArchive> {
+fn kept(archive: &RemoteArchive, place: &Path, expected: Option<&Sha256>) -> Option<LockedArchive> {
     let expected = expected?;
     let file = regular::open_unlinked(place).ok()?;
     if file.metadata().ok()?.len() != archive.size() {
@@ -107,7 +104,7 @@ fn fetch(
     dir: &Path,
     place: &Path,
     demands: &Demands,
-    expected: Option<&Checksum>,
+    expected: Option<&Sha256>,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
     let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;
