@@ -34,18 +34,6 @@ impl Checksum {
     }
 }
 
-/// URL-safe base64 (RFC 4648, section 5) without padding.
-pub fn base64_url(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group =
-            (0..3).fold(0, |bits, i| bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0)));
-        out.extend((0..=chunk.len()).map(|i| char::from(ALPHABET[group >> (18 - 6 * i) & 63])));
-    }
-    out
-}
-
 /// What an archive says of a member's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest {
@@ -91,23 +79,6 @@ impl Hasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_follows_the_vectors_of_rfc_4648() {
-        let vectors = [
-            ("", ""),
-            ("f", "Zg"),
-            ("fo", "Zm8"),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg"),
-            ("fooba", "Zm9vYmE"),
-            ("foobar", "Zm9vYmFy"),
-        ];
-        for (plain, coded) in vectors {
-            assert_eq!(base64_url(plain.as_bytes()), coded);
-        }
-        assert_eq!(base64_url(&[0xfb, 0xff, 0xfe]), "-__-");
-    }
 
     #[test]
     fn a_checksum_is_that_of_its_parts() {
