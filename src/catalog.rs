@@ -14,7 +14,6 @@ use crate::names::{ArtifactName, Component, Family, RelPath};
 
 mod archive;
 mod checksum;
-mod digest;
 mod directory;
 mod duplicates;
 mod layout;

@@ -9,7 +9,7 @@ use std::path::Path;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::digest::sha256_of_writing;
+use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, Entry, Ignored};
 use crate::archive::checksum::Sha256;
 
