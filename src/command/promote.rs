@@ -13,7 +13,7 @@ use crate::{inputs, ui};
 
 /// Promotes all packages of a directory, or says what would change.
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
-    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
@@ -27,9 +27,9 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     match &args.output {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
-            let threads = inputs::pool(args.jobs)?.current_num_threads();
-            let builder = args.builder_id.clone().unwrap_or_default();
-            let done = promotion.write(dest, builder, args.invocation_id.clone(), threads);
+            let threads = inputs::pool(args.making.jobs)?.current_num_threads();
+            let builder = args.making.builder_id.clone().unwrap_or_default();
+            let done = promotion.write(dest, builder, args.making.invocation_id.clone(), threads);
             let done = done.map_err(|error| failure(&error, args))?;
             let mut text = String::new();
             for (path, sha256) in &done.packages {
