@@ -7,7 +7,7 @@ use rockpack::promote::{self, Change, PromoteError, Promotion};
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
-use super::{Failure, print, repaired};
+use super::{Failure, made, print, repaired};
 use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
@@ -31,13 +31,7 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
             let builder = args.making.builder_id.clone().unwrap_or_default();
             let done = promotion.write(dest, builder, args.making.invocation_id.clone(), threads);
             let done = done.map_err(|error| failure(&error, args))?;
-            let mut text = String::new();
-            for (path, sha256) in &done.packages {
-                let _ = writeln!(text, "{sha256}  {path}");
-            }
-            for path in &done.removed {
-                let _ = writeln!(text, "removed {path}, which an earlier build left");
-            }
+            let text = made(&done.packages, &done.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
         }
         _ => print(&(listed(&promotion) + &summary(&promotion, ", if written"))),

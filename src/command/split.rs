@@ -7,7 +7,7 @@ use rockpack::source::{Code, Problem};
 use rockpack::split::{self, Ask, Division, Part, SplitError};
 use rockpack::text::{counted, human_size, with_causes};
 
-use super::{Failure, print, repaired};
+use super::{Failure, made, print, repaired};
 use crate::cli::SplitArgs;
 use crate::{inputs, ui};
 
@@ -33,13 +33,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let builder = args.making.builder_id.clone().unwrap_or_default();
     let done = split.write(dest, builder, args.making.invocation_id.clone(), &ask);
     let done = done.map_err(|error| failure(error, args))?;
-    let mut text = String::new();
-    for (path, sha256) in &done.packages {
-        let _ = writeln!(text, "{sha256}  {path}");
-    }
-    for path in &done.removed {
-        let _ = writeln!(text, "removed {path}, which an earlier run left");
-    }
+    let text = made(&done.packages, &done.removed, "run");
     print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
 }
 
