@@ -2,8 +2,8 @@
 //!
 //! Everything here gives the same bytes for the same input: no clock, no umask, no order of a
 //! hash table, no number of threads gets into an archive. Nothing here starts a thread of its
-//! own; what is worth doing in parallel is a pure function that a caller may run anywhere
-//! ([`deflate::Encoder`], [`deflate::Packed::new`]).
+//! own but [`stage::written`]; what is worth doing in parallel is a pure function that a caller may
+//! run anywhere ([`deflate::Encoder`], [`deflate::Packed::new`]).
 
 pub mod checksum;
 pub mod deflate;

@@ -1,7 +1,7 @@
 //! Unites what several builds made of one plan: their packages, checksums and provenance.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -10,7 +10,7 @@ use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
 use crate::names::RelPath;
 use crate::provenance::{Made, Package, SUMS, Statement};
-use crate::recorded::{Combined, Recorded};
+use crate::recorded::{self, Recorded, Replaced};
 use crate::regular;
 
 mod finished;
@@ -132,15 +132,8 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError
         packages.into_iter().map(|(path, (sha256, _))| (path, sha256)).collect();
     let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
     let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
-    let Combined { texts, removed, obsolete, .. } =
-        Recorded::read(dest)?.combine(dest, &made, &[], statements, |_| true)?;
-    for (path, text) in &texts {
-        stage.create(path)?.write_all(text.as_bytes())?;
-    }
-    let statements = texts.len() - 1;
-    let outputs: Vec<RelPath> =
-        packages.keys().cloned().chain(texts.into_iter().map(|(path, _)| path)).collect();
-    stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
+    let Replaced { removed, statements } =
+        recorded::replace::<AssembleError>(stage, &made, statements)?;
     Ok(Assembled { packages, statements, removed })
 }
 

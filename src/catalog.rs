@@ -14,7 +14,6 @@ use crate::names::{ArtifactName, Component, Family, RelPath};
 
 mod archive;
 mod checksum;
-mod digest;
 mod directory;
 mod duplicates;
 mod layout;
@@ -32,7 +31,7 @@ mod unpacked;
 mod wanted;
 mod xz_index;
 
-pub use checksum::{Checksum, Hashed, SIDECAR};
+pub use checksum::{Hashed, SIDECAR};
 pub use directory::Directory;
 pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock};

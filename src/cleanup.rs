@@ -73,9 +73,9 @@ pub fn temporary<T: AsRef<Path>>(
     make: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Registration)> {
     let _together = undisturbed();
-    let made = make()?;
-    let registration = path(made.as_ref().to_owned());
-    Ok((made, registration))
+    let place = make()?;
+    let registration = path(place.as_ref().to_owned());
+    Ok((place, registration))
 }
 
 /// Registers anything that knows how to remove something, and says whether it is gone. It may be called

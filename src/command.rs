@@ -1,10 +1,12 @@
 //! What each command does: one module a command, arguments in, text and an exit status out.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use rockpack::archive::stage;
 use rockpack::execute::ExecuteError;
+use rockpack::names::RelPath;
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::text::with_causes;
 
@@ -94,6 +96,14 @@ fn repaired(path: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Packages that were made, and those that went, which an `earlier` run or build left.
+fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str) -> String {
+    let made = packages.iter().map(|(path, sha256)| format!("{sha256}  {path}\n"));
+    let gone =
+        removed.iter().map(|path| format!("removed {path}, which an earlier {earlier} left\n"));
+    made.chain(gone).collect()
 }
 
 /// Writes a result that people read to standard output: names in it can do nothing to a terminal.

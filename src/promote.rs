@@ -10,7 +10,6 @@
 //! stored. Of packages that rockpack made, the result is what a build of the new version would have made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::archive::Stage;
@@ -20,7 +19,7 @@ use crate::manifest::{Manifest, PromoteRule};
 use crate::names::{DistName, RelPath};
 use crate::package::{Wheel, packages};
 use crate::provenance::{self, BuilderId, Promoted, Statement};
-use crate::recorded::{Combined, Recorded};
+use crate::recorded::{self, Recorded};
 use crate::regular;
 use crate::version::Version;
 
@@ -294,15 +293,8 @@ impl Promotion {
             invocation,
         };
         let statement = Statement::of_promotion(&promoted, &made);
-        let Combined { texts, removed, obsolete, .. } =
-            Recorded::read(dest)?.combine(dest, &made, &[], vec![statement], |_| true)?;
-        for (path, text) in &texts {
-            stage.create(path)?.write_all(text.as_bytes())?;
-        }
-        let outputs: Vec<RelPath> =
-            packages.keys().cloned().chain(texts.into_iter().map(|(path, _)| path)).collect();
-        stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
-        Ok(Outcome { packages, removed })
+        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement])?;
+        Ok(Outcome { packages, removed: replaced.removed })
     }
 
     /// Compares the packages with the checksums beside them.

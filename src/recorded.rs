@@ -15,6 +15,10 @@ use crate::package::sums;
 use crate::provenance::{self, Package, Statement};
 use crate::regular;
 
+mod replace;
+
+pub use replace::{Replaced, replace};
+
 /// How large a list of checksums or a statement may be: lines for a hundred thousand packages.
 const LARGEST: u64 = 32 << 20;
 

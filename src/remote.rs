@@ -26,7 +26,6 @@ use crate::cache::{
 mod action;
 mod address;
 mod auth;
-mod base64;
 mod blob;
 mod breaker;
 mod client;

@@ -8,7 +8,6 @@
 //! compressed again: members are copied as they are stored, and their rows of RECORD with them.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::archive::Stage;
@@ -16,7 +15,7 @@ use crate::archive::stage::DIST;
 use crate::manifest::{Families, Manifest, SplitRule};
 use crate::names::RelPath;
 use crate::provenance::{BuilderId, Package, SplitInto, Statement};
-use crate::recorded::{Combined, Recorded};
+use crate::recorded;
 use crate::source::{Code, Problem, Problems};
 use crate::version::Version;
 
@@ -174,15 +173,8 @@ impl Split {
         let packages = hashes.outputs;
         let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
         let statement = Statement::of_split(into, &made);
-        let Combined { texts, removed, obsolete, .. } =
-            Recorded::read(dest)?.combine(dest, &made, &[], vec![statement], |_| true)?;
-        for (path, text) in &texts {
-            stage.create(path)?.write_all(text.as_bytes())?;
-        }
-        let texts = texts.into_iter().map(|(path, _)| path);
-        let outputs: Vec<RelPath> = packages.keys().cloned().chain(texts).collect();
-        stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
-        Ok(Outcome { packages, removed })
+        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement])?;
+        Ok(Outcome { packages, removed: replaced.removed })
     }
 
     /// Refuses a destination in which the wheels lie that are split.

@@ -1,10 +1,12 @@
-//! Numbers, sizes, causes and names in the sentences that people read.
+//! Numbers, sizes, causes and names in the sentences that people read, and bytes as base64.
 
+mod base64;
 mod causes;
 mod count;
 pub mod markdown;
 mod size;
 
+pub use base64::{base64, base64_url};
 pub use causes::with_causes;
 pub use count::{counted, plural};
 pub use size::{human_size, thousands};

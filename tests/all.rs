@@ -42,6 +42,7 @@ mod pe_files;
 mod planning;
 mod planning_errors;
 mod problem_codes;
+mod program;
 mod promote_command;
 mod publishing;
 mod read_errors;

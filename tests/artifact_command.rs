@@ -4,26 +4,14 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use rockpack::catalog::{self, Demands, Directory, EntryKind, Origin, Wanted};
 use tempfile::TempDir;
 
+use crate::program::{rockpack, text};
 use crate::skips::has;
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// An artifact with files of all kinds, one larger than a frame, and something that is not its own.
 fn artifact(dir: &Path) {

@@ -1,29 +1,15 @@
 //! `rockpack audit` on packages that rockpack builds and on others: it says what the plan said.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use rockpack::audit::{audit, contradiction};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::program::{rockpack, text};
 use crate::verify::symbols;
 use crate::verify::wheel::wheel;
 use crate::verify::zip::Member;
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env_remove("ROCM_SDK_WHEEL_PLATFORM_TAG")
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// The demo's packages, and the tag that their plan has; programs are this machine's own. (A test's
 /// program would do, but has a hundred megabytes.)

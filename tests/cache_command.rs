@@ -10,20 +10,11 @@ use rockpack::archive::deflate::{Level, Packed};
 use rockpack::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use tempfile::TempDir;
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command
-        .arg("cache")
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100")
-        .env("ROCKPACK_CACHE_DIR", dir.join("cache"));
-    command.output().unwrap()
-}
+use crate::program::{command, text};
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+fn rockpack(dir: &Path, args: &[&str]) -> Output {
+    let mut command = command(dir, &[&["cache"], args].concat());
+    command.env("COLUMNS", "100").env("ROCKPACK_CACHE_DIR", dir.join("cache")).output().unwrap()
 }
 
 /// What a command prints that has to do well and say nothing else; the directory's path is `DIR`.

@@ -8,16 +8,8 @@ use fs_err as fs;
 use rockpack::regular::sha256;
 
 use crate::demo_tree::scratch;
+use crate::program::{rockpack, text};
 use crate::skips::{has, skip};
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
     let base = [
@@ -36,10 +28,6 @@ fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<PathBuf, String> {
     let output = build(dir, dest, more);
     assert!(output.status.success(), "{}", text(&output.stderr));
     contents(&dir.join(dest))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Every file below `dir` with its hash.

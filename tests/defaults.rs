@@ -2,46 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::{command, done, rockpack, said, text};
 
 /// A directory with the demo artifacts in `artifacts`, and without a manifest.
 fn scratch() -> TempDir {
     crate::demo_tree::scratch(true)
 }
 
-fn command(dir: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1");
-    command
-}
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    command(dir, args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    // Pictures break long lines.
-    let text = String::from_utf8_lossy(bytes).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Runs a command that has to do well; what it printed.
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = rockpack(dir, args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// What a command that has to fail with this status says.
 fn fails(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, args);
-    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
     assert!(output.stdout.is_empty(), "{args:?}: {}", text(&output.stdout));
-    text(&output.stderr)
+    said(&output)
 }
 
 const BUILD: [&str; 8] = [
@@ -153,19 +132,22 @@ fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
 fn the_wrong_directory_is_told_of() {
     let dir = scratch();
     let (here, files) = (dir.path(), ["--artifact-dir", "artifacts"]);
-    let said = fails(here, &["check"], 2);
-    assert!(said.contains("there is no packages.kdl in /") && said.contains("built-in"), "{said}");
+    let error = fails(here, &["check"], 2);
+    assert!(
+        error.contains("there is no packages.kdl in /") && error.contains("built-in"),
+        "{error}"
+    );
     let explain = ["explain", "lib/libhiprtc.so"];
     for args in [&["plan"][..], &explain, &BUILD[..1]] {
         let more = if args[0] == "build" { &["--dest-dir", "out"][..] } else { &[] };
         let output = rockpack(here, &[args, &files, more].concat());
         assert!(output.status.success(), "{args:?}");
-        let said = text(&output.stderr);
-        assert!(said.contains("there is no packages.kdl in /"), "{args:?}: {said}");
-        assert!(said.contains("manifest: <built in>/packages.kdl"), "{args:?}: {said}");
+        let told = said(&output);
+        assert!(told.contains("there is no packages.kdl in /"), "{args:?}: {told}");
+        assert!(told.contains("manifest: <built in>/packages.kdl"), "{args:?}: {told}");
         let asked = rockpack(here, &[args, &files, more, &["--manifest", "built-in"]].concat());
-        let said = text(&asked.stderr);
-        assert!(!said.contains("there is no") && said.contains("<built in>"), "{args:?}: {said}");
+        let told = said(&asked);
+        assert!(!told.contains("there is no") && told.contains("<built in>"), "{args:?}: {told}");
     }
     assert!(
         done(here, &["check", "--manifest", "built-in"]).starts_with("<built in>/packages.kdl")
@@ -177,7 +159,7 @@ fn the_wrong_directory_is_told_of() {
         fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), here.join(name)).unwrap();
     }
     let output = rockpack(here, &[&["plan"], &files[..]].concat());
-    assert!(text(&output.stderr).starts_with("manifest: packages.kdl"), "{}", text(&output.stderr));
+    assert!(said(&output).starts_with("manifest: packages.kdl"), "{}", said(&output));
     let mut elsewhere = command(here, &["check"]);
     let output = elsewhere.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
     assert!(output.stdout.starts_with(b"<built in>"), "{}", text(&output.stdout));
@@ -233,13 +215,13 @@ fn memory_is_at_least_what_a_block_takes() {
     let build = |more: &[&str]| rockpack(dir.path(), &[&BUILD[..], more].concat());
     for (least, more) in [("5MB", &[][..]), ("150MB", &["--devel-tarball-compression"])] {
         let small = build(&[&["--memory", "1MB"], more].concat());
-        let said = text(&small.stderr);
-        assert_eq!(small.status.code(), Some(2), "{said}");
-        let asked = said.split("give at least ").nth(1);
-        let asked = asked.unwrap_or_else(|| panic!("{said}")).to_owned();
+        let told = said(&small);
+        assert_eq!(small.status.code(), Some(2), "{told}");
+        let asked = told.split("give at least ").nth(1);
+        let asked = asked.unwrap_or_else(|| panic!("{told}")).to_owned();
         assert!(asked.len() <= least.len() + 1, "about {least}: {asked}");
         let enough = build(&[&["--memory", &asked], more].concat());
-        assert!(enough.status.success(), "{asked}: {}", text(&enough.stderr));
+        assert!(enough.status.success(), "{asked}: {}", said(&enough));
     }
     let said = fails(dir.path(), &[&BUILD[..], &["--memory", "0"]].concat(), 2);
     assert!(said.contains("--memory") && said.contains("needs a unit"), "{said}");
@@ -267,11 +249,11 @@ fn each_event_of_the_timings_names_its_package_and_file() {
 fn quiet_commands_tell_of_results_and_errors_alone() {
     let dir = scratch();
     let loud = rockpack(dir.path(), &BUILD);
-    assert!(text(&loud.stderr).contains("writing 8 packages"), "{}", text(&loud.stderr));
+    assert!(said(&loud).contains("writing 8 packages"), "{}", said(&loud));
     for format in ["human", "json", "github"] {
         let more = ["-q", "--message-format", format];
         let quiet = rockpack(dir.path(), &[&BUILD[..], &more].concat());
-        assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+        assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", said(&quiet));
         assert!(quiet.stdout.starts_with(b"package "), "{}", text(&quiet.stdout));
     }
     assert!(fails(dir.path(), &["--quiet", "plan", "--artifact-dir", "none"], 2).contains("none"));

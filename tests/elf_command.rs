@@ -8,6 +8,7 @@ use fs_err as fs;
 use rockpack::elf::{self, ElfFacts};
 use tempfile::TempDir;
 
+use crate::program::text;
 use crate::skips::skip;
 
 /// A directory with a library in it, made by the C compiler.
@@ -101,10 +102,6 @@ impl Bench {
 
 fn facts(path: &Path) -> ElfFacts {
     elf::facts(&fs::File::open(path).unwrap()).unwrap().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

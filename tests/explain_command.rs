@@ -1,22 +1,16 @@
 //! `rockpack explain` as people and scripts meet it.
 
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
+
+use crate::program::{self, text};
 
 /// The catalog of a real tree that the repository has.
 const CATALOG: &str = "golden/kpack-small.catalog.json.xz";
 
 fn explain(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command
-        .arg("explain")
-        .args(args)
-        .args(["--catalog", CATALOG])
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.env("NO_COLOR", "1").env_remove("ROCM_SDK_WHEEL_PLATFORM_TAG").output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    let args = [&["explain"], args, &["--catalog", CATALOG]].concat();
+    program::rockpack(Path::new(env!("CARGO_MANIFEST_DIR")), &args)
 }
 
 #[test]

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::demo_tree;
+use crate::program::{said, uncached};
 
 #[path = "fetch_command/checksums.rs"]
 mod checksums;
@@ -78,14 +79,10 @@ fn sidecar(archive: &Path) -> std::path::PathBuf {
 }
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    let mut command = uncached(dir, args);
     // What a run unpacks is gone after it.
     fs::create_dir_all(dir.join("tmp")).unwrap();
     command.env("TMPDIR", dir.join("tmp"));
-    if !dir.join("packages.kdl").exists() {
-        command.env("ROCKPACK_MANIFEST", "built-in");
-    }
     let output = command.output().unwrap();
     assert_eq!(fs::read_dir(dir.join("tmp")).unwrap().count(), 0, "{args:?} leaves files behind");
     output
@@ -102,12 +99,6 @@ fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
     let output = rockpack(dir, args);
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
     said(&output)
-}
-
-/// What is told to people, without line breaks, which depend on its width.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A manifest that has all of the built-in one, and a store in `store`.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use fs_err as fs;
 use proptest::prelude::*;
@@ -11,13 +11,7 @@ use rockpack::kdl::{self, Node};
 use rockpack::source::Source;
 use tempfile::TempDir;
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).current_dir(dir).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use crate::program::{rockpack, text};
 
 /// Every KDL file of the repository.
 fn all() -> Vec<PathBuf> {

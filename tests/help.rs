@@ -8,14 +8,11 @@ use std::process::{Command, Output};
 use rockpack::manifest::{KdlFile, VOCABULARY};
 use tempfile::TempDir;
 
+use crate::program::text;
 use crate::skips::has;
 
 fn rockpack(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// What is printed by a command that has to do well and to say nothing else.

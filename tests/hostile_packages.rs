@@ -3,7 +3,6 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,17 +11,7 @@ use tempfile::TempDir;
 
 use super::verify::wheel::{Wheel, wheel};
 use super::verify::zip::{Member, overlapping};
-
-/// The program, which may take a minute.
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new("timeout")
-        .args(["60", env!("CARGO_BIN_EXE_rockpack")])
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
+use crate::program::{self, in_a_minute as rockpack, text};
 
 fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -32,11 +21,9 @@ fn fifo(path: &Path) {
 fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
     for args in commands {
         let output = rockpack(dir, args);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let (flat, error) = (program::said(&output), text(&output.stderr));
         let status = output.status.code().unwrap_or(-1);
         assert!(statuses.contains(&status), "{args:?}: {status} {error}");
-        let words: Vec<&str> = error.split_whitespace().filter(|word| *word != "│").collect();
-        let flat = words.join(" ");
         assert!(flat.contains(said), "{args:?} does not say {said:?}: {error}");
     }
 }

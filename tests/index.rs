@@ -6,12 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
+
+use crate::program::{done, rockpack, text};
 
 #[path = "index/atomic.rs"]
 mod atomic;
@@ -34,28 +36,6 @@ mod server;
 mod serverless;
 #[path = "index/update.rs"]
 mod update;
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .env_remove("SOURCE_DATE_EPOCH")
-        .output()
-        .unwrap()
-}
-
-/// What is printed by a command that has to do well.
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = rockpack(dir, args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A program of this machine, if it has it and it starts.
 fn program(name: &str, args: &[&str]) -> Option<Command> {

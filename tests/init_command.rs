@@ -1,22 +1,11 @@
 //! `rockpack init`: what it writes is sound, and what is changed of it changes the packages.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use fs_err as fs;
 use tempfile::TempDir;
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_rockpack");
-    Command::new(program).args(args).current_dir(dir).output().unwrap()
-}
-
-fn succeeds(dir: &Path, args: &[&str]) -> String {
-    let output = rockpack(dir, args);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
+use crate::program::{done, rockpack};
 
 fn fails(dir: &Path, args: &[&str]) -> String {
     let output = rockpack(dir, args);
@@ -29,13 +18,10 @@ fn both_manifests_are_sound_and_laid_out() {
     for option in [None, Some("--minimal")] {
         let dir = TempDir::new().unwrap();
         let args: Vec<&str> = ["init", "packaging"].into_iter().chain(option).collect();
-        let told = succeeds(dir.path(), &args);
+        let told = done(dir.path(), &args);
         assert!(told.contains("rockpack check --manifest packaging"), "{told}");
-        succeeds(dir.path(), &["check", "--manifest", "packaging"]);
-        succeeds(
-            dir.path(),
-            &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"],
-        );
+        done(dir.path(), &["check", "--manifest", "packaging"]);
+        done(dir.path(), &["fmt", "--check", "packaging/packages.kdl", "packaging/families.kdl"]);
     }
 }
 
@@ -52,14 +38,14 @@ fn a_manifest_that_is_there_is_left_alone() {
 /// The plan of the demo's artifacts by the manifest in `packaging`, one line a distribution.
 fn plan(dir: &Path, manifest: &str) -> String {
     let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--files"];
-    succeeds(dir, &args)
+    done(dir, &args)
 }
 
 #[test]
 fn a_fork_changes_ten_lines_of_the_built_in_manifest() {
     let dir = TempDir::new().unwrap();
-    succeeds(dir.path(), &["demo", "demo"]);
-    succeeds(dir.path(), &["init", "packaging"]);
+    done(dir.path(), &["demo", "demo"]);
+    done(dir.path(), &["init", "packaging"]);
     let without_rules = |text: &str| {
         let lines = text.lines().map(|line| line.split("  <- ").next().unwrap_or_default().trim());
         lines.map(str::to_owned).collect::<Vec<_>>()
@@ -105,7 +91,7 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
         "packaging",
         "--no-cache",
     ];
-    succeeds(dir.path(), &args);
+    done(dir.path(), &args);
     let statement = fs::read_to_string(dir.path().join("out/dist/provenance.intoto.json")).unwrap();
     assert!(statement.contains("<built in>/packages.kdl"), "{statement}");
     let core = fs::read_dir(dir.path().join("out/dist"))
@@ -127,7 +113,7 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
 #[test]
 fn a_mistake_in_an_included_file_is_shown_there() {
     let dir = TempDir::new().unwrap();
-    succeeds(dir.path(), &["init", "packaging"]);
+    done(dir.path(), &["init", "packaging"]);
     let file = |name: &str| dir.path().join("packaging").join(name);
     fs::write(file("packages.kdl"), "include \"built-in\"\ninclude \"ours.kdl\"\n").unwrap();
     fs::write(file("ours.kdl"), "\n\nsystem_library \"libx.so.1\"\n").unwrap();

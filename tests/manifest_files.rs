@@ -3,20 +3,14 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use super::skips;
-
-/// The program, which may take a minute: one that waits for somebody ends with status 124.
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new("timeout");
-    command.args(["60", env!("CARGO_BIN_EXE_rockpack")]).args(args).current_dir(dir);
-    command.output().unwrap()
-}
+use crate::program::in_a_minute as rockpack;
 
 /// Artifacts in `artifacts`, and a manifest in `m`.
 fn place() -> TempDir {

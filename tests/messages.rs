@@ -1,12 +1,14 @@
 //! `rockpack check`, and problems in every format: exit status, standard output, standard error.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::{rockpack, text};
 
 const PACKAGES: &str = include_str!("../packages.kdl");
 const FAMILIES: &str = include_str!("../families.kdl");
@@ -37,29 +39,10 @@ fn mistaken() -> String {
     )
 }
 
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .env_remove("GITHUB_WORKSPACE")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
 /// Exit status, standard output, standard error.
 fn check(dir: &Path, args: &[&str]) -> (i32, String, String) {
     let output = rockpack(dir, &[&["check"], args].concat());
-    (
-        output.status.code().unwrap(),
-        text(&output.stdout).to_owned(),
-        text(&output.stderr).to_owned(),
-    )
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -154,7 +137,7 @@ fn json_tells_what_has_no_place_too() {
     let plan = ["plan", "--manifest", "built-in", "--artifact-dir", "gone"];
     let output = rockpack(dir.path(), &[&["--message-format", "json"], &plan[..]].concat());
     assert_eq!(output.status.code(), Some(2));
-    let line: Value = serde_json::from_str(text(&output.stderr)).unwrap();
+    let line: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(
         (&line["code"], &line["labels"]),
         (&"environment".into(), &Value::Array(Vec::new()))
@@ -368,7 +351,7 @@ fn a_build_tells_its_progress_to_people_alone() {
             "{}",
             text(&output.stderr)
         );
-        text(&output.stderr).to_owned()
+        text(&output.stderr)
     };
     let told = "manifest: <built in>/packages.kdl\nwriting 1 package out of ";
     assert!(build("human").starts_with(told) && build("github").starts_with(told));

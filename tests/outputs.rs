@@ -14,28 +14,21 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::program::{self, said, text};
+
 /// A scratch directory with the demo artifacts in `artifacts`.
 fn scratch() -> TempDir {
     crate::demo_tree::scratch(true)
 }
 
 fn command(dir: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
+    let mut command = program::command(dir, args);
+    command.env("ROCKPACK_NO_CACHE", "1");
     command
 }
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     command(dir, args).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The text for people without line breaks, which depend on its width.
-fn unwrapped(output: &Output) -> String {
-    said(output).replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 const BUILD: [&str; 7] = [
@@ -50,7 +43,7 @@ const BUILD: [&str; 7] = [
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
     let output = rockpack(dir, &[&BUILD[..], &[dest], more].concat());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     output
 }
 
@@ -91,8 +84,8 @@ fn only(value: &Path) -> Value {
 
 fn verified(dir: &Path, what: &str) {
     let output = rockpack(dir, &["verify", what]);
-    let broken = said(&output).contains("checksum-list");
-    assert!(!broken && output.status.code() != Some(2), "{}", said(&output));
+    let broken = text(&output.stderr).contains("checksum-list");
+    assert!(!broken && output.status.code() != Some(2), "{}", text(&output.stderr));
 }
 
 /// Every file below `dir` with its hash.
@@ -155,7 +148,7 @@ fn only_what_a_build_recorded_and_nobody_changed_is_removed() {
     assert!(now.contains(&theirs.to_owned()) && now.contains(changed), "{now:?}");
     let left: Vec<_> = now.iter().filter(|name| name.contains("7.1.0")).collect();
     assert_eq!(left, [changed]);
-    assert!(unwrapped(&output).contains("was changed after an earlier build made it"));
+    assert!(said(&output).contains("was changed after an earlier build made it"));
     assert!(!listed(&out).contains(&theirs.to_owned()) && !listed(&out).contains(changed));
     // --keep leaves and lists the packages of both.
     let before = listed(&out);
@@ -176,7 +169,7 @@ fn jobs_of_a_matrix_are_united() {
     fs::rename(dir.path().join("device/dist"), dir.path().join("carried")).unwrap();
     let united =
         rockpack(dir.path(), &["assemble", "core", "libraries", "carried", "--dest-dir", "out"]);
-    assert!(united.status.success(), "{}", said(&united));
+    assert!(united.status.success(), "{}", text(&united.stderr));
     let (out, whole) = (dir.path().join("out"), dir.path().join("whole"));
     assert_eq!(packages(&out), packages(&whole));
     assert_eq!(listed(&out), packages(&whole));
@@ -186,7 +179,7 @@ fn jobs_of_a_matrix_are_united() {
     verified(dir.path(), "out/dist");
     let before = contents(&out);
     let again = rockpack(dir.path(), &["assemble", "out", "core", "--dest-dir", "out"]);
-    assert!(again.status.success(), "{}", said(&again));
+    assert!(again.status.success(), "{}", text(&again.stderr));
     assert_eq!(contents(&out), before);
 }
 
@@ -200,8 +193,8 @@ fn jobs_that_do_not_belong_together_are_refused() {
     fs::create_dir(dir.path().join("empty")).unwrap();
     let refused = |dirs: &[&str], needle: &str| {
         let output = rockpack(dir.path(), &[&["assemble", "--dest-dir", "out"], dirs].concat());
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-        assert!(unwrapped(&output).contains(needle), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert!(said(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!dir.path().join("out").exists());
     };
     refused(&["one", "two"], "version is `7.1.0` and `7.2.0`");
@@ -228,7 +221,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
     };
     let named = ["--source-commit", COMMIT, "--builder-id", "https://example.org/ci"];
     let output = assemble(&["a", "b"], &named);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     let out = root.join("out");
     let files = ["one.whl", "two words.tar.xz"];
     assert_eq!(listed(&out), files);
@@ -265,8 +258,8 @@ fn what_is_no_finished_file_is_refused() {
     let refused = |status: i32, commit: &str, dirs: &[&str], needle: &str| {
         let options = ["assemble", "--dest-dir", "out", "--source-commit", commit];
         let output = rockpack(root, &[&options, dirs].concat());
-        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
-        assert!(unwrapped(&output).contains(needle), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+        assert!(said(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!root.join("out").exists());
     };
     refused(1, COMMIT, &["one", "other"], "they are different files");
@@ -291,7 +284,7 @@ fn what_is_no_finished_file_is_refused() {
     let finished = ["assemble", "one", "--dest-dir", "finished", "--source-commit", COMMIT];
     assert!(rockpack(root, &finished).status.success());
     let output = rockpack(root, &["assemble", "built", "finished", "--dest-dir", "out"]);
-    assert!(unwrapped(&output).contains("only one of them was made by `rockpack build`"));
+    assert!(said(&output).contains("only one of them was made by `rockpack build`"));
 }
 
 #[test]
@@ -306,8 +299,8 @@ fn destinations_that_cannot_be_are_named() {
         ("artifacts/base_lib_generic/stage/out", "inside of the artifact `base_lib_generic`"),
     ] {
         let output = rockpack(dir.path(), &[&BUILD[..], &[dest]].concat());
-        assert_eq!(output.status.code(), Some(2), "{dest}: {}", said(&output));
-        assert!(unwrapped(&output).contains(needle), "{dest}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{dest}: {}", text(&output.stderr));
+        assert!(said(&output).contains(needle), "{dest}: {}", text(&output.stderr));
     }
     assert!(!dir.path().join("nowhere").exists());
 }
@@ -327,7 +320,7 @@ fn verify_undoes_a_change_that_was_interrupted() {
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
     let output = rockpack(dir.path(), &["verify", "out/dist"]);
-    assert!(unwrapped(&output).contains("a build was stopped while it changed"));
+    assert!(said(&output).contains("a build was stopped while it changed"));
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());
 }
@@ -461,12 +454,15 @@ fn a_signal_leaves_nothing_behind_and_says_so() {
         }
         kill_process(waiting.pid(), signal).unwrap();
         let (dir, output) = waiting.end();
-        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{}", said(&output));
-        let lines: Vec<String> =
-            said(&output).lines().filter(|line| line.contains("stopped")).map(Into::into).collect();
-        assert_eq!(lines.len(), 1, "{}", said(&output));
+        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{}", text(&output.stderr));
+        let lines: Vec<String> = text(&output.stderr)
+            .lines()
+            .filter(|line| line.contains("stopped"))
+            .map(Into::into)
+            .collect();
+        assert_eq!(lines.len(), 1, "{}", text(&output.stderr));
         assert!(lines[0].contains(&format!("stopped by {name}")), "{lines:?}");
-        assert!(!said(&output).contains('×'), "{}", said(&output));
+        assert!(!text(&output.stderr).contains('×'), "{}", text(&output.stderr));
         assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
         assert!(!dir.path().join("out/new/.rockpack-partial").exists());
     }
@@ -495,7 +491,10 @@ fn an_ignored_signal_stays_ignored_and_the_second_ends_at_once() {
         shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\""]).arg(program).args(args);
         shell.current_dir(command.get_current_dir().unwrap());
         for (name, value) in command.get_envs() {
-            shell.env(name, value.unwrap());
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
         }
         shell.stdout(Stdio::piped()).stderr(Stdio::piped());
         *command = shell;
@@ -527,7 +526,7 @@ fn what_a_killed_build_unpacked_is_removed_by_the_next() {
     assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 1);
     let mut plan = command(dir.path(), &["plan", "--artifact-dir", "artifacts"]);
     let output = plan.env("TMPDIR", dir.path().join("tmp")).output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
 }
 
@@ -565,12 +564,16 @@ fn what_is_no_file_in_a_cache_is_not_opened() {
             replace(&root.join(format!("tmp/left-{number}-{extension}")));
             let dest = format!("out-{number}-{extension}");
             let output = cached(dir.path(), &dest);
-            assert!(output.status.success(), "{}", said(&output));
+            assert!(output.status.success(), "{}", text(&output.stderr));
             let built: Vec<_> = contents(&dir.path().join(dest)).into_values().collect();
             assert_eq!(built, expected);
             for command in ["stats", "verify"] {
                 let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
-                assert!(output.status.code().is_some_and(|code| code < 2), "{}", said(&output));
+                assert!(
+                    output.status.code().is_some_and(|code| code < 2),
+                    "{}",
+                    text(&output.stderr)
+                );
             }
         }
     }
@@ -586,11 +589,11 @@ fn a_cache_is_not_followed_elsewhere() {
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
         let output = cached(dir.path(), "out");
-        assert!(output.status.success(), "{}", said(&output));
-        assert!(unwrapped(&output).contains("links are not followed here"), "{}", said(&output));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(said(&output).contains("links are not followed here"), "{}", text(&output.stderr));
         for command in ["stats", "verify", "prune"] {
             let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
-            assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+            assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
         }
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{part}");
         fs::remove_dir_all(dir.path().join("cache")).unwrap();

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use fs_err as fs;
 use rockpack::regular::sha256;
 use serde_json::Value;
 
 use crate::demo_tree::scratch;
+use crate::program::{self, said};
 
 #[path = "promote_command/faults.rs"]
 mod faults;
@@ -20,25 +21,11 @@ mod targets;
 mod version_files;
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
-    // Without a manifest in the directory, the built-in one is meant.
-    if !dir.join("packages.kdl").exists() {
-        command.env("ROCKPACK_MANIFEST", "built-in");
-    }
-    command.output().unwrap()
+    program::uncached(dir, args).output().unwrap()
 }
 
 fn done(dir: &Path, args: &[&str]) -> String {
-    let output = rockpack(dir, args);
-    assert!(output.status.success(), "{args:?}: {}", said(&output));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// What is told to people, without line breaks, which depend on its width.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    program::printed(args, rockpack(dir, args))
 }
 
 fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {

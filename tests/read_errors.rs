@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::skips;
 use super::verify::wheel::wheel;
+use crate::program;
 
 /// Fails to read a file whose path contains `BROKEN_FILE`.
 const SHIM: &str = r#"
@@ -57,17 +58,16 @@ fn shim(dir: &Path) -> Option<PathBuf> {
 
 /// What a command says that must fail, in one line.
 fn says(dir: &Path, shim: &Path, broken: &str, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(arguments).current_dir(dir).env("NO_COLOR", "1").env("ROCKPACK_NO_CACHE", "1");
-    let output = command.env("LD_PRELOAD", shim).env("BROKEN_FILE", broken).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut command = program::command(dir, arguments);
+    command.env("ROCKPACK_NO_CACHE", "1").env("LD_PRELOAD", shim).env("BROKEN_FILE", broken);
+    let output = command.output().unwrap();
+    let said = program::said(&output);
     let status = output.status.code();
     assert!(
         status.is_some_and(|status| [1, 2].contains(&status)),
         "{arguments:?}: {status:?} {said}"
     );
-    let words = said.split_whitespace().filter(|word| *word != "│");
-    words.collect::<Vec<_>>().join(" ")
+    said
 }
 
 #[test]
@@ -103,8 +103,7 @@ fn artifacts_that_cannot_be_read_stop_a_build_and_leave_nothing() {
     let dir = TempDir::new().unwrap();
     let Some(shim) = shim(dir.path()) else { return };
     let manifest = env!("CARGO_MANIFEST_DIR");
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    demo.args(["-q", "demo", "artifacts"]).current_dir(dir.path());
+    let mut demo = program::command(dir.path(), &["-q", "demo", "artifacts"]);
     assert!(demo.output().unwrap().status.success());
     for broken in ["libhipfile.so", "artifact_manifest.txt", "packages.kdl", "hipfile_lib_generic"]
     {

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::program;
 use crate::skips::skip;
 
 const MINIMUM: &str = "3.10";
@@ -109,18 +110,7 @@ fn real_packages_work_once_installed() {
     let program =
         ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
     rockpack::demo::make(&artifacts, true, &program).unwrap();
-    let build = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .arg("build")
-        .args([
-            "--artifact-dir".as_ref(),
-            artifacts.as_os_str(),
-            "--dest-dir".as_ref(),
-            out.as_os_str(),
-        ])
-        .args(["--platform-tag", "linux_x86_64"])
-        .current_dir(dir.path())
-        .output()
-        .unwrap();
-    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
+    program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
     run_with(&["test_packages"], Some(out.join("dist")));
 }

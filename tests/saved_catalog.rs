@@ -1,28 +1,19 @@
 //! `rockpack scan`, and what is made of the catalog that it saves.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use fs_err as fs;
 use rockpack::catalog::{Catalog, CatalogError};
 use tempfile::TempDir;
 
 use crate::demo_tree;
+use crate::program::{rockpack, said};
 
 /// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = demo_tree::scratch(kpack);
     succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
-}
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
 }
 
 /// What a command says, on standard output and after it on standard error.
@@ -234,10 +225,10 @@ fn save_plan(dir: &Path, args: &[&str]) {
 /// What a build says that is refused, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, &[&["build", "--dest-dir", "none"], args].concat());
-    let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    let said = said(&output);
     assert_eq!(output.status.code(), Some(status), "{said}");
     assert!(!dir.join("none").exists());
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
+    said
 }
 
 #[test]

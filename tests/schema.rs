@@ -8,6 +8,8 @@ use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::plan::Plan;
 use tempfile::TempDir;
 
+use crate::program::done;
+
 #[cfg(feature = "schema-tests")]
 #[path = "schema/validated.rs"]
 mod validated;
@@ -17,14 +19,7 @@ fn plan(kpack: bool) -> String {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
     rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    let output = command
-        .args(["plan", "--artifact-dir", "artifacts", "--json"])
-        .current_dir(dir.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    done(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
+
+use crate::program::{done, rockpack, said};
 
 #[path = "split_command/faults.rs"]
 mod faults;
@@ -76,24 +77,6 @@ fn frame() -> Made {
 }
 
 const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl";
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.args(args).current_dir(dir).env("NO_COLOR", "1");
-    command.env_remove("ROCKPACK_MANIFEST").output().unwrap()
-}
-
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = rockpack(dir, args);
-    assert!(output.status.success(), "{args:?}: {}", said(&output));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// What is told to people, without line breaks, which depend on its width.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// Splits the wheel that lies at [`INPUT`].
 fn split(dir: &Path, more: &[&str]) -> String {

@@ -5,12 +5,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::{rockpack, text};
 
 #[path = "verify/cases.rs"]
 mod cases;
@@ -26,19 +28,6 @@ pub mod zip;
 const FAMILIES: &str = include_str!("../families.kdl");
 const PROJECT: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" per=\"none\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
-
-fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A directory with a manifest, and packages in `dist` as `make` makes them.
 fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {

@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 use fs_err as fs;
 use tempfile::TempDir;
 
+use crate::program::text;
+
 const FILE: &str = r#"{"rocm-version": "10.1.0", "release-metadata": {"base-date": "20260811"}}"#;
 
 fn version(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -15,10 +17,6 @@ fn version(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied()).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn scratch() -> TempDir {

@@ -1,8 +1,10 @@
 //! The checksums that archives carry: CRC-32 in zip headers, SHA-256 in RECORD.
 
-use std::fmt;
-
 use sha2::Digest as _;
+
+mod sha256;
+
+pub use sha256::Sha256;
 
 /// A CRC-32 (the one of zip and gzip) that can be put together from those of the parts.
 #[derive(Debug, Clone, Default)]
@@ -30,51 +32,6 @@ impl Checksum {
     pub fn value(&self) -> u32 {
         self.0.clone().finalize()
     }
-}
-
-/// A SHA-256. Shown as hexadecimal digits, as package indexes write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sha256([u8; 32]);
-
-impl Sha256 {
-    /// The hash of `data`.
-    pub fn of(data: &[u8]) -> Self {
-        Self(sha2::Sha256::digest(data).into())
-    }
-
-    /// The 32 bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    /// `sha256=` and the hash in URL-safe base64 without padding, as RECORD has it (PEP 427).
-    pub fn for_record(&self) -> String {
-        format!("sha256={}", base64_url(&self.0))
-    }
-}
-
-impl From<[u8; 32]> for Sha256 {
-    fn from(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl fmt::Display for Sha256 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// URL-safe base64 (RFC 4648, section 5) without padding.
-pub fn base64_url(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group =
-            (0..3).fold(0, |bits, i| bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0)));
-        out.extend((0..=chunk.len()).map(|i| char::from(ALPHABET[group >> (18 - 6 * i) & 63])));
-    }
-    out
 }
 
 /// What an archive says of a member's content.
@@ -115,34 +72,13 @@ impl Hasher {
 
     /// The digest of everything that went by.
     pub fn finish(self) -> Digest {
-        Digest {
-            crc: self.crc.value(),
-            sha256: Sha256(self.sha256.finalize().into()),
-            size: self.size,
-        }
+        Digest { crc: self.crc.value(), sha256: self.sha256.into(), size: self.size }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_follows_the_vectors_of_rfc_4648() {
-        let vectors = [
-            ("", ""),
-            ("f", "Zg"),
-            ("fo", "Zm8"),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg"),
-            ("fooba", "Zm9vYmE"),
-            ("foobar", "Zm9vYmFy"),
-        ];
-        for (plain, coded) in vectors {
-            assert_eq!(base64_url(plain.as_bytes()), coded);
-        }
-        assert_eq!(base64_url(&[0xfb, 0xff, 0xfe]), "-__-");
-    }
 
     #[test]
     fn a_checksum_is_that_of_its_parts() {

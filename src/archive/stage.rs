@@ -10,12 +10,14 @@ use fs_err as fs;
 use crate::cleanup::{self, Registration};
 use crate::names::RelPath;
 
+mod crew;
 mod directory;
 mod disk;
 mod error;
 mod file;
 mod journal;
 mod lock;
+mod settling;
 #[cfg(test)]
 mod tests;
 
@@ -23,8 +25,10 @@ use directory::{create_dirs, remove_empty};
 use journal::{Destination, Journal, OUTPUTS};
 use lock::Lock;
 
+pub use crew::written;
 pub use error::StageError;
 pub use file::StagedFile;
+pub use settling::SettlingFile;
 
 /// The hidden directory below the destination in which outputs grow.
 pub const PARTIAL: &str = ".rockpack-partial";

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-use super::digest::Hashing;
+use super::checksum::Hashing;
 use super::results::{collect, unreadable};
 use super::source::Source;
 use super::{Catalog, EntryKind, Origin};
@@ -72,12 +72,12 @@ fn sha256(
 /// The SHA-256 of a file in hexadecimal; reads it in pieces.
 fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
     let file = source.open(origin)?;
-    let (mut hashing, mut piece, mut offset) = (Hashing::default(), vec![0; PIECE], 0);
+    let (mut hashing, mut piece, mut offset) = (Hashing::new(io::sink()), vec![0; PIECE], 0);
     while offset < file.len()? {
         let len = usize::try_from(file.len()? - offset).unwrap_or(PIECE).min(PIECE);
         file.read_exact_at(offset, &mut piece[..len])?;
         hashing.write_all(&piece[..len])?;
         offset += len as u64;
     }
-    Ok(hashing.hexadecimal())
+    Ok(hashing.finish().1.to_string())
 }

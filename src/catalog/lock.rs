@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::checksum::Checksum;
+use crate::archive::checksum::Sha256;
 use crate::cleanup;
 use crate::regular;
 
@@ -39,7 +39,7 @@ pub struct LockedArchive {
     /// Its size in bytes.
     pub size: u64,
     /// The SHA-256 of its bytes.
-    pub sha256: Checksum,
+    pub sha256: Sha256,
 }
 
 /// The archives of a lock file, by key.

@@ -86,9 +86,10 @@ pub fn pack(
         Problem::error(Code::Environment, what)
     };
     let mode = Permissions::from_mode(0o666);
-    let mut made = tempfile::Builder::new();
-    made.prefix(".rockpack-pack-").permissions(mode);
-    let (file, _registration) = cleanup::temporary(|| made.tempfile_in(out)).map_err(unwritten)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rockpack-pack-").permissions(mode);
+    let (file, _registration) =
+        cleanup::temporary(|| builder.tempfile_in(out)).map_err(unwritten)?;
     let counted = Counted { out: SeekableWriter::new(Hashing::new(&file), level), bytes: 0 };
     let mut tar = tar::Builder::new(counted);
     let unread = |e: io::Error| {

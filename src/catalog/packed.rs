@@ -6,10 +6,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::archive::{UnpackError, Unpacking};
-use super::checksum::{Checksum, Hashed, MOST};
+use super::checksum::{Hashed, MOST, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive};
 use super::seek::{SeekTable, SeekableReader};
+use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::names::RelPath;
 use crate::regular;
@@ -89,22 +90,22 @@ impl Demands {
     ///
     /// # Errors
     /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
-    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Checksum>, Problem> {
+    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Sha256>, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
         let text = packed.sidecar().map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {e}"))
         })?;
-        let beside = text.map(|text| Checksum::of_sidecar(&text, key)).transpose().map_err(|why| {
+        let beside = text.map(|text| of_sidecar(&text, key)).transpose().map_err(|why| {
             let what = format!("the checksum of {} cannot be understood: {why}", packed.place());
             Problem::error(Code::WrongChecksum, what)
                 .help(format!("`sha256sum {key} > {key}.sha256sum` writes one, where the archive is known to be right"))
         })?;
         match (locked, beside) {
             (Some(locked), Some(beside)) if locked.sha256 != beside => {
-                Err(self.not_as_locked(packed, locked, beside.as_str()))
+                Err(self.not_as_locked(packed, locked, &beside.to_string()))
             }
-            (Some(locked), _) => Ok(Some(locked.sha256.clone())),
+            (Some(locked), _) => Ok(Some(locked.sha256)),
             (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
             (None, beside) => Ok(beside),
         }
@@ -117,7 +118,7 @@ impl Demands {
     pub fn check(
         &self,
         packed: &dyn Packed,
-        expected: Option<&Checksum>,
+        expected: Option<&Sha256>,
         found: &LockedArchive,
     ) -> Result<(), Problem> {
         if let Some(locked) = self.locked(packed.key())?
@@ -172,7 +173,7 @@ fn remedy(file: &str) -> String {
     format!("give the run that was locked; to lock this one, remove {file} first")
 }
 
-fn wrong(packed: &dyn Packed, expected: &Checksum, found: &Checksum) -> Problem {
+fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
     let place = packed.place();
     let what = format!(
         "{place} has another checksum than its sidecar says: expected {expected}, found {found}"
@@ -244,7 +245,7 @@ fn once(
     storage: Storage,
     unpacking: Unpacking<'_>,
     demands: &Demands,
-    expected: Option<&Checksum>,
+    expected: Option<&Sha256>,
 ) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
     match at_random(packed, storage, unpacking.wanted.is_some())? {
         Some((stream, table)) => {
@@ -302,7 +303,7 @@ fn in_order(
     storage: Storage,
     unpacking: Unpacking<'_>,
     demands: &Demands,
-    expected: Option<&Checksum>,
+    expected: Option<&Sha256>,
 ) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
     let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
     let unpacked = unpacking.in_order(&mut bytes, storage);

@@ -9,8 +9,9 @@ use std::path::Path;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::digest::sha256_of_writing;
+use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, Entry, Ignored};
+use crate::archive::checksum::Sha256;
 
 /// The version of the catalog's own format; it grows when a reader has to know of a change.
 pub const CATALOG_FORMAT: u32 = 1;
@@ -189,10 +190,7 @@ const ZSTD_LEVEL: i32 = 15;
 const XZ_LEVEL: u32 = 6;
 
 fn odd_digest(artifact: &Artifact, entry: &Entry) -> Option<String> {
-    let fine = |digest: &str| {
-        digest.len() == 64 && digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let digest = entry.sha256.as_deref().filter(|digest| !fine(digest))?;
+    let digest = entry.sha256.as_deref().filter(|digest| digest.parse::<Sha256>().is_err())?;
     Some(format!(
         "`{}` is not the SHA-256 of `{}` in artifact `{}`",
         digest.escape_debug(),

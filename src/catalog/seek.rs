@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn blocks_of_xz_are_read_anywhere() {
-        let content: Vec<u8> = (0..40_000_u32).map(|n| (n.wrapping_mul(n) >> 9) as u8).collect();
+        let content: Vec<u8> =
+            (0..40_000_u32).map(|n| (n.wrapping_mul(n) >> 9).to_le_bytes()[0]).collect();
         let pack = |block| {
             let mut builder = liblzma::stream::MtStreamBuilder::new();
             builder.threads(1).block_size(block).preset(0);
@@ -273,7 +274,7 @@ mod tests {
         for at in [30_005, 5, 9_996] {
             reader.seek(SeekFrom::Start(at)).unwrap();
             reader.read_exact(&mut some).unwrap();
-            let at = at as usize;
+            let at = usize::try_from(at).unwrap();
             assert_eq!(some, content[at..at + 9]);
         }
         assert!(stream.1.get() < stream.0.len(), "three blocks of four");

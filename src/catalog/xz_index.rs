@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(found.iter().map(|block| block.1).collect::<Vec<_>>(), [1000, 1000, 1000, 500]);
         let (mut at, mut done) = (12, 0);
         for (packed, len) in found {
-            let (unpadded, len) = (packed, len as usize);
-            let packed = packed.next_multiple_of(4) as usize;
+            let (unpadded, len) = (packed, usize::try_from(len).unwrap());
+            let packed = usize::try_from(packed.next_multiple_of(4)).unwrap();
             let block = &bytes[at..at + packed];
             let decoded =
                 |block: &[u8], len| decode(bytes[..12].try_into().unwrap(), block, unpadded, len);

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use rockpack::assemble::{self, AssembleError, Assembled};
 use rockpack::provenance::Made;
 use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use rockpack::text::{counted, with_causes};
 
-use super::{Failure, print, repaired};
+use super::{Failure, made, print, repaired};
 use crate::cli::AssembleArgs;
 
 /// Puts everything in place, and says what there is.
@@ -29,25 +29,16 @@ pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
 }
 
 fn said(args: &AssembleArgs, done: &Assembled) -> String {
-    let mut text = String::new();
-    for (path, sha256) in &done.packages {
-        let _ = writeln!(text, "{sha256}  {path}");
-    }
-    for path in &done.removed {
-        let _ = writeln!(text, "removed {path}, which an earlier build left");
-    }
-    let count = |number: usize, one: &str| {
-        if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-    };
+    let mut text = made(&done.packages, &done.removed, "build");
     let (finished, commit) =
         args.source_commit.as_ref().map_or((false, ""), |commit| (true, commit.as_str()));
     let _ = writeln!(
         text,
         "{} of {} in {}, with {}",
-        count(done.packages.len(), if finished { "file" } else { "package" }),
-        if finished { format!("commit {commit:.12}") } else { count(args.dirs.len(), "build") },
+        counted(done.packages.len(), if finished { "file" } else { "package" }),
+        if finished { format!("commit {commit:.12}") } else { counted(args.dirs.len(), "build") },
         args.dest_dir.display(),
-        count(done.statements, "provenance statement"),
+        counted(done.statements, "provenance statement"),
     );
     text
 }

@@ -93,8 +93,8 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let place = fs::canonicalize(file).map_err(failed)?;
     let mode = fs::metadata(&place).map_err(failed)?.permissions();
     let dir = place.parent().unwrap_or(Path::new("."));
-    let made = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", dir));
-    let (mut target, _registration) = made.map_err(failed)?;
+    let temporary = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", dir));
+    let (mut target, _registration) = temporary.map_err(failed)?;
     target.write_all(text.as_bytes()).map_err(failed)?;
     target.as_file().set_permissions(mode).map_err(failed)?;
     target.as_file().sync_all().map_err(failed)?;

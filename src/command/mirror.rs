@@ -1,11 +1,8 @@
 //! `rockpack mirror`: pages of packages that stay where they are.
 
-use std::collections::BTreeSet;
-
-use rockpack::names::normalized;
 use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
 use rockpack::source::{Code, Problem};
-use rockpack::store::{self, Access, Bucket};
+use rockpack::store::Access;
 use rockpack::text::with_causes;
 
 use super::{Failure, environment, print, publish as published};
@@ -17,10 +14,11 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     let mirror = Mirror {
         layout: published::layout(args.layout, &publishing, ""),
         public: public(args)?,
-        projects: projects(args)?,
+        projects: published::projects("--project", &args.project)?,
         dry_run: args.dry_run,
     };
-    let (source, to) = (open(&args.source, Access::Any)?, open(&args.dest, Access::Any)?);
+    let open = |url: &str| published::open(url, Access::Any);
+    let (source, to) = (open(&args.source)?, open(&args.dest)?);
     let told = |step: &Step| {
         if let Step::Page { key, .. } = step {
             let _ = print(&format!("page  {key}\n"));
@@ -32,11 +30,6 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     print(&format!(
         "{packages} packages of {projects} projects; {pages} pages {would}written, {removed} {would}removed\n"
     ))
-}
-
-fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
-    let options = store::Options { access, ..store::Options::default() };
-    store::open(url, &options).map_err(|error| environment(with_causes(&error)))
 }
 
 /// Where clients see the packages.
@@ -53,14 +46,6 @@ fn public(args: &MirrorArgs) -> Result<String, Failure> {
             args.source
         ))),
     }
-}
-
-fn projects(args: &MirrorArgs) -> Result<BTreeSet<String>, Failure> {
-    let name = |text: &String| {
-        let wrong = || environment(format!("--project takes names of projects; `{text}` is none"));
-        normalized(text.trim()).ok_or_else(wrong)
-    };
-    args.project.iter().map(name).collect()
 }
 
 fn failure(error: &PublishError) -> Failure {

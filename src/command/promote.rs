@@ -7,13 +7,13 @@ use rockpack::promote::{self, Change, PromoteError, Promotion};
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
-use super::{Failure, print, repaired};
+use super::{Failure, made, print, repaired};
 use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
 /// Promotes all packages of a directory, or says what would change.
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
-    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     repaired(&args.dir)?;
@@ -27,17 +27,11 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     match &args.output {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
-            let threads = inputs::pool(args.jobs)?.current_num_threads();
-            let builder = args.builder_id.clone().unwrap_or_default();
-            let done = promotion.write(dest, builder, args.invocation_id.clone(), threads);
+            let threads = inputs::pool(args.making.jobs)?.current_num_threads();
+            let builder = args.making.builder_id.clone().unwrap_or_default();
+            let done = promotion.write(dest, builder, args.making.invocation_id.clone(), threads);
             let done = done.map_err(|error| failure(&error, args))?;
-            let mut text = String::new();
-            for (path, sha256) in &done.packages {
-                let _ = writeln!(text, "{sha256}  {path}");
-            }
-            for path in &done.removed {
-                let _ = writeln!(text, "removed {path}, which an earlier build left");
-            }
+            let text = made(&done.packages, &done.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
         }
         _ => print(&(listed(&promotion) + &summary(&promotion, ", if written"))),

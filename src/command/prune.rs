@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rockpack::manifest::{Keep, Publishing, StreamRule};
 use rockpack::publish::{self, PruneStep, Pruned, PublishError, Retention};
 use rockpack::source::{Code, Problem, nearest};
-use rockpack::store::{self, Access};
 use rockpack::text::{human_size, with_causes};
 
 use super::{Failure, environment, print, publish as published};
@@ -33,10 +32,7 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
         dry_run: args.dry_run,
         jobs: args.jobs,
     };
-    // Who only looks can do so where everybody may.
-    let access = if args.dry_run { Access::Any } else { Access::Signed };
-    let of_store = store::Options { access, ..store::Options::default() };
-    let bucket = store::open(&args.url, &of_store).map_err(|e| environment(with_causes(&e)))?;
+    let bucket = published::open(&args.url, published::access(args.dry_run))?;
     let told = |step: &PruneStep| drop(print(&line(step)));
     let pruned = publish::prune(&*bucket, &retention, &told);
     print(&said(args, &pruned.map_err(|error| failure(&error))?))

@@ -8,7 +8,7 @@ use rockpack::manifest::Publishing;
 use rockpack::names::normalized;
 use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
 use rockpack::source::{Code, Problem};
-use rockpack::store::{self, Access};
+use rockpack::store::{self, Access, Bucket};
 use rockpack::text::{human_size, with_causes};
 
 use super::{Failure, environment, print};
@@ -23,16 +23,13 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         layout,
         publishing,
         time: args.upload_time,
-        outside: outside(args)?,
+        outside: projects("--outside", &args.outside)?,
         incomplete: args.incomplete,
         dry_run: args.dry_run,
         jobs: args.jobs,
     };
     super::repaired(&args.dir)?;
-    // Who only looks can do so where everybody may.
-    let access = if args.dry_run { Access::Any } else { Access::Signed };
-    let of_store = store::Options { access, ..store::Options::default() };
-    let bucket = store::open(&args.url, &of_store).map_err(|e| environment(with_causes(&e)))?;
+    let bucket = open(&args.url, access(args.dry_run))?;
     let told = |step: &Step| drop(print(&line(step)));
     let summary = publish::publish(&args.dir, &*bucket, &options, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
@@ -57,13 +54,24 @@ pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publ
     Ok(inputs::manifest::decode(&sources)?.publishing)
 }
 
-/// The projects that users get elsewhere.
-fn outside(args: &PublishArgs) -> Result<BTreeSet<String>, Failure> {
+/// Opens a store.
+pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
+    let options = store::Options { access, ..store::Options::default() };
+    store::open(url, &options).map_err(|error| environment(with_causes(&error)))
+}
+
+/// How the store of packages is entered. Who only looks can do so where everybody may.
+pub fn access(dry_run: bool) -> Access {
+    if dry_run { Access::Any } else { Access::Signed }
+}
+
+/// Names of projects that an option has, as indexes compare them.
+pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Failure> {
     let name = |text: &String| {
-        let wrong = || environment(format!("--outside takes names of projects; `{text}` is none"));
+        let wrong = || environment(format!("{option} takes names of projects; `{text}` is none"));
         normalized(text.trim()).ok_or_else(wrong)
     };
-    args.outside.iter().map(name).collect()
+    texts.iter().map(name).collect()
 }
 
 fn line(step: &Step) -> String {

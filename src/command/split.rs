@@ -7,20 +7,20 @@ use rockpack::source::{Code, Problem};
 use rockpack::split::{self, Ask, Division, Part, SplitError};
 use rockpack::text::{counted, human_size, with_causes};
 
-use super::{Failure, print, repaired};
+use super::{Failure, made, print, repaired};
 use crate::cli::SplitArgs;
 use crate::{inputs, ui};
 
 /// Splits wheels, or says what would go where.
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
-    let sources = inputs::manifest::sources(args.manifest.as_deref())?;
+    let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
     let ask = Ask {
         wheels: &args.wheels,
         version: args.version.as_ref(),
         beside: args.beside.as_deref(),
-        threads: inputs::pool(args.jobs)?.current_num_threads(),
+        threads: inputs::pool(args.making.jobs)?.current_num_threads(),
     };
     let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();
@@ -30,16 +30,10 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     print(&listed)?;
     repaired(dest)?;
-    let builder = args.builder_id.clone().unwrap_or_default();
-    let done = split.write(dest, builder, args.invocation_id.clone(), &ask);
+    let builder = args.making.builder_id.clone().unwrap_or_default();
+    let done = split.write(dest, builder, args.making.invocation_id.clone(), &ask);
     let done = done.map_err(|error| failure(error, args))?;
-    let mut text = String::new();
-    for (path, sha256) in &done.packages {
-        let _ = writeln!(text, "{sha256}  {path}");
-    }
-    for path in &done.removed {
-        let _ = writeln!(text, "removed {path}, which an earlier run left");
-    }
+    let text = made(&done.packages, &done.removed, "run");
     print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
 }
 

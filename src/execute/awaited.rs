@@ -116,8 +116,7 @@ impl cache::Awaited for Awaited<'_> {
             hasher.update(&buffer[..len]);
             at += len as u64;
         }
-        let hash: [u8; 32] = hasher.finalize().into();
-        Ok(*self.content.get_or_init(|| Content(hash.into())))
+        Ok(*self.content.get_or_init(|| Content(hasher.into())))
     }
 
     fn is_open(&self) -> bool {

@@ -50,8 +50,7 @@ impl Bytes {
             hasher.update(&buffer[..len]);
             offset += len as u64;
         }
-        let hash: [u8; 32] = hasher.finalize().into();
-        Ok(hash.into())
+        Ok(hasher.into())
     }
 
     /// Tells `fingerprint` what decides about them, without reading files: as these were when the plan was prepared.

@@ -2,15 +2,13 @@
 
 use std::io;
 
-use sha2::{Digest as _, Sha256};
-
 use super::awaited::Awaited;
 use super::buffers::Buffers;
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, Known, known_block};
 use super::packing::Packing;
 use super::timings::{Kind, Recorder, Subject};
-use crate::archive::checksum::Checksum;
+use crate::archive::checksum::{Checksum, Sha256};
 use crate::archive::deflate::{Encoder, Level};
 use crate::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 use crate::cache;
@@ -202,7 +200,7 @@ pub(super) enum Body {
         content: Option<Vec<u8>>,
         checksum: Checksum,
         /// The hash, where this block is the whole member.
-        sha256: Option<[u8; 32]>,
+        sha256: Option<Sha256>,
     },
     /// A block of an xz stream, with what the cache did not know: what is known of its content, and whether it has the block.
     Xz { made: XzBlock, news: Option<Known>, kept: bool },
@@ -359,7 +357,7 @@ impl<'a> Packer<'a> {
         let whole = block.first() && block.last();
         let (checksum, sha256) =
             self.recorder.time(Kind::Hash, block.len as u64, block.entry.subject(), || {
-                (Checksum::of(&content), whole.then(|| Sha256::digest(&content).into()))
+                (Checksum::of(&content), whole.then(|| Sha256::of(&content)))
             });
         let (packed, content) = match packed {
             Some(packed) if whole => {

@@ -34,7 +34,7 @@ impl<'a> RunningHash<'a> {
 
     /// The hash of what it has seen.
     pub fn sha256(self) -> checksum::Sha256 {
-        <[u8; 32]>::from(self.hasher.finalize()).into()
+        self.hasher.into()
     }
 
     fn hash_to(&mut self, end: u64) -> io::Result<()> {

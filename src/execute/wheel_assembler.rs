@@ -76,8 +76,7 @@ impl<'a> WheelAssembler<'a> {
         let entry = block.entry;
         match body {
             Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
-                let digest =
-                    Digest { crc: checksum.value(), sha256: sha256.into(), size: block.len as u64 };
+                let digest = Digest { crc: checksum.value(), sha256, size: block.len as u64 };
                 let packed =
                     deflate::Packed { method: entry.packing().method(), digest, bytes: packed };
                 self.member(entry, &packed)?;
@@ -180,10 +179,10 @@ impl<'a> WheelAssembler<'a> {
     }
 
     fn end(&mut self, entry: &Entry<'_>, open: Open) -> Result<Option<Open>, WriteError> {
-        let sha256: [u8; 32] = open.sha256.finalize().into();
-        let digest = Digest { crc: open.checksum.value(), sha256: sha256.into(), size: open.size };
+        let Open { member, checksum, sha256, size } = open;
+        let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size };
         self.cache_recorder.end(entry, &digest);
-        self.wheel.end(open.member, &digest)?;
+        self.wheel.end(member, &digest)?;
         Ok(None)
     }
 

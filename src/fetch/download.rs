@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
-use crate::catalog::{Checksum, Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+use crate::archive::checksum::Sha256;
+use crate::catalog::{Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
 use crate::cleanup::{self, Registration};
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
@@ -87,11 +88,7 @@ fn unread(error: &io::Error) -> Problem {
 }
 
 /// What is there already, if it is what is expected.
-fn kept(
-    archive: &RemoteArchive,
-    place: &Path,
-    expected: Option<&Checksum>,
-) -> Option<LockedArchive> {
+fn kept(archive: &RemoteArchive, place: &Path, expected: Option<&Sha256>) -> Option<LockedArchive> {
     let expected = expected?;
     let file = regular::open_unlinked(place).ok()?;
     if file.metadata().ok()?.len() != archive.size() {
@@ -107,7 +104,7 @@ fn fetch(
     dir: &Path,
     place: &Path,
     demands: &Demands,
-    expected: Option<&Checksum>,
+    expected: Option<&Sha256>,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
     let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;
@@ -135,9 +132,9 @@ fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn temporary(dir: &Path) -> io::Result<(NamedTempFile, Registration)> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut made = tempfile::Builder::new();
-    made.prefix(PREFIX).permissions(mode);
-    cleanup::temporary(|| made.tempfile_in(dir))
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).permissions(mode);
+    cleanup::temporary(|| builder.tempfile_in(dir))
 }
 
 /// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.

@@ -11,17 +11,15 @@ use std::sync::mpsc::Sender;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::checksum;
-use crate::archive::stage::StagedFile;
+use crate::archive::stage::{SettlingFile, StagedFile};
 use crate::regular;
 
-/// After so many bytes the disk is asked to take what there is of a file.
-const OFTEN: usize = 16 << 20;
 /// How much is read and written at once: it stays near the processor until it is hashed and written.
 const BUFFER: usize = 256 << 10;
 
 /// A new package, which is hashed as long as nobody goes back in it.
 pub(super) struct HashingFile {
-    file: StagedFile,
+    file: SettlingFile,
     /// What is not yet written, of at most [`BUFFER`] bytes.
     waiting: Vec<u8>,
     /// How many bytes were written and hashed.
@@ -29,10 +27,6 @@ pub(super) struct HashingFile {
     hasher: Sha256,
     went_back: bool,
     old: Old,
-    /// Brings files to the disk.
-    disk: Sender<StagedFile>,
-    /// Bytes since it was asked to.
-    since: usize,
 }
 
 /// The package that a new one is made of.
@@ -52,14 +46,12 @@ impl HashingFile {
     pub fn new(file: StagedFile, old: &Path, disk: &Sender<StagedFile>) -> io::Result<Self> {
         let old = Old { file: regular::open(old)?, buffer: Vec::new(), parted: None };
         Ok(Self {
-            file,
+            file: SettlingFile::new(file, disk),
             waiting: Vec::with_capacity(BUFFER),
             written: 0,
             hasher: Sha256::new(),
             went_back: false,
             old,
-            disk: disk.clone(),
-            since: 0,
         })
     }
 
@@ -97,7 +89,7 @@ impl HashingFile {
     /// When the old package cannot be read, or the last bytes cannot be written.
     pub fn hashes(mut self) -> io::Result<(String, Option<String>)> {
         self.write_waiting()?;
-        self.flush_to_disk()?;
+        self.file.settle()?;
         let old = self.old.finish(&self.hasher, self.written)?;
         Ok((old, (!self.went_back).then(|| text(self.hasher))))
     }
@@ -123,22 +115,12 @@ impl HashingFile {
             self.hasher.update(bytes);
             self.written += bytes.len() as u64;
         }
-        self.since += bytes.len();
-        if self.since >= OFTEN { self.flush_to_disk() } else { Ok(()) }
-    }
-
-    /// Lets the disk take what there is, while others go on.
-    fn flush_to_disk(&mut self) -> io::Result<()> {
-        self.since = 0;
-        // Nobody waits for it: the other end goes when all is written.
-        let _ = self.disk.send(self.file.twin()?);
         Ok(())
     }
 }
 
 fn text(hasher: Sha256) -> String {
-    let hash: [u8; 32] = hasher.finalize().into();
-    checksum::Sha256::from(hash).to_string()
+    checksum::Sha256::from(hasher).to_string()
 }
 
 impl Old {

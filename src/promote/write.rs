@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::Sender;
 
 use super::error::{PromoteError, WriteError};
 use super::hashing::HashingFile;
@@ -15,7 +13,7 @@ use super::{Action, Package, Promotion};
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::sdist::write_sdist;
-use crate::archive::stage::StagedFile;
+use crate::archive::stage::{self, StagedFile};
 use crate::archive::zip::{CopiedMember, ZipWriter};
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
@@ -39,40 +37,11 @@ pub(super) fn all(
     stage: &Stage,
     threads: usize,
 ) -> Result<Vec<Written>, PromoteError> {
-    let mut sizes: Vec<(u64, usize)> = Vec::new();
-    for (index, package) in promotion.packages.iter().enumerate() {
-        sizes.push((fs_err::metadata(&package.from)?.len(), index));
+    let mut jobs: Vec<(u64, &Package)> = Vec::new();
+    for package in &promotion.packages {
+        jobs.push((fs_err::metadata(&package.from)?.len(), package));
     }
-    // The largest first: no thread is left with it alone in the end.
-    sizes.sort_unstable();
-    let (waiting, stopped) = (Mutex::new(sizes), AtomicBool::new(false));
-    let take = || waiting.lock().map_or(None, |mut sizes| sizes.pop()).map(|(_, index)| index);
-    let (disk, files) = channel::<StagedFile>();
-    let work = |disk: Sender<StagedFile>| -> Result<Vec<(usize, Written)>, PromoteError> {
-        let mut done = Vec::new();
-        while let Some(index) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
-            let written = package(promotion, &promotion.packages[index], stage, &disk);
-            stopped.fetch_or(written.is_err(), Ordering::Relaxed);
-            done.push((index, written?));
-        }
-        Ok(done)
-    };
-    let done: Vec<_> = std::thread::scope(|scope| {
-        // What fails there fails again when the outputs are put in place, which tells of it.
-        scope.spawn(move || files.into_iter().for_each(|file| drop(file.settle())));
-        let work = &work;
-        let start = |disk: Sender<StagedFile>| scope.spawn(move || work(disk));
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
-        drop(disk);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().map(join).collect()
-    });
-    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut written: Vec<(usize, Written)> = done.into_iter().flatten().collect();
-    written.sort_unstable_by_key(|(index, _)| *index);
-    Ok(written.into_iter().map(|(_, written)| written).collect())
+    stage::written(&jobs, threads, |job, disk| package(promotion, job, stage, disk))
 }
 
 /// Writes one package.

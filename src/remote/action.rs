@@ -35,15 +35,9 @@ impl Digest {
 
     /// Out of a message.
     pub fn read(message: &api::Digest) -> Option<Self> {
-        let (hash, size) = (message.hash.as_bytes(), u64::try_from(message.size_bytes).ok()?);
-        let mut sha256 = [0; 32];
-        if hash.len() != 64 || !hash.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        for (byte, digits) in sha256.iter_mut().zip(message.hash.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
-        }
-        Some(Self { sha256: sha256.into(), size })
+        let size = u64::try_from(message.size_bytes).ok()?;
+        let sha256 = message.hash.to_ascii_lowercase().parse().ok()?;
+        Some(Self { sha256, size })
     }
 }
 

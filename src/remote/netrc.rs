@@ -1,7 +1,7 @@
 //! Names and passwords of hosts, as curl and git keep them.
 
-use super::base64::base64;
 use super::secret::Secret;
+use crate::text::base64;
 
 /// The `authorization` for `host` of a netrc file: of the entry of its name, else of `default`.
 pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {

@@ -115,13 +115,12 @@ fn parcel<'a>(
             Err(_) => return None,
         }
     }
-    let sha256: [u8; 32] = hasher.finalize().into();
     let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
     Some(Parcel {
         recipe,
         form,
         action: Action::of(recipe, &shared.options.silo),
-        digest: Digest { sha256: sha256.into(), size: place.len },
+        digest: Digest { sha256: hasher.into(), size: place.len },
         blob: Blob::File { file: Arc::new(file), offset: place.offset, len: place.len },
     })
 }

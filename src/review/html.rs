@@ -4,6 +4,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::plan::Plan;
+use crate::text::base64;
 
 mod column;
 mod data;
@@ -68,31 +69,9 @@ fn hash_source(text: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
 }
 
-/// Base64 with padding (RFC 4648, section 4).
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits =
-            (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
-        for at in 0..4 {
-            let digit = char::from(DIGITS[bits >> (18 - 6 * at) & 63]);
-            text.push(if at <= group.len() { digit } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_follows_the_vectors_of_rfc_4648() {
-        let texts =
-            ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
-        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
-    }
 
     #[test]
     fn what_was_put_in_is_not_a_template() {

@@ -31,8 +31,7 @@ impl Fingerprint {
 
     /// The hash in hexadecimal digits.
     pub fn end(self) -> String {
-        let hash: [u8; 32] = self.0.finalize().into();
-        checksum::Sha256::from(hash).to_string()
+        checksum::Sha256::from(self.0).to_string()
     }
 }
 

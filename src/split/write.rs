@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::Sender;
 
 use super::division::{Division, Part};
 use super::error::{SplitError, WriteError};
 use super::hashed::Hashed;
 use crate::archive::deflate::{Level, Packed};
-use crate::archive::stage::StagedFile;
+use crate::archive::stage::{self, StagedFile};
 use crate::archive::wheel::record::{own_row, row};
 use crate::archive::zip::{CopiedMember, ZipWriter};
 use crate::archive::{Stage, Timestamp};
@@ -50,59 +48,27 @@ pub(super) fn all(
         jobs.push((fs_err::metadata(&division.from)?.len(), Job::Hash(&division.from)));
         jobs.extend(division.parts.iter().map(|part| (part.packed, Job::Write(division, part))));
     }
-    // The largest are taken first, from the end: no thread is left with one of them alone.
-    jobs.sort_by_key(|(size, _)| *size);
-    let (jobs, stopped) = (Mutex::new(jobs), AtomicBool::new(false));
-    let take = || jobs.lock().map_or(None, |mut jobs| jobs.pop()).map(|(_, job)| job);
-    let (disk, files) = channel::<StagedFile>();
-    let work = |disk: Sender<StagedFile>| -> Result<Hashes, SplitError> {
-        let mut hashes = Hashes::default();
-        while let Some(job) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
-            let done = done(&job, stage, &disk, &mut hashes);
-            stopped.fetch_or(done.is_err(), Ordering::Relaxed);
-            done?;
+    let done = stage::written(&jobs, threads, |job, disk| hash(job, stage, disk))?;
+    let mut hashes = Hashes::default();
+    for ((_, job), hash) in jobs.into_iter().zip(done) {
+        match job {
+            Job::Hash(path) => drop(hashes.inputs.insert(path.to_owned(), hash)),
+            Job::Write(_, part) => drop(hashes.outputs.insert(part.output.clone(), hash)),
         }
-        Ok(hashes)
-    };
-    let done: Vec<_> = std::thread::scope(|scope| {
-        // What fails there fails again when the outputs are put in place, which tells of it.
-        scope.spawn(move || files.into_iter().for_each(|file| drop(file.settle())));
-        let work = &work;
-        let start = |disk: Sender<StagedFile>| scope.spawn(move || work(disk));
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
-        drop(disk);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().map(join).collect()
-    });
-    let mut all = Hashes::default();
-    for hashes in done {
-        let hashes = hashes?;
-        all.inputs.extend(hashes.inputs);
-        all.outputs.extend(hashes.outputs);
     }
-    Ok(all)
+    Ok(hashes)
 }
 
-fn done(
-    job: &Job<'_>,
-    stage: &Stage,
-    disk: &Sender<StagedFile>,
-    hashes: &mut Hashes,
-) -> Result<(), SplitError> {
+/// Does something, and gives the hash of the wheel.
+fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
     match job {
-        Job::Hash(path) => {
-            hashes.inputs.insert((*path).to_owned(), regular::sha256(path)?);
-        }
+        Job::Hash(path) => Ok(regular::sha256(path)?),
         Job::Write(division, part) => {
             let file = Hashed::new(stage.create(&part.output)?, disk);
             let failed = |source| SplitError::Write { output: part.output.to_string(), source };
-            let hash = wheel(division, part, file).map_err(failed)?;
-            hashes.outputs.insert(part.output.clone(), hash);
+            wheel(division, part, file).map_err(failed)
         }
     }
-    Ok(())
 }
 
 /// Writes one wheel, and gives its hash.

@@ -230,10 +230,10 @@ impl Partial {
     fn write(directory: &Path, body: Body<'_>) -> io::Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = directory.join(OsStr::new(&format!("{PARTIAL}{}-{number}", std::process::id())));
-        let (path, _registration) = cleanup::temporary(|| {
+        let (path, registration) = cleanup::temporary(|| {
             OpenOptions::new().write(true).create(true).truncate(true).open(&path).map(|_| path)
         })?;
-        let partial = Self { path, _registration };
+        let partial = Self { path, _registration: registration };
         let mut file = OpenOptions::new().write(true).open(&partial.path)?;
         match body {
             Body::Bytes(bytes) => file.write_all(bytes)?,

@@ -74,7 +74,7 @@ pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
         let size = human_size(archive.size);
         let _ = write!(text, "{:longest$}  {size:>8}  {took:>7}", archive.key);
         if hashes {
-            let _ = write!(text, "  {}", &archive.sha256.as_str()[..HASH]);
+            let _ = write!(text, "  {}", &archive.sha256.to_string()[..HASH]);
         }
         text.push('\n');
     }

@@ -5,11 +5,11 @@ use std::io::Read;
 use super::Finding;
 use super::algorithm::Algorithm;
 use super::member::Member;
-use crate::archive::checksum::base64_url;
 use crate::package::directory::Directory;
 use crate::package::record::{NotThree, Rows};
 use crate::package::zip_file::LONGEST_RECORD;
 use crate::source::Code;
+use crate::text::base64_url;
 
 /// A row.
 #[derive(Debug)]

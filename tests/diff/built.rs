@@ -5,8 +5,9 @@ use std::path::Path;
 use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use super::command::{rockpack, text};
 use rockpack::demo;
+
+use crate::program::{rockpack, text};
 
 /// The demo artifacts, a plan of them and packages, made with these options.
 fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {

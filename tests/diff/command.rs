@@ -1,7 +1,7 @@
 //! `rockpack diff` as a command: git, formats, exit status, mistakes.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fs_err as fs;
 use rockpack::elf::stub::{StubMachine, exec_stub};
@@ -9,18 +9,7 @@ use tempfile::TempDir;
 
 use rockpack::demo;
 
-pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use crate::program::{rockpack, text};
 
 fn git(dir: &Path, args: &[&str]) {
     let done = Command::new("git")

@@ -41,7 +41,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
             // The moment when the first file or directory is there is the one with the least room.
             while left(place).is_empty()
                 && child.try_wait().unwrap().is_none()
-                && start.elapsed() < Duration::from_secs(60)
+                && start.elapsed() < Duration::from_mins(1)
             {
                 std::thread::yield_now();
             }

@@ -143,7 +143,7 @@ fn what_may_pass_is_tried_again_and_what_stays_names_the_key() {
         fs::create_dir(&to).unwrap();
         let archives = found(&Server::start(run.clone(), trouble, 2));
         let fetched = fetch::download(&archives, &to, &Demands::default()).unwrap();
-        assert_eq!(fetched[0].taken.archive.sha256.as_str(), whole, "{trouble:?}");
+        assert_eq!(fetched[0].taken.archive.sha256.to_string(), whole, "{trouble:?}");
         assert_eq!(sha256(to.join(KEY)).unwrap(), whole, "{trouble:?}");
         fs::remove_dir_all(&to).unwrap();
         fs::create_dir(&to).unwrap();

@@ -1,20 +1,7 @@
 //! `rockpack publish`.
 
 use super::*;
-
-pub fn rockpack(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(args)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .env_remove("SOURCE_DATE_EPOCH")
-        .output()
-        .unwrap()
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use crate::program::{rockpack, text};
 
 #[test]
 fn steps_are_printed_and_done() {

@@ -1,7 +1,7 @@
 //! Pages for somebody who serves no packages.
 
-use super::command::{rockpack, text};
 use super::*;
+use crate::program::{rockpack, text};
 
 const PUBLIC: &str = "https://example.com/whl";
 

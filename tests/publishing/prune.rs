@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use rockpack::manifest::Dated;
 use rockpack::publish::{PruneStep, Pruned, Retention, prune};
 
-use super::command::{rockpack, text};
 use super::faults::Failing;
 use super::*;
+use crate::program::{rockpack, text};
 
 /// A month, of packages that the store has since `days` ago.
 fn monthly(form: Form) -> Retention {

@@ -2,8 +2,8 @@
 
 use serde_json::json as value;
 
-use super::command::{rockpack, text};
 use super::*;
+use crate::program::{rockpack, text};
 
 fn publish_v5(dir: &Path, dist: &str, more: &[&str]) -> Output {
     let words = ["publish", dist, "store", "--layout", "v5", "--manifest", "built-in"];

@@ -48,7 +48,7 @@ impl Reviewed {
         let differences = self.differences(plan);
         let mut shown = differences.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
         if differences.len() > SHOWN {
-            shown.push_str(&format!("; and {} more", differences.len() - SHOWN));
+            shown = format!("{shown}; and {} more", differences.len() - SHOWN);
         }
         let what = format!("these packages would not be those of {}: {shown}", self.label);
         let help = format!(
@@ -79,22 +79,22 @@ impl Reviewed {
                 _ => {
                     lines.extend(package.lines().iter().map(|line| {
                         format!("{}: {}", package.title, line.trim_start_matches("~ "))
-                    }))
+                    }));
                 }
             }
         }
         if lines.is_empty() {
-            lines.extend(unlike(&decided(&self.plan), &decided(plan)));
+            lines.push(unlike(&decided(&self.plan), &decided(plan)));
         }
         lines
     }
 }
 
 /// Which parts differ, of plans in which the difference for reviewers tells of none.
-fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<String> {
+fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
     let parts: Vec<&str> =
         new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(k, _)| &**k).collect();
-    Some(format!("they differ in `{}`", parts.join("`, `")))
+    format!("they differ in `{}`", parts.join("`, `"))
 }
 
 /// What bytes follow from, without estimates, reasons and places in the manifest.

@@ -82,8 +82,8 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
 fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| environment(format!("cannot write {}: {error}", out.display()));
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let made = cleanup::temporary(|| NamedTempFile::new_in(dir));
-    let (target, _registration) = made.map_err(failed)?;
+    let temporary = cleanup::temporary(|| NamedTempFile::new_in(dir));
+    let (target, _registration) = temporary.map_err(failed)?;
     copy(old.file(), plan.old_len(), target.as_file()).map_err(failed)?;
     change(target.as_file(), plan).map_err(failed)?;
     elf::verify(old, target.as_file(), plan)

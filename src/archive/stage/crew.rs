@@ -1,0 +1,111 @@
+//! Threads that write outputs, and one that brings to the disk what they have written.
+
+use std::cmp::Reverse;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::ScopedJoinHandle;
+
+use super::StagedFile;
+
+/// Does all jobs, each of which has a size, on so many threads, and gives what came of each, in their order.
+///
+/// `work` does one of them. The files that it sends are brought to the disk while others go on. No job is
+/// begun once another has failed.
+///
+/// # Errors
+/// One of those of `work`; that of the disk, if there is none.
+pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
+    jobs: &[(u64, J)],
+    threads: usize,
+    work: impl Fn(&J, &Sender<StagedFile>) -> Result<D, E> + Sync,
+) -> Result<Vec<D>, E> {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    // The largest are taken first: no thread is left with one of them alone in the end.
+    order.sort_by_key(|job| Reverse(jobs[*job].0));
+    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+    let thread = |disk: Sender<StagedFile>| -> Result<Vec<(usize, D)>, E> {
+        let mut done = Vec::new();
+        while let Some(job) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
+            let result = work(&jobs[job].1, &disk);
+            stopped.fetch_or(result.is_err(), Ordering::Relaxed);
+            done.push((job, result?));
+        }
+        Ok(done)
+    };
+    let (disk, files) = channel::<StagedFile>();
+    // A system tells of such an error once: whoever asks again, when outputs are put in place, hears nothing.
+    let settle = || {
+        let settled = files.into_iter().try_for_each(|file| file.settle());
+        stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
+        settled
+    };
+    let (done, settled): (Vec<_>, _) = std::thread::scope(|scope| {
+        let settling = scope.spawn(settle);
+        let thread = &thread;
+        let start = |disk: Sender<StagedFile>| scope.spawn(move || thread(disk));
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
+        drop(disk);
+        (workers.into_iter().map(joined).collect(), joined(settling))
+    });
+    let mut done: Vec<(usize, D)> =
+        done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    settled?;
+    done.sort_unstable_by_key(|(job, _)| *job);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// What a thread gives; its panic goes on here.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_jobs_and_the_largest_is_begun_first() {
+        let jobs = [(1, 'a'), (3, 'b'), (2, 'c'), (3, 'd')];
+        for threads in [0, 1, 2, 9] {
+            let begun = Mutex::new(Vec::new());
+            let done = written(&jobs, threads, |job, _| {
+                begun.lock().unwrap().push(*job);
+                Ok::<_, io::Error>(job.to_ascii_uppercase())
+            });
+            assert_eq!(done.unwrap(), ['A', 'B', 'C', 'D']);
+            let mut begun = begun.into_inner().unwrap();
+            if threads < 2 {
+                assert_eq!(begun, ['b', 'd', 'c', 'a']);
+            }
+            begun.sort_unstable();
+            assert_eq!(begun, ['a', 'b', 'c', 'd']);
+        }
+    }
+
+    #[test]
+    fn nothing_is_begun_after_a_failure() {
+        let jobs = [(1, "later"), (2, "bad"), (3, "good")];
+        let begun = Mutex::new(Vec::new());
+        let done = written(&jobs, 1, |job, _| {
+            begun.lock().unwrap().push(*job);
+            if *job == "bad" { Err(io::Error::other(*job)) } else { Ok(()) }
+        });
+        assert_eq!(done.unwrap_err().to_string(), "bad");
+        assert_eq!(begun.into_inner().unwrap(), ["good", "bad"]);
+    }
+
+    #[test]
+    fn an_error_of_the_disk_is_one() {
+        let done = written(&[(1, ())], 1, |(), disk| {
+            // No disk has its bytes.
+            let null = fs_err::OpenOptions::new().write(true).open("/dev/null")?;
+            disk.send(StagedFile::new(null, "out/a.whl".into())).map_err(io::Error::other)
+        });
+        let said = done.unwrap_err().to_string();
+        assert!(said.starts_with("failed to write to `out/a.whl`"), "{said}");
+    }
+}

@@ -1,0 +1,81 @@
+//! An output that goes to the disk while it is written.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::mpsc::Sender;
+
+use super::StagedFile;
+
+/// After so many bytes the disk is asked to take what there is of a file.
+const OFTEN: usize = 16 << 20;
+
+/// An output whose bytes are asked to the disk again and again. Not buffered.
+#[derive(Debug)]
+pub struct SettlingFile {
+    file: StagedFile,
+    /// Leads to who brings files to the disk.
+    disk: Sender<StagedFile>,
+    /// Bytes since it was asked to.
+    since: usize,
+}
+
+impl SettlingFile {
+    /// An output that is sent through `disk`.
+    pub fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
+        Self { file, disk: disk.clone(), since: 0 }
+    }
+
+    /// Asks the disk to take what there is, while others go on.
+    ///
+    /// # Errors
+    /// When there are too many open files.
+    pub fn settle(&mut self) -> io::Result<()> {
+        self.since = 0;
+        // Nobody waits for it: the other end goes when all is written.
+        let _ = self.disk.send(self.file.twin()?);
+        Ok(())
+    }
+}
+
+impl Write for SettlingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.since += count;
+        if self.since >= OFTEN {
+            self.settle()?;
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for SettlingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::archive::Stage;
+
+    #[test]
+    fn the_disk_is_asked_after_each_sixteen_mebibytes() {
+        let dir = tempfile::tempdir().unwrap();
+        let stage = Stage::open(dir.path()).unwrap();
+        let (disk, files) = channel();
+        let file = stage.create(&"a".parse().unwrap()).unwrap();
+        let mut file = SettlingFile::new(file, &disk);
+        for asked in [0, 1, 0, 1] {
+            file.write_all(&vec![7; OFTEN / 2]).unwrap();
+            assert_eq!(files.try_iter().count(), asked);
+        }
+        file.settle().unwrap();
+        assert_eq!(files.try_iter().count(), 1);
+    }
+}

@@ -1,0 +1,27 @@
+//! The arguments of commands that make packages out of packages.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use rockpack::provenance::BuilderId;
+
+/// What says how they are made, and who made them.
+#[derive(Debug, Args)]
+pub struct MakingArgs {
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
+    /// this directory, else, with a warning, built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
+    /// The builder that the provenance statement names: a URI [default: none]
+    #[arg(long, value_name = "URI")]
+    pub builder_id: Option<BuilderId>,
+
+    /// The run of the builder that the statement names [default: none]
+    #[arg(long, value_name = "ID")]
+    pub invocation_id: Option<String>,
+
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true)]
+    pub jobs: Option<u16>,
+}
