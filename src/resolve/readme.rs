@@ -69,6 +69,7 @@ impl Page<'_, '_> {
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
+                && other.index.is_none()
                 && (self.dist.relies_on(other) || other.relies_on(self.dist))
         });
         let mut offers = selectors.filter_map(|selector| self.offered_by(selector));

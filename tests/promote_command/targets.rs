@@ -188,3 +188,19 @@ fn a_level_stays_with_a_target_below_it() {
         assert_eq!(promoted.keys().any(of_level), has_level, "{kept}: {promoted:?}");
     }
 }
+
+/// A selector for an index of its own is promoted as the others are.
+#[test]
+fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
+    let dir = crate::index::second::built("");
+    let dir = dir.path();
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
+    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
+    for kept in ["gfx942,gfx1101", "gfx1100", "gfx942,gfx1100,gfx1101"] {
+        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
+        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "promoted"]);
+        let promoted = contents(&dir.join("promoted"));
+        assert!(promoted.contains_key(Path::new("dist/whl/rocm-7.10.0.tar.gz")), "{promoted:?}");
+        assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
+    }
+}
