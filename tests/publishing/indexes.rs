@@ -59,6 +59,33 @@ fn a_shelf_can_be_for_the_second_index() {
     assert_eq!(file("rocm/core/whl"), file("rocm/core/whl-next"));
     let routes = fs::read_to_string(at("rocm-whl-next-routes.json")).unwrap();
     assert!(!routes.contains("/rocm/core/whl/"), "the aggregate leads to the others: {routes}");
+
+    let words = ["mirror", "store", "pages", "--public", "https://example.com", "--layout", "v5"];
+    let output = rockpack(dir.path(), &[&words[..], &["--manifest", "."]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = json(&dir.path().join("pages/rocm/index.json")).unwrap();
+    let urls: Vec<&str> =
+        list(&page, "files").iter().map(|file| file["url"].as_str().unwrap()).collect();
+    assert_eq!(urls, ["https://example.com/rocm/core/whl-next/rocm/rocm-7.2.0.tar.gz"]);
+}
+
+#[test]
+fn shelves_of_both_indexes_are_pruned_together() {
+    let dir = built(SHELF);
+    assert!(publish_v5(dir.path()).status.success());
+    let root = dir.path().join("store");
+    for (key, _) in contents(&root) {
+        let file = fs::File::options().write(true).open(root.join(key)).unwrap();
+        let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * 200);
+        file.into_parts().0.set_modified(then).unwrap();
+    }
+    let words = ["prune", "store", "--layout", "v5", "--stream", "nightly", "--manifest", "."];
+    let output = rockpack(dir.path(), &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {
+        let place = root.join("v5").join(shelf);
+        assert_eq!(whole(&place, Form::Projects), BTreeSet::new(), "{shelf}");
+    }
 }
 
 #[test]
