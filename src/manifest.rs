@@ -33,6 +33,7 @@ mod python;
 mod reader;
 mod readme;
 mod retention;
+mod second_index;
 pub mod setting;
 mod split;
 mod store;
@@ -62,6 +63,7 @@ pub use python::{
 };
 pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
 pub use retention::{Dated, Keep, StreamRule};
+pub use second_index::IndexRule;
 pub use setting::{Filling, Setting};
 pub use split::{DeviceBy, SplitFiles, SplitRule, TargetWord};
 pub use store::{RunName, StoreRule, StoreUrl, StoreUrlError};
@@ -191,6 +193,8 @@ pub struct Package {
     pub requires_dist: Vec<RequireDistRule>,
     /// Extras (selectors only).
     pub extras: Vec<Extra>,
+    /// Indexes in which it requires more (selectors only).
+    pub indexes: Vec<IndexRule>,
     /// Wheels for single targets beside the plain one (choices only).
     pub variant: Option<VariantRule>,
     /// Packages all of whose artifacts this one takes too, with every component (devel only).
@@ -248,7 +252,8 @@ impl Package {
             + self.aliases.len();
         let offers =
             self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
-        self.artifacts.len() + self.without_components.len() + names + paths + offers
+        let indexes = self.indexes.len();
+        self.artifacts.len() + self.without_components.len() + names + paths + offers + indexes
     }
 }
 

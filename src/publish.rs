@@ -23,12 +23,13 @@ use std::path::{Path, PathBuf};
 use crate::archive::Timestamp;
 use crate::index::{self, IndexError, Local, PageError};
 use crate::manifest::Publishing;
-use crate::names::{PathError, RelPath};
+use crate::names::{PackageName, PathError, RelPath};
 use crate::store::{Bucket, StoreError};
 
 mod aggregate;
 mod closure;
 mod headers;
+mod indexes;
 mod layout;
 mod mirror;
 mod order;
@@ -112,6 +113,15 @@ pub struct Summary {
     pub pages: usize,
 }
 
+impl Summary {
+    fn add(&mut self, other: Self) {
+        self.uploaded += other.uploaded;
+        self.bytes += other.bytes;
+        self.same += other.same;
+        self.pages += other.pages;
+    }
+}
+
 /// Why nothing was published, or not all.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
@@ -127,6 +137,9 @@ pub enum PublishError {
     /// A package that no part of the layout takes.
     #[error("nothing says where `{0}` goes")]
     Homeless(String),
+    /// A selector for an index of its own, which no part of the layout is for.
+    #[error("nothing says where the index `{0}` goes, which a selector in the directory is for")]
+    NoShelf(PackageName),
     /// Keys that have other bytes.
     #[error("{} there with other bytes; nothing was written: {}", are(.0), .0.join(", "))]
     OtherBytes(Vec<String>),
@@ -215,12 +228,39 @@ pub fn publish(
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
-    let placed = options.layout.place(&locals, options.time)?;
+    let indexes = indexes::of(locals);
+    let mut summary = Summary::default();
+    // Before anything is written, all indexes are looked at.
+    if indexes.len() > 1 && !options.dry_run {
+        let looked = Options { dry_run: true, ..options.clone() };
+        for (index, locals) in &indexes {
+            publish_index(index.as_ref(), locals, bucket, &looked, &|_| ())?;
+        }
+    }
+    for (index, locals) in &indexes {
+        summary.add(publish_index(index.as_ref(), locals, bucket, options, told)?);
+    }
+    Ok(summary)
+}
+
+/// Publishes the packages of one index.
+fn publish_index(
+    index: Option<&PackageName>,
+    locals: &[Local],
+    bucket: &dyn Bucket,
+    options: &Options,
+    told: &(dyn Fn(&Step) + Sync),
+) -> Result<Summary, PublishError> {
+    let options = &Options { layout: options.layout.of_index(index), ..options.clone() };
+    if let Some(index) = index.filter(|_| options.layout.shelves.is_empty()) {
+        return Err(PublishError::NoShelf(index.clone()));
+    }
+    let placed = options.layout.place(locals, options.time)?;
     let pages = Pages::new(bucket, &placed)?;
     let survey = Survey { bucket, jobs: options.jobs };
     let found = survey.look(&placed, |placed| pages.told(placed))?;
     if !options.incomplete {
-        let unmet = Closure::new(bucket, options, &locals).check()?;
+        let unmet = Closure::new(bucket, options, locals).check()?;
         if !unmet.is_empty() {
             return Err(PublishError::Incomplete(unmet));
         }

@@ -25,6 +25,8 @@ pub mod packages;
 mod pages;
 #[path = "index/retag.rs"]
 mod retag;
+#[path = "index/second.rs"]
+pub mod second;
 #[cfg(feature = "serve")]
 #[path = "index/served.rs"]
 mod served;

@@ -20,6 +20,8 @@ mod explain;
 mod golden;
 #[path = "planning/html.rs"]
 mod html;
+#[path = "planning/indexes.rs"]
+mod indexes;
 #[path = "planning/kinds.rs"]
 mod kinds;
 #[path = "planning/links.rs"]

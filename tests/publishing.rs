@@ -21,6 +21,8 @@ mod closure;
 mod command;
 #[path = "publishing/faults.rs"]
 mod faults;
+#[path = "publishing/indexes.rs"]
+mod indexes;
 #[path = "publishing/mirror.rs"]
 mod mirror;
 #[path = "publishing/pages.rs"]

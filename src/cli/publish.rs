@@ -18,6 +18,9 @@ use rockpack::archive::Timestamp;
 ///   v5           the `shelf` lines of packages.kdl: URL/{path}/{project}/{file}, each shelf as per-package;
 ///                then, with an `aggregate` line, a page of all projects and the documents of routes
 ///
+/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), all of it is done for that
+/// index too: these selectors and all other packages go to URL/whl, or to shelves with `index="whl"`.
+///
 /// Before anything is written, all packages are compared with the store: equal bytes are left alone, other
 /// bytes under a name are an error. All that the packages require, for whichever system and extra, has to be in
 /// DIR, on the pages of the store, or named by --outside or an `outside` line; so do the requirements of what is found in the store.

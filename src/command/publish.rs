@@ -106,6 +106,9 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::Homeless(_) => {
             refused.help("`shelf` lines of packages.kdl say where projects go")
         }
+        PublishError::NoShelf(index) => refused.help(format!(
+            "write a `shelf` with index=\"{index}\" into packages.kdl that takes all of its projects"
+        )),
         PublishError::Packages(_)
         | PublishError::Unknown(_)
         | PublishError::NoHash(_)

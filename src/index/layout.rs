@@ -25,8 +25,11 @@ impl Pages {
         let mut pages = Self::default();
         match layout {
             Layout::Simple => {
-                let all: Vec<&Listed> = files.iter().collect();
-                pages.simple(None, &all)?;
+                let all = Indexes::of(files.iter().collect());
+                pages.simple(None, &all.own)?;
+                for (name, files) in &all.further {
+                    pages.simple(Some(&at(None, name)?), files)?;
+                }
                 pages.overview(&all)?;
             }
             Layout::Flat => pages.flats(files)?,
@@ -72,14 +75,21 @@ impl Pages {
     }
 
     /// The page at the top of a simple index: for people.
-    fn overview(&mut self, files: &[&Listed]) -> Result<(), IndexError> {
+    fn overview(&mut self, all: &Indexes<'_>) -> Result<(), IndexError> {
         let place = at(None, "index.html")?;
         let mut links = vec![(
             at(None, "simple/index.html")?,
             "simple/".to_owned(),
             "for --index-url".to_owned(),
         )];
-        for (name, files) in by_project(&distinct(files)?) {
+        for name in all.further.keys() {
+            links.push((
+                at(None, &format!("{name}/simple/index.html"))?,
+                format!("{name}/simple/"),
+                "for --index-url".to_owned(),
+            ));
+        }
+        for (name, files) in by_project(&distinct(&all.own)?) {
             links.push((
                 at(None, &format!("simple/{name}/index.html"))?,
                 name.to_owned(),
@@ -94,17 +104,36 @@ impl Pages {
     /// A page of its own for each directory, and one at the top that leads to them.
     fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
-        let top = directories.remove(&None).unwrap_or_default();
+        let top = Indexes::of(directories.remove(&None).unwrap_or_default());
         let mut links = Vec::new();
-        for (directory, files) in &directories {
-            let place = self.flat(directory.as_ref(), files)?;
+        for (directory, files) in directories {
+            let all = Indexes::of(files);
+            let place = self.flat(directory.as_ref(), &all.own)?;
             links.push((place, format!("{}/", text(directory.as_ref()))));
+            self.further(directory.as_ref(), &all, &mut links)?;
         }
+        self.further(None, &top, &mut links)?;
+        let top = top.own;
         let place = at(None, "index.html")?;
         let html = page::files(&place, "Packages", &ordered(&top), &links);
         self.pages.push((place.clone(), html));
         if !top.is_empty() {
             self.entries.insert(0, place);
+        }
+        Ok(())
+    }
+
+    /// The pages of the further indexes of a directory.
+    fn further(
+        &mut self,
+        directory: Option<&RelPath>,
+        all: &Indexes<'_>,
+        links: &mut Vec<(RelPath, String)>,
+    ) -> Result<(), IndexError> {
+        for (name, files) in &all.further {
+            let below = at(directory, name)?;
+            let place = self.flat(Some(&below), files)?;
+            links.push((place, format!("{below}/")));
         }
         Ok(())
     }
@@ -129,19 +158,59 @@ impl Pages {
             let group = directory.as_ref().filter(|directory| is_group(directory));
             let group =
                 group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
-            self.simple(Some(group), files)?;
-            let place = self.flat(Some(group), files)?;
-            let count = if files.len() == 1 {
-                "1 file".to_owned()
-            } else {
-                format!("{} files", files.len())
-            };
-            links.push((place, group.to_string(), count));
+            let all = Indexes::of(files.clone());
+            self.group(group, &all.own, &mut links)?;
+            for (name, files) in &all.further {
+                self.group(&at(Some(group), name)?, files, &mut links)?;
+            }
         }
         let place = at(None, "index.html")?;
         let html = page::list(&place, "Runs", &links);
         self.pages.push((place, html));
         Ok(())
+    }
+
+    /// Both kinds of page for a group, and a link to it.
+    fn group(
+        &mut self,
+        group: &RelPath,
+        files: &[&Listed],
+        links: &mut Vec<(RelPath, String, String)>,
+    ) -> Result<(), IndexError> {
+        self.simple(Some(group), files)?;
+        let place = self.flat(Some(group), files)?;
+        let count =
+            if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+        links.push((place, group.to_string(), count));
+        Ok(())
+    }
+}
+
+/// The packages of one place, by index.
+struct Indexes<'a> {
+    /// Those of the index of all.
+    own: Vec<&'a Listed>,
+    /// Those of each further one: selectors of its own in the place of others, and all other packages.
+    further: BTreeMap<&'a str, Vec<&'a Listed>>,
+}
+
+impl<'a> Indexes<'a> {
+    fn of(files: Vec<&'a Listed>) -> Self {
+        let mut further: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
+        let mut own = Vec::new();
+        for file in files {
+            match &file.package.index {
+                Some(index) => further.entry(index.as_str()).or_default().push(file),
+                None => own.push(file),
+            }
+        }
+        for files in further.values_mut() {
+            let projects: BTreeSet<&str> =
+                files.iter().map(|file| &*file.package.project).collect();
+            let other = |file: &&&Listed| !projects.contains(&*file.package.project);
+            files.extend(own.iter().filter(other));
+        }
+        Self { own, further }
     }
 }
 
@@ -208,7 +277,7 @@ fn by_project<'a>(files: &[&'a Listed]) -> BTreeMap<&'a str, Vec<&'a Listed>> {
 fn by_directory(files: &[Listed]) -> BTreeMap<Directory, Vec<&Listed>> {
     let mut directories: BTreeMap<Directory, Vec<&Listed>> = BTreeMap::new();
     for file in files {
-        directories.entry(file.path.parent()).or_default().push(file);
+        directories.entry(file.home()).or_default().push(file);
     }
     directories
 }

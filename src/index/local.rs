@@ -8,7 +8,7 @@ use super::found::FilesOfIndex;
 use super::package::Package;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
-use crate::names::{Form, RelPath, Requirement};
+use crate::names::{Form, PackageName, RelPath, Requirement};
 use crate::package::{Metadata, PackageError, Sdist};
 use crate::version::Version;
 
@@ -33,7 +33,8 @@ pub struct Local {
     yanked: Option<String>,
 }
 
-/// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one.
+/// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one; selectors of one
+/// name can be for several indexes ([`Local::index`]).
 ///
 /// # Errors
 /// When one cannot be read, or two of one name have different bytes.
@@ -41,16 +42,17 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
     }
-    let mut seen: BTreeMap<String, (RelPath, Local)> = BTreeMap::new();
+    let mut seen: BTreeMap<(String, Option<PackageName>), (RelPath, Local)> = BTreeMap::new();
     for path in FilesOfIndex::below(dir)?.packages {
         let local = Local::read(&dir.join(path.as_str()))
             .map_err(|source| IndexError::Broken { path: path.clone(), source })?;
-        match seen.get(path.file_name()) {
+        let key = (path.file_name().to_owned(), local.package.index.clone());
+        match seen.get(&key) {
             Some((first, other)) if other.sha256() != local.sha256() => {
                 return Err(IndexError::Clash { first: first.clone(), second: path });
             }
             Some(_) => {}
-            None => drop(seen.insert(path.file_name().to_owned(), (path, local))),
+            None => drop(seen.insert(key, (path, local))),
         }
     }
     Ok(seen.into_values().map(|(_, local)| local).collect())
@@ -100,6 +102,11 @@ impl Local {
     fn tell_of(&mut self, metadata: &Metadata) {
         self.requires.extend(metadata.requirements().filter_map(Result::ok));
         self.extras.extend(metadata.extras());
+    }
+
+    /// The index of its own that it is for, as a further selector of its name.
+    pub fn index(&self) -> Option<&PackageName> {
+        self.package.index.as_ref()
     }
 
     /// Its size in bytes.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Timestamp;
-use crate::names::RelPath;
+use crate::names::{PackageName, RelPath};
 use crate::version::Version;
 
 /// Facts of a package, as they stay from one update to the next.
@@ -21,6 +21,9 @@ pub(super) struct Package {
     pub(super) version: Version,
     /// The Python versions that it runs with.
     pub(super) requires_python: Option<String>,
+    /// The index of its own that it is for, as a further selector of its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) index: Option<PackageName>,
     /// When its newest member is from, in seconds since 1970.
     pub(super) time: u64,
 }
@@ -39,6 +42,16 @@ pub(super) struct Listed {
 }
 
 impl Listed {
+    /// The directory that it belongs to; none is the top. A selector for an index lies in a directory of that name
+    /// below it.
+    pub(super) fn home(&self) -> Option<RelPath> {
+        let parent = self.path.parent();
+        match (&parent, &self.package.index) {
+            (Some(own), Some(index)) if own.file_name() == index.as_str() => own.parent(),
+            _ => parent,
+        }
+    }
+
     /// What files are ordered by on a page: versions as PEP 440 orders them, then names.
     pub(super) fn order(&self) -> (Option<pep440_rs::Version>, String) {
         (self.package.version.as_str().parse().ok(), self.path.file_name().to_owned())

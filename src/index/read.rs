@@ -69,6 +69,7 @@ fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Pack
         project: dist.normalized(),
         version,
         requires_python: None,
+        index: None,
         time: Timestamp::EARLIEST.seconds(),
     })
 }
@@ -77,7 +78,10 @@ fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
     let sdist = Sdist::open(path, |_, _| Ok(()))?;
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
     let times = sdist.times.iter().filter_map(|time| Timestamp::from_seconds(*time));
-    listed(path, &metadata, times.max(), |name, version| is_of(file, name, version))
+    let package = listed(path, &metadata, times.max(), |name, version| is_of(file, name, version))?;
+    let facts = sdist.own_facts();
+    let index = facts.as_ref().and_then(|facts| facts.get("index")?.as_str()?.parse().ok());
+    Ok(Package { index, ..package })
 }
 
 /// What an index says of a package, whose newest member is from `newest`. `is_of` tells whether its file
@@ -99,6 +103,7 @@ fn listed(
         project: name.normalized(),
         version,
         requires_python: metadata.first("Requires-Python").map(str::to_owned),
+        index: None,
         time: newest.unwrap_or_default().seconds(),
     })
 }

@@ -2,8 +2,8 @@
 
 use super::{
     AliasRule, AllowIsaRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment,
-    Extra, ForbidRule, KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule, RpathRule,
-    Script,
+    Extra, ForbidRule, IndexRule, KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule,
+    RpathRule, Script,
 };
 use crate::target::Condition;
 
@@ -33,6 +33,7 @@ has_condition!(
     Environment,
     Extra,
     ForbidRule,
+    IndexRule,
     KeepLinkRule,
     Library,
     PathRule,

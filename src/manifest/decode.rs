@@ -21,6 +21,7 @@ mod check;
 mod distribution;
 mod families;
 mod ignore;
+mod index;
 mod libraries;
 mod license;
 mod listing;
@@ -84,6 +85,7 @@ pub(super) fn manifest(
         problems.extend(check::colliding_names(&file.packages, &file.python, families));
         problems.extend(check::unknown_subprojects(&file.packages, families));
         problems.extend(check::own_required(&file.packages));
+        problems.extend(check::indexes(&file.packages, &file.publishing, families));
         problems.extend(split::unknown_targets(&file.python.splits, families));
     }
     match (packages, families) {

@@ -24,6 +24,9 @@ impl Package {
         keep(&mut self.requires, target);
         keep(&mut self.requires_dist, target);
         keep(&mut self.extras, target);
+        keep(&mut self.indexes, target);
+        self.indexes.iter_mut().for_each(|index| keep(&mut index.requires, target));
+        self.indexes.retain(|index| !index.requires.is_empty());
         keep(&mut self.artifacts, target);
         keep(&mut self.without_components, target);
         keep_rules(&mut self.includes, target);

@@ -1,7 +1,7 @@
 //! Where packages go when they are published.
 
 use super::{Glob, StreamRule};
-use crate::names::RelPath;
+use crate::names::{PackageName, RelPath};
 use crate::source::Spanned;
 
 /// What `rockpack publish` is told by the manifest.
@@ -24,6 +24,8 @@ pub struct ShelfRule {
     pub path: Spanned<RelPath>,
     /// Where clients see it.
     pub public: String,
+    /// The index of a selector that it belongs to, if that is not the one of all packages.
+    pub index: Option<Spanned<PackageName>>,
     /// The projects, as indexes compare them.
     pub projects: Vec<Spanned<Glob>>,
 }

@@ -32,7 +32,8 @@ pub(super) fn unoffered(manifest: &Manifest) -> Problems {
     };
     let relied_on = |name: &PackageName| {
         packages().any(|p| {
-            p.requires.iter().any(|r| r.package.value == *name)
+            let of_indexes = p.indexes.iter().flat_map(|index| &index.requires);
+            p.requires.iter().chain(of_indexes).any(|r| r.package.value == *name)
                 || p.extras.iter().any(|extra| extra.package.value == *name)
         })
     };

@@ -25,6 +25,9 @@ pub struct Distribution {
     /// The text of the file beside it that tells of all variants of its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<String>,
+    /// The index of its own that a further selector of its name is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<PackageName>,
     /// A wheel or an sdist.
     pub form: Form,
     /// Where it is written: below the destination, without the file's name (`dist`, `dist/gfx94X-dcgpu`).

@@ -128,7 +128,25 @@ fn prune(
             *field = new.into();
         }
     }
+    prune_required(member, facts, targets, changes);
     prune_extras(member, facts, targets, changes)
+}
+
+/// Whether a requirement is of a package for a target that goes.
+fn goes(requirement: &str, targets: &Targets) -> bool {
+    let name = requirement.parse::<Requirement>().map(|requirement| requirement.name);
+    name.is_ok_and(|name| targets.of(&name).is_some_and(|target| targets.drops(target)))
+}
+
+/// Takes out of what is required in any case what is for targets that go.
+fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
+    let Some(list) = facts.get_mut("requires").and_then(Value::as_array_mut) else { return };
+    list.retain(|text| {
+        let text = text.as_str().unwrap_or_default();
+        let goes = goes(text, targets);
+        changes.extend(goes.then(|| Change::gone(member, "requires", text)));
+        !goes
+    });
 }
 
 fn prune_extras(
@@ -150,8 +168,7 @@ fn prune_extras(
         let count = items.len();
         items.retain(|text| {
             let text = text.as_str().unwrap_or_default();
-            let name = text.parse::<Requirement>().map(|requirement| requirement.name);
-            let goes = name.is_ok_and(|name| targets.of(&name).is_some_and(|t| targets.drops(t)));
+            let goes = goes(text, targets);
             changes.extend(goes.then(|| Change::gone(member, format!("extras.{extra}"), text)));
             !goes
         });

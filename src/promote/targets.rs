@@ -14,6 +14,8 @@ use crate::source::nearest;
 pub(super) struct Targets {
     /// The targets that are kept, as they were given; nothing where all are.
     kept: Option<BTreeSet<String>>,
+    /// The levels above them: packages of targets that are kept require theirs.
+    above: BTreeSet<String>,
     /// The target that an extra of this name is for.
     extras: BTreeMap<String, String>,
     /// The target that a distribution of this name is for.
@@ -32,7 +34,15 @@ impl Targets {
         let distributions =
             names_of(manifest).into_iter().filter_map(|(name, target)| Some((name, target?)));
         let kept = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
-        Self { kept, extras: extras(manifest), distributions: distributions.collect(), isas, names }
+        let above = keep.iter().flat_map(|target| manifest.families.above(target));
+        Self {
+            kept,
+            above: above.map(str::to_owned).collect(),
+            extras: extras(manifest),
+            distributions: distributions.collect(),
+            isas,
+            names,
+        }
     }
 
     /// Learns which distributions are for one target: those that an extra of this target alone requires.
@@ -57,7 +67,9 @@ impl Targets {
 
     /// Whether a target goes.
     pub fn drops(&self, target: &str) -> bool {
-        self.kept.as_ref().is_some_and(|kept| !kept.contains(target))
+        let is_kept =
+            |kept: &BTreeSet<String>| kept.contains(target) || self.above.contains(target);
+        self.kept.as_ref().is_some_and(|kept| !is_kept(kept))
     }
 
     /// Of these targets, in their order, the first that is kept: one that stands for an ISA before one
@@ -110,8 +122,7 @@ impl Targets {
         requirements: &[Requirement],
         extras: &[String],
     ) -> Result<Pruning, PromoteError> {
-        let targets: Vec<&str> =
-            extras.iter().filter_map(|extra| self.extras.get(extra)).map(String::as_str).collect();
+        let targets = self.targets_of(requirements, extras);
         let Some(kept) = self.kept.as_ref().filter(|_| targets.len() > 1) else {
             return Ok(Pruning::default());
         };
@@ -150,6 +161,19 @@ impl Targets {
                 pointers.map(|(extra, _)| (extra, name(&default.text).to_owned())).collect();
         }
         Ok(pruning)
+    }
+
+    /// The targets that a package is for by its extras; without such, those whose packages it requires in any case,
+    /// each once.
+    fn targets_of<'t>(&'t self, requirements: &[Requirement], extras: &[String]) -> Vec<&'t str> {
+        let by_extra = extras.iter().filter_map(|extra| self.extras.get(extra));
+        let mut targets: Vec<&str> = by_extra.map(String::as_str).collect();
+        if targets.is_empty() {
+            let always = requirements.iter().filter(|r| r.of_extras.is_empty());
+            let required: BTreeSet<&str> = always.filter_map(|r| self.of(&r.name)).collect();
+            targets.extend(required);
+        }
+        targets
     }
 }
 

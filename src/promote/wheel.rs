@@ -62,7 +62,8 @@ pub(super) fn own(
     let mut work = Work::new(wheel, &set.to, true);
     let facts = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
     work.put(&own.member, facts.ok_or_else(|| damaged(&own.member))?.0);
-    work.metadata(input, &set.to, set, &Pruning::default());
+    let (requirements, extras) = metadata::requirements(&input.metadata);
+    work.metadata(input, &set.to, set, &targets.pruning(&requirements, &extras)?);
     let platform_dir = own.facts.get("platform_dir").and_then(serde_json::Value::as_str);
     let links = platform_dir.map(|directory| format!("{directory}/.devel_links/"));
     for entry in wheel.entries() {

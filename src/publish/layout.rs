@@ -4,7 +4,7 @@ use super::{PublishError, named};
 use crate::archive::Timestamp;
 use crate::index::{Entry, Local, url};
 use crate::manifest::{Aggregate, Publishing, ShelfRule};
-use crate::names::{PathError, RelPath};
+use crate::names::{PackageName, PathError, RelPath};
 
 /// The shelves of a store. A project goes to the first that takes it.
 #[derive(Debug, Clone)]
@@ -96,6 +96,29 @@ impl Layout {
         Self {
             shelves: publishing.shelves.iter().map(shelf).collect(),
             aggregate: aggregate.map(|aggregate| (aggregate, stream.to_owned())),
+        }
+    }
+
+    /// The part of an index that has a selector of its own, or of the index of all packages. Where no shelf says where
+    /// it is, it has a directory of its name.
+    #[must_use]
+    pub(super) fn of_index(&self, index: Option<&PackageName>) -> Self {
+        let is_for = |shelf: &&Shelf| match &shelf.takes {
+            Takes::All => true,
+            Takes::Named(rule) => rule.index.as_deref() == index,
+        };
+        let place = |shelf: &Shelf| {
+            let below = index.filter(|_| matches!(shelf.takes, Takes::All));
+            let below = below.and_then(|index| index.as_str().parse::<RelPath>().ok());
+            let base = match (&shelf.base, below) {
+                (Some(base), Some(below)) => Some(base.join(&below)),
+                (base, below) => below.or_else(|| base.clone()),
+            };
+            Shelf { base, ..shelf.clone() }
+        };
+        Self {
+            shelves: self.shelves.iter().filter(is_for).map(place).collect(),
+            aggregate: self.aggregate.clone().filter(|_| index.is_none()),
         }
     }
 

@@ -96,7 +96,8 @@ pub fn mirror(
 fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
     let mut pages: BTreeMap<String, Files> = BTreeMap::new();
     let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
-    for shelf in &mirror.layout.shelves {
+    // A further index has other packages of the same names.
+    for shelf in &mirror.layout.of_index(None).shelves {
         let projects = match shelf.root()? {
             Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
             None => BTreeSet::from([String::new()]),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::requires;
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
-use crate::manifest::{Manifest, PackageKind, ReadmeFormat, Template};
+use crate::manifest::{Manifest, PackageKind, Pick, ReadmeFormat, Template};
 use crate::names::System;
 use crate::plan::{Description, Distribution};
 use crate::text::markdown::{code, installs, prose, required_name};
@@ -69,6 +69,7 @@ impl Page<'_, '_> {
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
+                && other.index.is_none()
                 && (self.dist.relies_on(other) || other.relies_on(self.dist))
         });
         let mut offers = selectors.filter_map(|selector| self.offered_by(selector));
@@ -85,7 +86,14 @@ impl Page<'_, '_> {
         let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
         let alone =
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        let (extra, _) = extras.by_name.iter().find(alone)?;
+        // With one target, the extra for all of them leads to the same; its name says less.
+        let for_all = |extra: &String| {
+            let lines = selector.package.extras.iter();
+            lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)
+        };
+        let offers: Vec<&String> =
+            extras.by_name.iter().filter(alone).map(|(extra, _)| extra).collect();
+        let extra = offers.iter().find(|extra| !for_all(extra)).or_else(|| offers.first())?;
         Some(format!("{}[{extra}]", selector.name))
     }
 

@@ -25,10 +25,15 @@ pub(super) fn requires(
         return Ok(vec![requirement]);
     }
     let mut requirements = Vec::new();
-    for rule in &dist.package.requires {
+    let index = dist.package.indexes.iter().find(|index| Some(&*index.name) == dist.index);
+    let of_index = index.into_iter().flat_map(|index| &index.requires);
+    for rule in dist.package.requires.iter().chain(of_index) {
         if let Some(declared) = declared(manifest, &rule.package) {
             for variant in required(rule, declared, targets, dist) {
-                requirements.push(requirement(declared, targets, &variant)?);
+                let requirement = requirement(declared, targets, &variant)?;
+                if !requirements.contains(&requirement) {
+                    requirements.push(requirement);
+                }
             }
         }
     }

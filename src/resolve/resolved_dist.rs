@@ -27,6 +27,8 @@ pub(super) struct ResolvedDist<'a> {
     pub directory: RelPath,
     /// Which of several wheels of its name it is.
     pub labelled: Option<Labelled>,
+    /// The index of its own that a further selector is for.
+    pub index: Option<&'a PackageName>,
 }
 
 /// A variant of a choice's wheel.
@@ -37,7 +39,7 @@ pub(super) struct Labelled {
     pub target: Option<Variant>,
 }
 
-impl ResolvedDist<'_> {
+impl<'a> ResolvedDist<'a> {
     /// Whether it can take an artifact built for this.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
@@ -77,6 +79,15 @@ impl ResolvedDist<'_> {
         }
     }
 
+    /// The further selectors of its name, each for an index.
+    fn in_indexes(&self) -> Vec<Self> {
+        let of = |name: &'a PackageName| {
+            let directory = self.directory.join(&name.as_str().parse().ok()?);
+            Some(Self { directory, index: Some(name), ..self.clone() })
+        };
+        self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
+    }
+
     /// It has a platform directory that another package owns.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
@@ -101,6 +112,7 @@ pub(super) fn resolved_dists<'a>(
             match made {
                 Ok((labels, dist)) => {
                     all.push(dist.clone());
+                    all.extend(dist.in_indexes());
                     all.extend(
                         labels
                             .into_iter()
@@ -177,6 +189,7 @@ fn dist<'a>(
         platform_dir: owner.platform_dir(suffix)?,
         directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
         labelled: None,
+        index: None,
         families: &manifest.families,
         every_target: every_target(package, &variant, targets),
         package,

@@ -34,7 +34,7 @@ pub(super) struct Known<'k, 'a> {
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
-    json!({
+    let mut facts = json!({
         "version": targets.version,
         "mode": targets.mode,
         "distribution": dist.name,
@@ -45,7 +45,11 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
         "families": families(manifest, targets),
         "packages": packages(dist, known),
         "libraries": libraries(known),
-    })
+    });
+    if let (Some(index), Some(facts)) = (dist.index, facts.as_object_mut()) {
+        facts.insert("index".to_owned(), json!(index));
+    }
+    facts
 }
 
 /// The families of each ISA; in legacy mode of those that the build says it has code for, so that

@@ -110,6 +110,7 @@ pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
         variant: dist.variant.as_str().map(str::to_owned),
         name: dist.name.clone(),
         wheel_variant: None,
+        index: None,
         variants: None,
         form: Form::Wheel,
         directory: dist.directory.clone(),

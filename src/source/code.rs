@@ -57,6 +57,7 @@ codes! {
     PlaceholderNotFilled "placeholder-not-filled" "Nothing fills the placeholder."
     PlaceholderMissing "placeholder-missing" "Several distributions or extras would share one name."
     TwoDistributions "two-distributions" "The package has two distributions in one mode."
+    UnknownIndex "unknown-index" "A shelf is for an index that no selector has."
     CollidingNames "colliding-names" "Two distributions have one name or one import package for some target."
     ScriptTarget "script-target" "The script starts nothing, or more than one thing, or what is not there."
     FamilyName "family-name" "The name is no family's."

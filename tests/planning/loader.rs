@@ -119,6 +119,7 @@ fn distribution(catalog: &Catalog) -> Distribution {
         variant: None,
         name: "all".parse().unwrap(),
         wheel_variant: None,
+        index: None,
         variants: None,
         form: Form::Wheel,
         directory: "dist".parse().unwrap(),

@@ -1,6 +1,6 @@
 //! `--keep-targets`: what is for other targets goes, as if it had not been built.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
@@ -130,4 +130,77 @@ fn targets_that_nothing_is_for_are_told() {
         text.contains("extras.device-gfx1100: rocm-sdk-device-gfx1100==7.10.0rc1 → "),
         "{text}"
     );
+}
+
+/// A manifest whose package that chooses a GPU's code requires the code of every GPU.
+fn choice_of_all(dir: &Path, more: &str) {
+    fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
+    let packages = format!(
+        "include \"built-in\"\nchange \"package\" \"gpu\" {{\n    requires \"device\" offer=\"all\"\n{more}\n}}\n"
+    );
+    fs::write(dir.join("packages.kdl"), packages).unwrap();
+}
+
+#[test]
+fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
+    let variant = "variant \"{isa}\" package=\"device\" namespace=\"amd\" feature=\"gfx_arch\" \
+                   provider=\"rocm-bootstrap>=0.3.0\" plugin=\"rocm_bootstrap.p:P\"";
+    for more in ["", variant, "    requires-dist \"numpy>=2\""] {
+        choice_of_all(dir, more);
+        build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
+        for kept in ["gfx942,gfx1101", "gfx1100"] {
+            build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
+            let text = done(
+                dir,
+                &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"],
+            );
+            assert!(text.contains("rocm_sdk_device-7.10.0"), "{text}");
+            let (promoted, built) = (contents(&dir.join("out")), contents(&dir.join("new")));
+            assert_eq!(promoted, built, "{kept} {more}");
+        }
+    }
+    choice_of_all(dir, variant);
+    let both =
+        |linux, windows| ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows];
+    build(dir, "old", "7.10.0rc1", &both("gfx942,gfx1101", "gfx1101,gfx1100"));
+    build(dir, "new", "7.10.0", &both("gfx942", "gfx1100"));
+    let kept = "gfx942,gfx1100";
+    done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+    assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
+}
+
+/// The packages of a target require those of the levels above it, which nobody names.
+#[test]
+fn a_level_stays_with_a_target_below_it() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx11");
+    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100"]);
+    for (kept, has_level) in [("gfx1100", true), ("gfx942", false)] {
+        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
+        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+        let promoted = contents(&dir.join("out"));
+        assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
+        let of_level = |path: &PathBuf| path.to_string_lossy().contains("device_gfx11-");
+        assert_eq!(promoted.keys().any(of_level), has_level, "{kept}: {promoted:?}");
+    }
+}
+
+/// A selector for an index of its own is promoted as the others are.
+#[test]
+fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
+    let dir = crate::index::second::built("");
+    let dir = dir.path();
+    add_target(&dir.join("artifacts"), "gfx1100", "gfx1101");
+    build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
+    for kept in ["gfx942,gfx1101", "gfx1100", "gfx942,gfx1100,gfx1101"] {
+        build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
+        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "promoted"]);
+        let promoted = contents(&dir.join("promoted"));
+        assert!(promoted.contains_key(Path::new("dist/whl/rocm-7.10.0.tar.gz")), "{promoted:?}");
+        assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
+    }
 }

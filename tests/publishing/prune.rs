@@ -11,13 +11,13 @@ use super::*;
 use crate::program::{rockpack, text};
 
 /// A month, of packages that the store has since `days` ago.
-fn monthly(form: Form) -> Retention {
+pub fn monthly(form: Form) -> Retention {
     let (layout, now) = (Layout::of(form), SystemTime::now());
     Retention { layout, days: 30, date: Dated::Upload, now, dry_run: false, jobs: 2 }
 }
 
 /// Publishes, as if so many days ago.
-fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
+pub fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
     let before: BTreeSet<String> = contents(root).into_iter().map(|(key, _)| key).collect();
     published(dir, &Directory::new(root), &options(form));
     let then = SystemTime::now() - Duration::from_hours(24 * days);
@@ -27,7 +27,7 @@ fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
     }
 }
 
-fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
+pub fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
     let steps = std::sync::Mutex::new(Vec::new());
     let told = |step: &PruneStep| steps.lock().unwrap().push(step.clone());
     let pruned = prune(&Directory::new(root), retention, &told).unwrap();

@@ -10,10 +10,12 @@ use crate::source::{Code, Problem, Spanned, nearest};
 
 mod circle;
 mod incomplete;
+mod index;
 mod names;
 mod reliance;
 
 pub(super) use circle::projects as circles;
+pub(super) use index::names as indexes;
 pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
 use reliance::{check_modes, check_offered, check_targets};
 
@@ -47,6 +49,7 @@ pub(super) fn packages(
         if let Some(overlay) = &outline.overlay {
             find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
         }
+        index::check(faults, outline, outlines);
         check_left_out(faults, outline, outlines);
         templates.inspect(|templates| check_template(faults, outline, templates));
     }

@@ -1,6 +1,6 @@
 //! What a package says of others, for the checks of several packages together.
 
-use crate::manifest::{Distribution, Extra, PackageKind, VariantRule, built_for};
+use crate::manifest::{Distribution, Extra, IndexRule, PackageKind, VariantRule, built_for};
 use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::Spanned;
 use crate::target::{Condition, Target};
@@ -21,9 +21,12 @@ pub(super) struct Outline {
     pub whole: bool,
     pub overlay: Option<Spanned<PackageName>>,
     pub requires: Vec<Spanned<PackageName>>,
+    /// The same with what its indexes require.
+    pub requires_anywhere: Vec<Spanned<PackageName>>,
     /// Packages among them of which every distribution is required.
     pub requires_all: Vec<PackageName>,
     pub extras: Vec<Extra>,
+    pub indexes: Vec<IndexRule>,
     pub variant: Option<VariantRule>,
     /// Packages in whose platform directories something is looked for.
     pub searched: Vec<Spanned<PackageName>>,

@@ -5,12 +5,12 @@ use super::outline::Outline;
 use super::scope::Scope;
 use super::text::{Choice, Every};
 use super::vocabulary;
-use super::{Block, Context, Node, license, listing, readme, rules, variant};
+use super::{Block, Context, Node, index, license, listing, readme, rules, variant};
 use crate::manifest::python::Requirement;
 use crate::manifest::reader::either;
 use crate::manifest::{
-    ArtifactRule, Environment, ForbidRule, KeepLinkRule, Package, PackageKind, PathRule,
-    RequireDistRule, RequireRule, RpathRule, Rules, Template,
+    ArtifactRule, Distribution, Environment, ForbidRule, IndexRule, KeepLinkRule, Package,
+    PackageKind, PathRule, RequireDistRule, RequireRule, RpathRule, Rules, Template,
 };
 use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::Spanned;
@@ -55,6 +55,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let requires = lines.every("requires", |n| scope.required(n));
     let requires_dist = lines.every("requires-dist", |n| Some(scope.requires_dist(n))).concat();
     let extras = lines.every("extra", |n| extra(n, &scope));
+    let indexes = lines.every("index", |n| index::index(n, &scope));
     let variant = lines.at_most_once("variant", |n| variant::variant(n, &scope));
     let artifacts_of = lines.at_most_once("artifacts-of", |n| Some(scope.artifacts_of(n)));
     let told_artifacts = lines.count("artifact");
@@ -71,10 +72,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let environment = lines.every("prepend-path", |n| rules::environment(n, &scope));
     let keep_links = lines.every("keep-link", |n| Some(scope.keep_links(n))).concat();
     lines.finish();
-    check_modes(context, &distributions);
-    if let Some(summary) = &summary {
-        check_summary(context, summary, &distributions);
-    }
+    check_names(context, summary.as_ref(), &distributions);
     context.outlines.borrow_mut().extend(name.clone().map(|name| Outline {
         name,
         when,
@@ -85,8 +83,10 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         distributions: distributions.clone(),
         overlay: overlay.clone(),
         requires: requires.iter().map(|rule| rule.package.clone()).collect(),
+        requires_anywhere: anywhere(&requires, &indexes),
         requires_all: required_in_full(&requires),
         extras: extras.clone(),
+        indexes: indexes.clone(),
         variant: variant.clone(),
         searched: searched(&rpaths, &environment),
         template: template.clone(),
@@ -111,6 +111,7 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         requires,
         requires_dist,
         extras,
+        indexes,
         variant,
         artifacts_of: artifacts_of.unwrap_or_default(),
         artifacts,
@@ -127,6 +128,24 @@ pub(super) fn package<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
         environment,
         keep_links,
     })
+}
+
+/// Checks the distributions by themselves, and the summary that they share.
+fn check_names(
+    context: &Context<'_>,
+    summary: Option<&Spanned<Template>>,
+    distributions: &[Distribution],
+) {
+    check_modes(context, distributions);
+    if let Some(summary) = summary {
+        check_summary(context, summary, distributions);
+    }
+}
+
+/// The packages that are required in some index at least.
+fn anywhere(requires: &[RequireRule], indexes: &[IndexRule]) -> Vec<Spanned<PackageName>> {
+    let of_indexes = indexes.iter().flat_map(|index| &index.requires);
+    requires.iter().chain(of_indexes).map(|rule| rule.package.clone()).collect()
 }
 
 /// The packages of which every distribution is required.

@@ -2,7 +2,7 @@
 
 use super::{Block, Context, Node};
 use crate::manifest::{Aggregate, Dated, Glob, Keep, Publishing, ShelfRule, StreamRule};
-use crate::names::RelPath;
+use crate::names::{PackageName, RelPath};
 use crate::source::{Code, Problem, Spanned};
 use crate::target::Condition;
 
@@ -27,12 +27,13 @@ fn stream<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<StreamRule> 
 fn shelf<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<ShelfRule> {
     let path = node.argument::<RelPath>("a path in a store");
     let public = public(node);
+    let index = node.property::<PackageName>("index");
     let mut lines = node.block();
     let projects = lines.every("project", |node| Some(projects(node))).concat();
     lines.finish();
     let path = path?;
     context.give("shelf", path.value.as_str(), Condition::default(), &path.place);
-    Some(ShelfRule { path, public: public?, projects })
+    Some(ShelfRule { path, public: public?, index, projects })
 }
 
 fn aggregate(node: &mut Node<'_>) -> Option<Aggregate> {

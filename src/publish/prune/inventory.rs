@@ -90,7 +90,9 @@ impl Inventory {
     ) -> Result<Self, PublishError> {
         let objects = bucket.list(None)?;
         let mut places = BTreeMap::new();
-        for object in &objects {
+        let indexes = indexes(&objects);
+        let in_index = |key: &RelPath| key.parent().is_some_and(|above| indexes.contains(&above));
+        for object in objects.iter().filter(|object| !in_index(&object.key)) {
             for shelf in &layout.shelves {
                 let Some(project) = project_at(shelf, &object.key) else { continue };
                 let place = shelf.page(project)?;
@@ -124,6 +126,12 @@ impl Inventory {
     pub(super) fn projects<'i>(&'i self, page: &'i Page) -> impl Iterator<Item = &'i str> {
         page.names.iter().filter_map(|key| Some(&*self.items.get(key)?.project))
     }
+}
+
+/// The directories of indexes with a directory for each project: pages lie below theirs. No project has pages there.
+fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
+    let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
+    pages.filter_map(|page| page.key.parent()?.parent()).collect()
 }
 
 /// The project whose page would name what lies at this key, if it is on this shelf; on a flat one there is but one page.

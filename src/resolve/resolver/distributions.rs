@@ -172,6 +172,7 @@ impl<'a> Resolver<'a> {
             name: dist.name.clone(),
             wheel_variant: None,
             variants: None,
+            index: dist.index.cloned(),
             form,
             directory: dist.directory.clone(),
             module: dist.module.clone(),

@@ -16,8 +16,10 @@ struct Step<'o> {
 
 /// Reports each circle of packages that require each other once, at the first package of it.
 pub(super) fn check(faults: &Faults, outlines: &[Outline]) {
-    let steps: Vec<Step<'_>> =
-        outlines.iter().map(|o| Step { name: &o.name.value, before: &o.requires }).collect();
+    let steps: Vec<Step<'_>> = outlines
+        .iter()
+        .map(|o| Step { name: &o.name.value, before: &o.requires_anywhere })
+        .collect();
     each(&steps, |circle| report(faults, &steps, &circle));
 }
 

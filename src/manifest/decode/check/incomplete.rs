@@ -152,7 +152,7 @@ impl Known<'_> {
 fn unoffered<'o>(outline: &Outline, outlines: &'o [Outline]) -> Option<&'o Outline> {
     let name = &outline.name.value;
     let relies = |o: &Outline| {
-        o.requires.iter().any(|r| r.value == *name)
+        o.requires_anywhere.iter().any(|r| r.value == *name)
             || o.extras.iter().any(|extra| extra.package.value == *name)
     };
     let selector = outlines.iter().find(|o| o.kind == Some(PackageKind::Selector))?;

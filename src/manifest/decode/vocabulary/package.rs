@@ -15,6 +15,21 @@ const GLOBS: ArgSpec = part(
      link `a` itself.",
 );
 
+/// In `index`.
+const INDEX: &[NodeSpec] = &[NodeSpec::new(
+    "requires",
+    Arity::AtLeastOnce,
+    r#"requires "PACKAGE" offer="all" mode="…" on="…""#,
+    "Requires another package in this index alone, at the same version.",
+)
+.with(&[
+    argument("PACKAGE", "The package."),
+    optional("offer", "all: every distribution of a package that has several."),
+    MODE,
+    ON,
+])
+.example(r#"requires "device" offer="all""#)];
+
 /// In `package`.
 pub const PACKAGE: &[NodeSpec] = &[
     NodeSpec::new(
@@ -123,6 +138,18 @@ pub const PACKAGE: &[NodeSpec] = &[
         ON,
     ])
     .example(r#"extra "device-{isa}" package="device" offer="each" at-least=2"#),
+    NodeSpec::new(
+        "index",
+        Arity::Any,
+        r#"index "NAME" mode="…" on="…" { … }"#,
+        "Makes a second selector of the same name and version, which requires more, for an index of its own: the same packages, with this \
+         selector in place of the other. It lies in `dist/NAME`; `rockpack index` writes the pages to `NAME/simple`, `rockpack publish` puts all \
+         below `NAME`, or on the shelves with `index=\"NAME\"`.",
+    )
+    .of(&[Selector])
+    .with(&[argument("NAME", "The index's name, and that of the directory."), MODE, ON])
+    .block(INDEX)
+    .example("index \"whl\" {\n    requires \"device\" offer=\"all\"\n}"),
     NodeSpec::new(
         "variant",
         Arity::AtMostOnce,

@@ -7,12 +7,13 @@ use crate::manifest::node_spec::{ArgKind, Arity, NodeSpec};
 pub const SHELF: NodeSpec = NodeSpec::new(
     "shelf",
     Arity::Any,
-    r#"shelf "PATH" public="/PATH/" { … }"#,
+    r#"shelf "PATH" public="/PATH/" index="…" { … }"#,
     "Declares a part of a store that is an index by itself, for `rockpack publish --layout v5`: packages go to `PATH/{project}/{file}`.",
 )
 .with(&[
     argument("PATH", "Where it is below the URL that `rockpack publish` is given."),
     required("public", "Where clients see it: the path of a URL, with `/` at both ends."),
+    optional("index", "The `index` of a selector that it belongs to: packages go there too, with the selector of that index. The aggregate has other shelves alone."),
 ])
 .block(LINES)
 .example(

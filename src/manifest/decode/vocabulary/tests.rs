@@ -116,6 +116,13 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
                 &NodeSpec { name: "prepend-path", example: example.leak(), ..*word },
             )]
         }
+        Some("index") => {
+            let example = block("index \"sample\"", &[], word);
+            vec![package(
+                PackageKind::Selector,
+                &NodeSpec { name: "index", example: example.leak(), ..*word },
+            )]
+        }
         Some("python-project") => {
             let lines = [("source", "source \"sample\"")];
             vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
