@@ -59,7 +59,9 @@ fn tokens(text: &str) -> Vec<Piece> {
             }
             TokenKind::Open => open.push((pieces.len(), false)),
             TokenKind::Newline | TokenKind::LineComment => {
-                open.iter_mut().for_each(|(_, tall)| *tall = true)
+                for (_, tall) in &mut open {
+                    *tall = true;
+                }
             }
             _ => {}
         }
