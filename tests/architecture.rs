@@ -51,7 +51,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("remote", &["archive", "cache"]),
     ("retag", &["archive", "package"]),
     ("promote", &["archive", "manifest", "package", "provenance", "recorded", "release"]),
-    ("split", &["archive", "device_code", "manifest", "package", "provenance", "recorded"]),
+    (
+        "split",
+        &["archive", "binary", "device_code", "manifest", "package", "provenance", "recorded"],
+    ),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &[]),
     ("store", &[]),
