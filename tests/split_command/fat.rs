@@ -1,5 +1,7 @@
 //! Code of programs and libraries goes into archives, and what cannot be taken out is refused.
 
+#![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -203,12 +205,12 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     expect(Library { machine: 183, ..library() }, "another processor than x86-64");
     expect(change(Place::Header(16), &[1, 0]), "neither a library nor a program");
     // The names: .hip_fatbin is called otherwise; a second section is called so.
-    let named =
+    let place_of =
         |name: &str| library().bytes().windows(name.len()).rposition(|at| at == name.as_bytes());
-    let names = named("\0.dynstr\0").unwrap();
-    let code = named(".hip_fatbin").unwrap() - names;
+    let first = place_of("\0.dynstr\0").unwrap();
+    let code = place_of(".hip_fatbin").unwrap() - first;
     expect(change(Place::Names(code + 1), b"x"), "0 sections `.hip_fatbin`");
-    let records = named(".hipFatBinSegment").unwrap() - names;
+    let records = place_of(".hipFatBinSegment").unwrap() - first;
     expect(change(Place::Names(records + 4), b"x"), "0 sections `.hipFatBinSegment`");
     expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "or was changed before");
     expect(change(Place::Record(24 + 4), &[2]), "is no record of an offload bundle");

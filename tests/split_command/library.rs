@@ -1,5 +1,7 @@
 //! Libraries with offload bundles, laid out as clang and linkers do it, but smaller.
 
+#![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
+
 /// `HIPF`.
 pub const OF_BUNDLE: u32 = 0x4849_5046;
 /// `HIPK`.
@@ -186,7 +188,9 @@ impl Library {
         let (records, last) = (self.records(), sections.last().unwrap());
         let mut file = vec![0; last.at + last.bytes.len()];
         let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
-        sections.iter().for_each(|section| put(section.at, &section.bytes));
+        for section in sections {
+            put(section.at, &section.bytes);
+        }
         let segment = |kind: u32, flags: u32, at: usize, end: usize| {
             let sizes = [at, at, at, end - at, end - at, 4096].map(|n| (n as u64).to_le_bytes());
             [&kind.to_le_bytes()[..], &flags.to_le_bytes(), &sizes.concat()].concat()
