@@ -17,3 +17,10 @@ networked() {
     [ "$status" != 77 ] || loud "$name NOT RUN: see the reason above"
     return "$status"
 }
+
+# The same for one of several: the worst counts, in `status` (a failure, else that something did not run).
+also() {
+    local code=0
+    networked "$@" || code=$?
+    [ "$code" = 77 ] && [ "$status" != 0 ] || [ "$code" = 0 ] || status=$code
+}

@@ -4,17 +4,24 @@
 //! in programs and libraries, name a target for each piece of code; so do the tables of contents of
 //! code archives (`KPAK`). Databases of code are of no one format: in them the names of ISAs are
 //! looked for as texts. Nothing here knows which targets there are: [`crate::names::TargetNames`] does.
+//!
+//! Code also moves: out of a [`Bundle`], by an [`Archiver`], into an archive.
 
 use std::collections::BTreeSet;
 
 mod archive;
 mod bundle;
 mod elf;
+mod kpack;
 mod msgpack;
+mod packer;
 mod reading;
+mod unbundled;
 
 pub use elf::{of_binary, of_stream};
+pub use kpack::{Archiver, marker};
 pub use reading::{Reading, Sink};
+pub use unbundled::{Bundle, BundleError, Object};
 
 /// The targets that a file has code for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

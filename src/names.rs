@@ -42,6 +42,7 @@ mod compression;
 mod family;
 mod folded;
 mod form;
+pub mod offload;
 mod path;
 mod platform;
 mod requirement;

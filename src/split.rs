@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Which file goes where is known by its path, and what is inside of it may not contradict. Nothing is
-//! compressed again: members are copied as they are stored, and their rows of RECORD with them.
+//! compressed again: members are copied as they are stored, and their rows of RECORD with them. Programs and
+//! libraries whose code goes into archives (`device-by "path" "bundle"`) are the exception.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,16 +24,20 @@ mod assignment;
 mod beside;
 mod division;
 mod error;
+mod fat;
 mod hashed;
 mod input;
 mod rows;
 mod scan;
 mod sorted;
+mod spooled;
+mod stuck;
 mod texts;
 mod write;
 
-pub use division::{Division, Part};
+pub use division::{Division, Emptied, Part};
 pub use error::{SplitError, WriteError};
+pub use fat::Archive;
 pub use sorted::Whole;
 
 use assignment::{Assignment, Home};

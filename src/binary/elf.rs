@@ -7,7 +7,7 @@
 //!
 //! Only headers, the dynamic section and its string and version tables are read, through
 //! `PT_DYNAMIC`; section headers are kept in step where they exist, but nothing depends on
-//! them, and nothing ever on a section's name. An edit is a list of overlays and a tail, so
+//! them, and nothing but [`fat`] (device code) on a section's name. An edit is a list of overlays and a tail, so
 //! that a file of gigabytes is edited while it is copied, and its source is never written to.
 
 mod builder;
@@ -19,6 +19,7 @@ mod edits;
 mod error;
 mod exports;
 mod facts;
+pub mod fat;
 pub mod forward;
 mod header;
 mod imports;

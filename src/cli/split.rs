@@ -16,7 +16,8 @@ use super::MakingArgs;
 ///
 /// Members are copied as they are stored: nothing is unpacked and compressed again. A file that names an
 /// ISA and that no line takes is an error, and so is one that has code for another ISA than its path
-/// names. Programs and libraries with code for ISAs inside stay whole; they are listed.
+/// names. Programs and libraries with code for ISAs inside stay whole, and are listed. Where the line says
+/// `bundle`, their code goes into archives (.kpack) in the wheels of the ISAs instead.
 ///
 /// The wheels go to OUT/dist, with SHA256SUMS and a provenance statement that names the wheels they are
 /// made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages that an

@@ -53,6 +53,16 @@ fn division(division: &Division) -> String {
             human_size(whole.size)
         );
     }
+    for emptied in &division.emptied {
+        let _ = writeln!(
+            text,
+            "note: the code of {} for {} goes into archives, out of {} in it: {} become zeros",
+            emptied.member,
+            emptied.isas.join(", "),
+            counted(emptied.bundles, "offload bundle"),
+            human_size(emptied.zeros)
+        );
+    }
     if !division.left_out.is_empty() {
         let left_out = division.left_out.join(", ");
         let _ =
@@ -63,11 +73,21 @@ fn division(division: &Division) -> String {
 
 fn part(text: &mut String, part: &Part) {
     let name = part.output.file_name();
-    let (bytes, packed) = (human_size(part.bytes), human_size(part.packed));
     let _ =
-        writeln!(text, "→ {name}\n    {}, {bytes}, {packed} packed", counted(part.files, "file"));
+        write!(text, "→ {name}\n    {}, {}", counted(part.files, "file"), human_size(part.bytes));
+    if part.packed > 0 || part.fresh == 0 {
+        let _ = write!(text, ", {} packed", human_size(part.packed));
+    }
+    if part.fresh > 0 {
+        let _ = write!(text, ", {} to be packed", human_size(part.fresh));
+    }
+    text.push('\n');
     for (glob, files, bytes) in &part.taken {
         let _ = writeln!(text, "    {glob}: {}, {}", counted(*files, "file"), human_size(*bytes));
+    }
+    for archive in &part.archives {
+        let objects = counted(archive.objects, "code object");
+        let _ = writeln!(text, "    {}: {objects}, {}", archive.path, human_size(archive.bytes));
     }
     if !part.requires.is_empty() {
         let _ = writeln!(text, "    requires {}", part.requires.join(", "));

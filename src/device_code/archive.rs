@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use super::msgpack::Reader;
 
 /// How an archive begins.
-const MAGIC: &[u8; 4] = b"KPAK";
+pub(super) const MAGIC: &[u8; 4] = b"KPAK";
 /// How long the header is.
 pub(super) const HEADER: usize = 16;
 /// The key of the table.
-const TABLE: &str = "toc";
+pub(super) const TABLE: &str = "toc";
 
 /// Where the table begins, of a file that begins as an archive does.
 pub(super) fn table_offset(start: &[u8]) -> Option<u64> {

@@ -7,15 +7,26 @@ use std::io::{self, Read};
 use flate2::read::ZlibDecoder;
 
 /// How a bundle begins.
-const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
+pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// How a compressed bundle begins.
-const COMPRESSED: &[u8; 4] = b"CCOB";
+pub(super) const COMPRESSED: &[u8; 4] = b"CCOB";
 /// More than a bundle has.
 const MOST_ENTRIES: u64 = 4096;
 /// Longer than a target ID is.
 const LONGEST_ID: u64 = 1024;
 /// What stands before the target in the ID of device code: the rest is for the host.
 const TRIPLE: &str = "amdgcn-amd-amdhsa";
+
+/// A piece of code in a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Where it begins, from the bundle's first byte on.
+    pub offset: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// For whom it is, such as `hipv4-amdgcn-amd-amdhsa--gfx942`.
+    pub id: String,
+}
 
 /// Whether bytes begin as a bundle does. The first 24 have to be there.
 pub(super) fn is_one(start: &[u8]) -> bool {
@@ -49,16 +60,26 @@ pub(super) fn targets(mut bundle: impl Read) -> Option<BTreeSet<String>> {
     }
 }
 
-fn table(mut bundle: impl Read) -> io::Result<BTreeSet<String>> {
+fn table(bundle: impl Read) -> io::Result<BTreeSet<String>> {
+    let with_code = entries(bundle)?.into_iter().filter(|entry| entry.size > 0);
+    Ok(with_code.filter_map(|entry| target(&entry.id).map(str::to_owned)).collect())
+}
+
+/// The table of a bundle that is not compressed.
+///
+/// # Errors
+/// When it is none, is cut, or is longer than any is.
+pub(super) fn entries(mut bundle: impl Read) -> io::Result<Vec<Entry>> {
     let mut magic = [0; 24];
     bundle.read_exact(&mut magic)?;
-    let entries = number(&mut bundle)?;
-    if magic != *MAGIC || entries > MOST_ENTRIES {
+    let count = number(&mut bundle)?;
+    if magic != *MAGIC || count > MOST_ENTRIES {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut targets = BTreeSet::new();
-    for _ in 0..entries {
-        let (_, size, length) = (number(&mut bundle)?, number(&mut bundle)?, number(&mut bundle)?);
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let (offset, size, length) =
+            (number(&mut bundle)?, number(&mut bundle)?, number(&mut bundle)?);
         if length > LONGEST_ID {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -67,13 +88,13 @@ fn table(mut bundle: impl Read) -> io::Result<BTreeSet<String>> {
         if id.len() as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        targets.extend(target(&id).filter(|_| size > 0).map(str::to_owned));
+        entries.push(Entry { offset, size, id });
     }
-    Ok(targets)
+    Ok(entries)
 }
 
 /// The target of an ID such as `KIND-TRIPLE--TARGET`; nothing of the host's.
-fn target(id: &str) -> Option<&str> {
+pub(super) fn target(id: &str) -> Option<&str> {
     let (_, rest) = id.split_once(TRIPLE)?;
     let rest = rest.trim_start_matches('-');
     let target = rest.strip_prefix("unknown-").unwrap_or(rest);

@@ -6,7 +6,7 @@ use super::{Code, bundle};
 use crate::binary::ReadAt;
 
 /// `EM_AMDGPU`.
-const AMDGPU: u16 = 224;
+pub(super) const AMDGPU: u16 = 224;
 /// `EF_AMDGPU_MACH`: which bits of `e_flags` tell the ISA.
 const MACH: u32 = 0xff;
 /// `ELFCLASS64`.
@@ -104,10 +104,11 @@ fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Reads a file from a place on.
-struct Cursor<'f, F: ?Sized> {
-    file: &'f F,
-    at: u64,
-    len: u64,
+pub(super) struct Cursor<'f, F: ?Sized> {
+    pub file: &'f F,
+    pub at: u64,
+    /// Where it ends.
+    pub len: u64,
 }
 
 impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {

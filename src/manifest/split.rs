@@ -9,7 +9,7 @@ use crate::source::Spanned;
 pub struct SplitRule {
     /// The name of its distribution, as indexes compare it, and where it is declared.
     pub name: Spanned<PackageName>,
-    /// By what its files are told apart.
+    /// By what its device code is told apart.
     pub by: Vec<DeviceBy>,
     /// The names of the wheels with device code, with a place for the target.
     pub device: Spanned<Template>,
@@ -30,6 +30,8 @@ pub struct SplitRule {
 pub enum DeviceBy {
     /// Files, by the targets that their paths name.
     Path,
+    /// The offload bundles in programs and libraries, by the targets that these name.
+    Bundle,
 }
 
 /// `files "lib/blas/**" optional="…"` or `host "share/**" reason="…"`.

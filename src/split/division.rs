@@ -7,6 +7,7 @@ use super::Ask;
 use super::assignment::Line;
 use super::beside::{Beside, fits, fits_version};
 use super::error::SplitError;
+use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
 use super::rows::Rows;
 use super::sorted::{Sorted, Whole, sorted};
@@ -30,10 +31,28 @@ pub struct Division {
     pub parts: Vec<Part>,
     /// Files with code for several targets that stay in the host wheel.
     pub whole: Vec<Whole>,
+    /// Files of the host wheel whose code goes into archives.
+    pub emptied: Vec<Emptied>,
     /// Requirements that are left out, since no such package is beside.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
     pub(super) rows: Rows,
+    pub(super) fats: Vec<Fat>,
+    /// What archives are called.
+    pub(super) group: String,
+}
+
+/// A file of the host wheel whose code goes into archives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emptied {
+    /// The member.
+    pub member: String,
+    /// The ISAs that it has code for.
+    pub isas: Vec<String>,
+    /// How many offload bundles it had.
+    pub bundles: usize,
+    /// How many of its bytes are zeros now.
+    pub zeros: u64,
 }
 
 /// A wheel that is made.
@@ -43,12 +62,16 @@ pub struct Part {
     pub output: RelPath,
     /// The ISA or level that it is for; none of the host wheel.
     pub target: Option<String>,
-    /// How many files it has of the wheel.
+    /// How many files it has of the wheel, and archives of code.
     pub files: usize,
-    /// Their bytes.
+    /// Their bytes; of archives those of the code.
     pub bytes: u64,
-    /// The same as they are packed.
+    /// The bytes of files that are packed already.
     pub packed: u64,
+    /// Those of files that are made and packed when it is written.
+    pub fresh: u64,
+    /// The archives of code that it has.
+    pub archives: Vec<Archive>,
     /// The globs that took them, with the number of files and their bytes.
     pub taken: Vec<(String, usize, u64)>,
     /// The extras that it has more than before.
@@ -81,10 +104,23 @@ pub(super) fn divided(
         parts.push(work.device(target, requires)?);
     }
     none(problems)?;
+    let emptied = emptied(&input, &sorted.fats);
+    let group = fat::group(&input);
     let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
     let left_out = left_out.into_iter().collect();
     let Input { path: from, wheel, rows, .. } = input;
-    Ok(Division { from, name, version, parts, whole: sorted.whole, left_out, wheel, rows })
+    let Sorted { whole, fats, .. } = sorted;
+    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, rows, fats, group })
+}
+
+fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
+    let file = |fat: &Fat| Emptied {
+        member: input.wheel.entries()[fat.member].name.clone(),
+        isas: fat.isas().into_iter().map(str::to_owned).collect(),
+        bundles: fat.bundles(),
+        zeros: fat.zeros(),
+    };
+    fats.iter().map(file).collect()
 }
 
 /// Requirements of packages of the manifest in another version than the one that is given.
@@ -268,7 +304,11 @@ impl Work<'_> {
         let text = texts::host(&self.input.text, offered);
         let texts = vec![(metadata, text)];
         let extras = offered.iter().map(|offered| offered.extra.clone()).collect();
-        let part = self.part(&file, None, &self.sorted.host, &[])?;
+        let mut part = self.part(&file, None, &self.sorted.host, &[])?;
+        for fat in &self.sorted.fats {
+            part.packed -= entries[fat.member].compressed;
+            part.fresh += entries[fat.member].size;
+        }
         Ok(Part { members, texts, extras, record: format!("{info}/RECORD"), ..part })
     }
 
@@ -305,8 +345,12 @@ impl Work<'_> {
             (format!("{info}/WHEEL"), texts::wheel(&wheel.info("WHEEL")?, host)),
         ];
         let file = WheelName { dist, ..host.clone() }.to_string();
-        let part = self.part(&file, Some(target), &places, files)?;
-        Ok(Part { members, texts, requires, record: format!("{info}/RECORD"), ..part })
+        let mut part = self.part(&file, Some(target), &places, files)?;
+        let archives = self.sorted.archives.get(target).cloned().unwrap_or_default();
+        part.files += archives.len();
+        part.fresh = archives.iter().map(|archive| archive.bytes).sum();
+        part.bytes += part.fresh;
+        Ok(Part { members, texts, requires, archives, record: format!("{info}/RECORD"), ..part })
     }
 
     /// What is counted of a wheel that is made.
@@ -335,6 +379,8 @@ impl Work<'_> {
             files: places.len(),
             bytes: sum(|entry| entry.size),
             packed: sum(|entry| entry.compressed),
+            fresh: 0,
+            archives: Vec::new(),
             taken: taken.collect(),
             extras: Vec::new(),
             requires: Vec::new(),

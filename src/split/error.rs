@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::stuck::Stuck;
 use crate::archive::StageError;
 use crate::archive::zip::ZipError;
 use crate::names::PathError;
@@ -37,6 +38,16 @@ pub enum SplitError {
     /// The machine.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<Stuck> for SplitError {
+    fn from(stuck: Stuck) -> Self {
+        match stuck {
+            Stuck::Io(error) => Self::Io(error),
+            Stuck::Open(error) => Self::Open(error),
+            other => Self::Io(io::Error::other(other)),
+        }
+    }
 }
 
 /// Why an output could not be written.

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assignment::{Assignment, Home, Line, Misfit};
 use super::error::SplitError;
+use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
 use super::scan::{self, Inside};
 use crate::device_code::{Code as DeviceCode, Reading};
-use crate::manifest::{Families, SplitFiles};
+use crate::manifest::{DeviceBy, Families, SplitFiles};
 use crate::names::{TargetNames, without_features};
 use crate::source::{Code, Problem, Problems};
 use crate::text::counted;
@@ -17,6 +18,8 @@ use crate::text::counted;
 pub struct Whole {
     /// The member.
     pub member: String,
+    /// Its place in the wheel.
+    pub(super) index: usize,
     /// The targets that it has code for.
     pub targets: Vec<String>,
     /// Its size in bytes.
@@ -30,6 +33,10 @@ pub(super) struct Sorted {
     /// The files of each target, with the globs that took them.
     pub targets: BTreeMap<String, Vec<(usize, Line)>>,
     pub whole: Vec<Whole>,
+    /// Files of the host whose code goes into archives.
+    pub fats: Vec<Fat>,
+    /// These archives, by target.
+    pub archives: BTreeMap<String, Vec<Archive>>,
 }
 
 /// So many files are named of those with the same fault.
@@ -80,7 +87,49 @@ pub(super) fn sorted(
     read.retain(|index| !kept.contains(index));
     let inside = scan::inside(&input.wheel, read, &reading, threads)?;
     none(compared(input, assignment.names(), &inside, &mut sorted))?;
+    if input.rule.by.contains(&DeviceBy::Bundle) {
+        none(unbundled(input, families, &mut sorted)?)?;
+    }
     Ok(sorted)
+}
+
+/// Takes the code out of programs and libraries.
+fn unbundled(
+    input: &Input<'_>,
+    families: &Families,
+    sorted: &mut Sorted,
+) -> Result<Problems, SplitError> {
+    let (mut problems, mut stuck) = (Problems::new(), Vec::new());
+    for whole in std::mem::take(&mut sorted.whole) {
+        match Fat::read(input, families, whole.index, &whole.member.parse()?) {
+            Ok(fat) => sorted.fats.push(fat),
+            Err(why) if why.is_about_the_file() => {
+                stuck.push(format!("`{}` ({why})", whole.member));
+            }
+            Err(why) => return Err(why.into()),
+        }
+    }
+    if !stuck.is_empty() {
+        let file = counted(stuck.len(), "file");
+        let what = format!("{file} with device code that cannot be taken out: {}", listed(&stuck));
+        let help = "name it in a `host` line of packages.kdl, with the reason why it stays whole";
+        problems.push(refused(&input.path, &what, help));
+    }
+    sorted.archives = fat::archives(input, families, &sorted.fats);
+    for target in sorted.archives.keys() {
+        sorted.targets.entry(target.clone()).or_default();
+    }
+    let paths = sorted.archives.values().flatten().map(|archive| &archive.path);
+    let there: Vec<String> = paths
+        .filter(|path| input.wheel.zip().find(path).is_some())
+        .map(|path| format!("`{path}`"))
+        .collect();
+    if !there.is_empty() {
+        let what = format!("it has {} already, where code of its libraries goes", listed(&there));
+        let help = "give the wheel as it was built, or take `bundle` out of the `device-by` line";
+        problems.push(refused(&input.path, &what, help));
+    }
+    Ok(problems)
 }
 
 /// Globs that match nothing, and were to match something.
@@ -155,7 +204,8 @@ fn compared(
         let (member, all) = (entries[*index].name.clone(), targets(&found.code, names));
         if found.hosted && !all.is_empty() {
             let size = entries[*index].size;
-            sorted.whole.push(Whole { member, targets: all.into_iter().collect(), size });
+            let targets = all.into_iter().collect();
+            sorted.whole.push(Whole { member, index: *index, targets, size });
         } else {
             let told: Vec<String> = all.into_iter().collect();
             let told = if told.is_empty() { "unreadable".to_owned() } else { told.join(", ") };

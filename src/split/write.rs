@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use super::division::{Division, Part};
 use super::error::{SplitError, WriteError};
 use super::hashed::Hashed;
+use super::spooled::Spooled;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::stage::{self, StagedFile};
 use crate::archive::wheel::record::{own_row, row};
@@ -19,6 +20,9 @@ use crate::regular;
 
 /// How much is read and written at once: it stays near the processor until it is hashed and written.
 const BUFFER: usize = 256 << 10;
+
+/// The mode of files that no wheel had before.
+const MODE: u32 = 0o100_644;
 
 /// Something to do for a thread.
 enum Job<'d> {
@@ -46,7 +50,8 @@ pub(super) fn all(
     let mut jobs: Vec<(u64, Job<'_>)> = Vec::new();
     for division in divisions {
         jobs.push((fs_err::metadata(&division.from)?.len(), Job::Hash(&division.from)));
-        jobs.extend(division.parts.iter().map(|part| (part.packed, Job::Write(division, part))));
+        let size = |part: &Part| part.packed + part.fresh;
+        jobs.extend(division.parts.iter().map(|part| (size(part), Job::Write(division, part))));
     }
     let done = stage::written(&jobs, threads, |job, disk| hash(job, stage, disk))?;
     let mut hashes = Hashes::default();
@@ -77,15 +82,25 @@ fn wheel(division: &Division, part: &Part, file: Hashed) -> Result<String, Write
     let mut zip = ZipWriter::new(BufWriter::with_capacity(BUFFER, file), Timestamp::EARLIEST);
     // Texts of ours bear the time of METADATA, so that all members have one time where they had.
     let metadata = wheel.zip().find(&format!("{}/METADATA", wheel.dist_info()));
-    for (index, name) in &part.members {
-        let entry = &wheel.entries()[*index];
-        zip.copy(&name.parse()?, &copied(entry)?, &mut wheel.zip().packed(entry))?;
-        record += &division.rows.same(&entry.name, name);
-    }
     let time = match metadata {
         Some(index) => copied(&wheel.entries()[index])?.time,
         None => Timestamp::EARLIEST.dos(),
     };
+    for archive in &part.archives {
+        let file = archive.write(&division.fats, &division.group, tempfile::tempfile()?)?;
+        record += &spool(&mut zip, &archive.path, Spooled::stored(file)?, MODE, time)?;
+    }
+    for (index, name) in &part.members {
+        let entry = &wheel.entries()[*index];
+        let described = copied(entry)?;
+        if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
+            let made = Spooled::deflated(fat.reader(), described.size)?;
+            record += &spool(&mut zip, name, made, described.mode, described.time)?;
+            continue;
+        }
+        zip.copy(&name.parse()?, &described, &mut wheel.zip().packed(entry))?;
+        record += &division.rows.same(&entry.name, name);
+    }
     for (name, text) in &part.texts {
         let packed = Packed::new(text.as_bytes(), Level::Default);
         record += &row(name, &packed.digest);
@@ -104,6 +119,19 @@ fn put(
     packed: &Packed,
     time: (u16, u16),
 ) -> Result<(), WriteError> {
-    let described = CopiedMember::of(packed, 0o100_644, time);
+    let described = CopiedMember::of(packed, MODE, time);
     Ok(zip.copy(&name.parse()?, &described, &mut &packed.bytes[..])?)
+}
+
+/// Puts a member that was made into a wheel, and gives its row of RECORD.
+fn spool(
+    zip: &mut ZipWriter<impl Write + Seek>,
+    name: &str,
+    mut member: Spooled,
+    mode: u32,
+    time: (u16, u16),
+) -> Result<String, WriteError> {
+    let described = member.described(mode, time);
+    zip.copy(&name.parse()?, &described, member.bytes()?)?;
+    Ok(row(name, &member.digest))
 }

@@ -47,6 +47,17 @@ const NO_ADDRESS: [DynamicTag; 26] = [
     elf::DT_DEBUG,
 ];
 
+/// A word that loaders fill (gABI, "Relocation").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filled {
+    /// Its address.
+    pub place: u64,
+    /// The address that it leads to; nothing where a symbol tells.
+    pub to: Option<u64>,
+    /// Where the file is loaded is added, and nothing else.
+    pub relative: bool,
+}
+
 /// Addresses that are about to be written over.
 struct Targets(Vec<Range<u64>>);
 
@@ -88,6 +99,55 @@ impl ElfInfo {
                 || self.symbols_refer_to(file, targets)?
                 || self.relocations_refer_to(file, targets)?,
         )
+    }
+
+    /// Whether a symbol or a dynamic entry leads to these addresses; nothing when a table cannot be read.
+    pub(super) fn names_any(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        addresses: Range<u64>,
+    ) -> Option<bool> {
+        let targets = Targets(vec![addresses]);
+        let entries = self.dynamic.iter().flat_map(|dynamic| &dynamic.entries);
+        let mut pointing = entries.filter(|entry| !NO_ADDRESS.contains(&entry.tag));
+        Some(
+            pointing.any(|entry| targets.touch(entry.value, 1))
+                || self.symbols_refer_to(file, &targets)?,
+        )
+    }
+
+    /// Shows every word that loaders fill; nothing when a table cannot be read.
+    pub(super) fn each_filled(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        mut see: impl FnMut(Filled),
+    ) -> Option<()> {
+        let mut with_addend = |it: &Rela64<LE>| {
+            let addend = it.r_addend.get(LE).cast_unsigned();
+            let relative = it.r_type(LE, false) == elf::R_X86_64_RELATIVE;
+            let to = (it.r_sym(LE, false) == 0).then_some(addend);
+            see(Filled { place: it.r_offset.get(LE), to, relative });
+            false
+        };
+        let [plt, rela, rel] = self.relocation_tables();
+        self.any_record(file, rela.0, rela.1, &mut with_addend)?;
+        if self.plt_has_addends() {
+            self.any_record(file, plt.0, plt.1, &mut with_addend)?;
+        }
+        let mut in_place = |it: &Rel64<LE>| {
+            let place = it.r_offset.get(LE);
+            see(Filled { place, to: self.word_at(file, place), relative: false });
+            false
+        };
+        self.any_record(file, rel.0, rel.1, &mut in_place)?;
+        if !self.plt_has_addends() {
+            self.any_record(file, plt.0, plt.1, &mut in_place)?;
+        }
+        self.any_relative_word(file, |place, to| {
+            see(Filled { place, to, relative: true });
+            false
+        })?;
+        Some(())
     }
 
     fn symbols_refer_to(&self, file: &(impl ReadAt + ?Sized), targets: &Targets) -> Option<bool> {
@@ -167,44 +227,55 @@ impl ElfInfo {
         self.tag(elf::DT_PLTREL).is_none_or(|kind| kind == elf::DT_RELA.0.cast_unsigned())
     }
 
-    /// `DT_RELR` (gABI, "Relative Relocations"): an address, then bit maps of the words behind it.
     fn relative_words_refer_to(
         &self,
         file: &(impl ReadAt + ?Sized),
         targets: &Targets,
     ) -> Option<bool> {
+        self.any_relative_word(file, |place, word| {
+            targets.touch(place, WORD) || word.is_some_and(|word| targets.touch(word, 1))
+        })
+    }
+
+    /// `DT_RELR` (gABI, "Relative Relocations"): an address, then bit maps of the words behind it. Each word is
+    /// given with its place; without it where it has no bytes in the file.
+    fn any_relative_word(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        mut refers: impl FnMut(u64, Option<u64>) -> bool,
+    ) -> Option<bool> {
         let Some((at, size)) = self.tag(elf::DT_RELR).zip(self.tag(elf::DT_RELRSZ)) else {
             return Some(false);
         };
         let mut next = 0u64;
-        let refers = |entry: &U64<LE>| {
+        let entry = |entry: &U64<LE>| {
             let entry = entry.get(LE);
             if entry & 1 == 0 {
                 next = entry.wrapping_add(WORD);
-                return targets.touch(entry, WORD) || self.word_points(file, targets, entry);
+                return refers(entry, self.word_at(file, entry));
             }
             let start = next;
             next = next.wrapping_add(63 * WORD);
             let words = self.read_at(file, start, 63 * WORD).unwrap_or_default();
             (0..63u64).filter(|bit| entry >> (bit + 1) & 1 == 1).any(|bit| {
+                let place = start.wrapping_add(bit * WORD);
                 let word = records::<U64<LE>>(&words).get(usize::try_from(bit).unwrap_or(63));
-                targets.touch(start.wrapping_add(bit * WORD), WORD)
-                    || match word {
-                        Some(word) => targets.touch(word.get(LE), 1),
-                        // The map reaches over the end of the LOAD.
-                        None => self.word_points(file, targets, start.wrapping_add(bit * WORD)),
-                    }
+                // The map can reach over the end of the LOAD.
+                refers(place, word.map(|word| word.get(LE)).or_else(|| self.word_at(file, place)))
             })
         };
-        self.any_record(file, at, size, refers)
+        self.any_record(file, at, size, entry)
+    }
+
+    /// The word at `address`, when it has bytes in the file.
+    pub(super) fn word_at(&self, file: &(impl ReadAt + ?Sized), address: u64) -> Option<u64> {
+        let bytes = self.read_at(file, address, WORD)?;
+        bytes.try_into().ok().map(u64::from_le_bytes)
     }
 
     /// Whether the word at `address` is an address that is about to be written over.
     fn word_points(&self, file: &(impl ReadAt + ?Sized), targets: &Targets, address: u64) -> bool {
-        let word = self.read_at(file, address, WORD);
-        word.is_some_and(|word| {
-            records::<U64<LE>>(&word).iter().any(|word| targets.touch(word.get(LE), 1))
-        })
+        self.word_at(file, address).is_some_and(|word| targets.touch(word, 1))
     }
 
     /// Whether any record of the table is one that `refers`; `None` when it has no bytes in the file.

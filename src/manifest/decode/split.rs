@@ -55,10 +55,29 @@ pub(super) fn lines(mut block: Block<'_>, context: &Context<'_>) -> Option<Lines
 }
 
 fn device_by(node: &mut Node<'_>) -> Means {
-    let by = node.at_least_one::<DeviceBy>("what files are told by");
+    let by = node.at_least_one::<DeviceBy>("what device code is told by");
     let root = node.property::<RelPath>("root").map(|root| root.value);
     let device = node.required::<Template>("distribution").filter(|name| check_name(node, name));
+    check_means(node, &by, root.is_some());
     Means { by: by.into_iter().map(|by| by.value).collect(), root, device }
+}
+
+/// Files always go by their paths, and archives of what is in others lie below the root.
+fn check_means(node: &Node<'_>, by: &[Spanned<DeviceBy>], rooted: bool) {
+    let Some(bundle) = by.iter().find(|by| by.value == DeviceBy::Bundle) else { return };
+    let wrong = |what: &str, help: &str| {
+        let problem = Problem::error(Code::InvalidText, what).label(&bundle.place, "stands here");
+        node.report(problem.help(help));
+    };
+    if !by.iter().any(|by| by.value == DeviceBy::Path) {
+        let what = "`bundle` stands without `path`, by which files are told apart in any case";
+        wrong(what, "write `device-by \"path\" \"bundle\" …`");
+    }
+    if !rooted {
+        let what =
+            "`bundle` makes archives of code, and nothing tells below which directory they lie";
+        wrong(what, "add root=\"DIRECTORY\", the directory of the framework in the wheel");
+    }
 }
 
 /// Whether the wheels with device code can be called so: each by its target, and by nothing else.

@@ -93,7 +93,7 @@ pub(super) enum Every {
 
 choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
-choice!(DeviceBy, "a way to tell files apart", "path" => Path);
+choice!(DeviceBy, "a way to tell device code apart", "path" => Path, "bundle" => Bundle);
 choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 
 /// The name of something that the check of packages finds.

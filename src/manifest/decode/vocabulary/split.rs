@@ -8,13 +8,18 @@ pub const LINES: &[NodeSpec] = &[
     NodeSpec::new(
         "device-by",
         Arity::Once,
-        r#"device-by "path" root="DIRECTORY" distribution="NAME-{isa}""#,
+        r#"device-by "path" "bundle" root="DIRECTORY" distribution="NAME-{isa}""#,
         "Splits the wheel, which `rockpack split` is given: device code goes into wheels of its own, one for each ISA or level, and the rest \
          stays in the host wheel. This has extras `device-ISA` and `device-all` then.",
     )
     .with(&[
-        part(ArgKind::OneOrMore, "path", "By what files are told apart: `path`, by the target that their path names."),
-        optional("root", "The directory of the wheel that the globs of `files` are below; without it, its top."),
+        part(
+            ArgKind::OneOrMore,
+            "path",
+            "By what device code is told apart: `path`, files by the target that their path names; with `bundle`, also the offload bundles in \
+             programs and libraries for Linux, of which archives of code (`.kpack`) are made.",
+        ),
+        optional("root", "The directory of the wheel that the globs of `files` are below; without it, its top. With `bundle` it has to be there."),
         required("distribution", "The names of the wheels with device code; `{isa}` is the ISA or the level."),
     ])
     .example(r#"device-by "path" root="example" distribution="example-device-{isa}""#),

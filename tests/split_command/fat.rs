@@ -1,0 +1,355 @@
+//! Code of programs and libraries goes into archives, and what cannot be taken out is refused.
+
+#![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use fs_err as fs;
+use rockpack::device_code::Bundle;
+use rockpack::elf::fat::{Emptied, FatElf, prove};
+
+use super::library::{BUNDLES, Library, OF_MARKER, Place, bundle, code, compressed};
+use super::made::{Made, members, raw};
+use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
+
+/// The manifest, with `bundle`.
+fn bundles() -> tempfile::TempDir {
+    let dir = place();
+    let with = PACKAGES.replace(r#"device-by "path""#, r#"device-by "path" "bundle""#);
+    let with = with.replace(r#"host "share/gpu90.txt""#, r#"host "share/gpu90.txt" ".kpack/**""#);
+    fs::write(dir.path().join("packages.kdl"), with).unwrap();
+    dir
+}
+
+/// A library with code for three ISAs and the same with other features, of two units.
+fn library() -> Library {
+    let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
+    let two = [
+        ("gpu90:x+", code(0x21, 700)),
+        ("gpu90:x-", code(0x21, 800)),
+        ("gpu91-strict", code(0x22, 100)),
+    ];
+    Library::new(&[bundle(&one), compressed(&bundle(&two))])
+}
+
+fn frame(library: &[u8]) -> Made {
+    Made::new("frame", "2.1+ex7", METADATA)
+        .file("frame/__init__.py", b"import os\n")
+        .file("frame/lib/sub/libfat.so", library)
+        .file("frame/lib/blas/k_gpu90.dat", b"kernels")
+        .file("frame/images/acme-gpu9xx/a.img", b"image")
+        .info("licenses/LICENSE", b"You may.\n")
+}
+
+/// A reader of the archives' `MessagePack`, apart from the one of the program.
+fn value(bytes: &mut &[u8]) -> serde_json::Value {
+    fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
+        let (taken, rest) = bytes.split_at(count);
+        *bytes = rest;
+        taken
+    }
+    let number = |bytes: &mut &[u8], width| {
+        take(bytes, width).iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let byte = number(bytes, 1);
+    let (kind, count) = match byte {
+        0x00..=0x7f => return byte.into(),
+        0x80..=0x8f => ("map", byte & 15),
+        0x90..=0x9f => ("array", byte & 15),
+        0xa0..=0xbf => ("text", byte & 31),
+        0xcf => return number(bytes, 8).into(),
+        0xd9 => ("text", number(bytes, 1)),
+        0xde => ("map", number(bytes, 2)),
+        other => panic!("{other:#x}"),
+    };
+    match kind {
+        "text" => String::from_utf8(take(bytes, count as usize).to_vec()).unwrap().into(),
+        "array" => (0..count).map(|_| value(bytes)).collect(),
+        _ => {
+            let entry = |_| (value(bytes).as_str().unwrap().to_owned(), value(bytes));
+            serde_json::Value::Object((0..count).map(entry).collect())
+        }
+    }
+}
+
+/// The code of an archive, by binary and target, as the runtime finds it.
+fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
+    assert_eq!(archive[..8], *b"KPAK\x01\0\0\0");
+    let at = u64::from_le_bytes(archive[8..16].try_into().unwrap()) as usize;
+    let mut rest = &archive[at..];
+    let table = value(&mut rest);
+    assert!(rest.is_empty());
+    assert_eq!(table["compression_scheme"], "zstd-per-kernel");
+    assert_eq!((&table["zstd_offset"], &table["zstd_size"]), (&64.into(), &(at - 64).into()));
+    let length = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap()) as usize;
+    let (mut frames, mut at) = (Vec::new(), 68);
+    for _ in 0..length(64) {
+        frames.push(zstd::decode_all(&archive[at + 4..at + 4 + length(at)]).unwrap());
+        at += 4 + length(at);
+    }
+    let mut all = BTreeMap::new();
+    for (binary, targets) in table["toc"].as_object().unwrap() {
+        for (target, piece) in targets.as_object().unwrap() {
+            let listed = table["gfx_arches"].as_array().unwrap();
+            assert!(listed.contains(&target.as_str().into()), "{target} in {listed:?}");
+            let code = &frames[usize::try_from(piece["ordinal"].as_u64().unwrap()).unwrap()];
+            assert_eq!(piece["original_size"], code.len());
+            all.insert((binary.clone(), target.clone()), code.clone());
+        }
+    }
+    all
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+#[test]
+fn code_goes_into_archives_and_the_library_leads_there() {
+    let dir = bundles();
+    let dir = dir.path();
+    let (library, old) = (library(), library().bytes());
+    frame(&old).write(&dir.join("in"));
+    let shown = split(dir, &[]);
+    for line in [
+        "    frame/.kpack/frame_gpu90.kpack: 3 code objects, 4.50 kB\n",
+        "    frame/.kpack/frame_gpu91-strict.kpack: 1 code object, 100 B\n",
+        "    offers device-gpu100, device-gpu90, device-gpu91, device-all\n",
+        "note: the code of frame/lib/sub/libfat.so for gpu100, gpu90, gpu91-strict goes into archives, out of 2 offload bundles in it: ",
+    ] {
+        assert!(shown.contains(line), "{line:?} in\n{shown}");
+    }
+    let archive = |target: &str, isa: &str| {
+        let wheel = members(&output(dir, &format!("frame_device_{target}")));
+        archived(&wheel[&format!("frame/.kpack/frame_{isa}.kpack")])
+    };
+    let key = |index, target: &str| (format!("lib/sub/libfat.so#{index}"), target.to_owned());
+    let expected = [
+        (key(0, "gpu90"), code(0x21, 3000)),
+        (key(1, "gpu90:x+"), code(0x21, 700)),
+        (key(1, "gpu90:x-"), code(0x21, 800)),
+    ];
+    assert_eq!(archive("gpu90", "gpu90"), expected.into());
+    assert_eq!(archive("gpu100", "gpu100"), [(key(0, "gpu100"), code(0x23, 5000))].into());
+    assert_eq!(
+        archive("gpu91", "gpu91-strict"),
+        [(key(1, "gpu91-strict"), code(0x22, 100))].into()
+    );
+    let host = output(dir, "frame");
+    let new = &members(&host)["frame/lib/sub/libfat.so"];
+    let mut expected = old.clone();
+    for (index, start) in library.starts().into_iter().enumerate() {
+        let record = library.records() + index * 24;
+        expected[record..record + 4].copy_from_slice(&OF_MARKER.to_le_bytes());
+        expected[record + 16] = u8::try_from(index).unwrap();
+        let mut rest = &new[start..];
+        let read = value(&mut rest);
+        let paths = ["../../.kpack/frame_@GFXARCH@.kpack"];
+        let leads =
+            serde_json::json!({"kpack_search_paths": paths, "kernel_name": "lib/sub/libfat.so"});
+        assert_eq!(read, leads);
+        let length = new.len() - start - rest.len();
+        expected[start..start + length].copy_from_slice(&new[start..start + length]);
+        let end = library.starts().get(index + 1).copied().unwrap_or(library.records());
+        expected[start + length..end].fill(0);
+    }
+    assert!(*new == expected, "another byte changed");
+    // Mode and time are those that it had; it is packed again, and far smaller.
+    let (before, after) = (raw(&dir.join(INPUT)), raw(&host));
+    let (one, two) = (&before["frame/lib/sub/libfat.so"], &after["frame/lib/sub/libfat.so"]);
+    assert_eq!((one.0, &one.1), (two.0, &two.1));
+    assert!(two.3.len() < old.len() / 10, "{}", two.3.len());
+    let verified = rockpack(dir, &["verify", "out/dist"]);
+    assert_eq!(said(&verified), "");
+}
+
+#[test]
+fn plans_tell_what_is_written_and_threads_change_no_byte() {
+    let dir = bundles();
+    let dir = dir.path();
+    frame(&library().bytes()).write(&dir.join("in"));
+    let shown = done(dir, &["split", INPUT, "--version", "7.0", "--dry-run"]);
+    assert!(!dir.join("out").exists());
+    let listed = shown.rsplit_once("\n5 wheels").unwrap().0;
+    assert!(split(dir, &["-j", "1"]).starts_with(listed), "{shown}");
+    let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
+    done(dir, &["split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
+}
+
+/// Why nothing is taken out of a library; nothing when it is.
+fn stuck(library: &Library) -> Option<String> {
+    let file = library.bytes();
+    let fat = match FatElf::read(&file) {
+        Ok(fat) => fat,
+        Err(error) => return Some(error.to_string()),
+    };
+    let length = |place: &std::ops::Range<u64>| {
+        Bundle::read(&file, place.start, place.end).unwrap().length()
+    };
+    let lengths: Vec<u64> = fat.bundles().iter().map(length).collect();
+    fat.emptying(&file, &lengths, b"marker").err().map(|error| error.to_string())
+}
+
+#[test]
+fn what_is_not_as_compilers_make_it_is_refused() {
+    assert_eq!(stuck(&library()), None);
+    let expect = |library: Library, expected: &str| {
+        let why = stuck(&library).expect(expected);
+        assert!(why.contains(expected), "{expected:?} in {why:?}");
+    };
+    let change = |place: Place, bytes: &[u8]| library().changed(place, bytes);
+    let one = BUNDLES as u64;
+    expect(Library { machine: 183, ..library() }, "another processor than x86-64");
+    expect(change(Place::Header(16), &[1, 0]), "neither a library nor a program");
+    // The names: .hip_fatbin is called otherwise; a second section is called so.
+    let place_of =
+        |name: &str| library().bytes().windows(name.len()).rposition(|at| at == name.as_bytes());
+    let first = place_of("\0.dynstr\0").unwrap();
+    let code = place_of(".hip_fatbin").unwrap() - first;
+    expect(change(Place::Names(code + 1), b"x"), "0 sections `.hip_fatbin`");
+    let records = place_of(".hipFatBinSegment").unwrap() - first;
+    expect(change(Place::Names(records + 4), b"x"), "0 sections `.hipFatBinSegment`");
+    expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "or was changed before");
+    expect(change(Place::Record(24 + 4), &[2]), "is no record of an offload bundle");
+    expect(change(Place::Record(16), &[1]), "is no record of an offload bundle");
+    // A relocation that is not relative, one that is gone, one more that leads into the code.
+    expect(change(Place::Relocation(24 + 8), &[1]), "leads to its offload bundles");
+    expect(change(Place::Relocation(24), &8_u64.to_le_bytes()), "leads to its offload bundles");
+    expect(Library { other: one + 16, ..library() }, "the relocation of the word at address");
+    let twice = change(Place::Relocation(48 + 16), &one.to_le_bytes());
+    expect(twice, "that another record is of");
+    let outside = change(Place::Relocation(48 + 16), &8_u64.to_le_bytes());
+    expect(outside, "an offload bundle that is not in `.hip_fatbin`");
+    expect(Library { symbol: Some(one), ..library() }, "a symbol or an entry");
+    assert_eq!(stuck(&Library { symbol: Some(8), ..library() }), None);
+    let end = library().starts()[1] - BUNDLES - 1;
+    expect(change(Place::Bundle(end), &[1]), "belongs to no offload bundle");
+}
+
+#[test]
+fn proofs_find_each_byte_that_differs() {
+    let library = library();
+    let (old, marker) = (library.bytes(), b"marker");
+    let fat = FatElf::read(&old).unwrap();
+    let lengths: Vec<u64> = fat.bundles().iter().map(|place| place.end - place.start).collect();
+    let emptying = fat.emptying(&old, &lengths, marker).unwrap();
+    let mut new = Vec::new();
+    std::io::Read::read_to_end(&mut Emptied::new(&old, &emptying).reader(), &mut new).unwrap();
+    prove(&old, &new, marker).unwrap();
+    assert_eq!(number(&new, library.records() + 24 + 16), 1);
+    for at in (0..new.len()).step_by(97).chain([new.len() - 1, library.records() + 3, BUNDLES]) {
+        let mut other = new.clone();
+        other[at] ^= 0x40;
+        assert!(prove(&old, &other, marker).is_err(), "{at:#x}");
+    }
+    assert!(prove(&old, &[new, vec![0]].concat(), marker).is_err());
+}
+
+#[test]
+fn refusals_name_the_file_and_leave_nothing() {
+    let refuses = |made: &Made, expected: &[&str]| {
+        let dir = bundles();
+        made.write(&dir.path().join("in"));
+        let output = rockpack(dir.path(), &["split", INPUT, "--version", "7.0", "-o", "out"]);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(expected.iter().all(|text| said.contains(text)), "{expected:?} in {said}");
+        assert!(!dir.path().join("out").exists());
+    };
+    let what = "1 file with device code that cannot be taken out: `frame/lib/sub/libfat.so` (";
+    let bitcode = Library::new(&[bundle(&[("gpu90", b"BC and so on, to be linked".to_vec())])]);
+    refuses(&frame(&bitcode.bytes()), &[what, "no code object but something else", "`host` line"]);
+    let unknown = Library::new(&[bundle(&[("gpu7", code(1, 100))])]);
+    refuses(&frame(&unknown.bytes()), &[what, "code for gpu7, which families.kdl does not have"]);
+    let mut old = compressed(&bundle(&[("gpu90", code(0x21, 100))]));
+    old[4] = 1;
+    old.drain(8..20);
+    refuses(&frame(&Library::new(&[old]).bytes()), &[what, "version 1, which does not tell"]);
+    let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
+    refuses(&frame(&dll), &[what, "not an ELF file"]);
+    let there = frame(&library().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
+    refuses(&there, &["it has `frame/.kpack/frame_gpu90.kpack` already"]);
+    let moved = frame(b"x").file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &library().bytes());
+    refuses(&moved, &["installers put it elsewhere"]);
+}
+
+#[test]
+fn host_lines_keep_libraries_whole() {
+    let dir = bundles();
+    let dir = dir.path();
+    let kept = PACKAGES.replace(r#"host "share/gpu90.txt""#, r#"host "lib/sub/libfat.so""#);
+    fs::write(dir.join("packages.kdl"), kept).unwrap();
+    let old = library().bytes();
+    frame(&old).write(&dir.join("in"));
+    split(dir, &[]);
+    assert!(members(&output(dir, "frame"))["frame/lib/sub/libfat.so"] == old);
+}
+
+/// Stands for the start of a program that HIP's compiler made: two records, of bundles beside each other.
+const UNITS: &str = r#"
+__asm__(".section .hip_fatbin,\"a\",@progbits\n.balign 4096\none: .incbin \"one.bin\"\n"
+        ".balign 4096\ntwo: .incbin \"two.bin\"\n.text\n");
+extern const char one[] __attribute__((visibility("hidden")));
+extern const char two[] __attribute__((visibility("hidden")));
+struct record { unsigned magic, version; const void *bundle; unsigned long number; };
+__attribute__((section(".hipFatBinSegment"), used)) static struct record records[] = {
+    {0x48495046, 1, one, 0}, {0x48495046, 1, two, 0}};
+const struct record *record(int at) { return &records[at]; }
+"#;
+
+/// Loads a library and prints what its records lead to.
+const LOADS: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+struct record { unsigned magic, version; const char *bundle; unsigned long number; };
+int main(int count, char **names) {
+    void *library = dlopen(names[1], RTLD_NOW);
+    if (!library) { puts(dlerror()); return 1; }
+    const struct record *(*record)(int) = (const struct record *(*)(int))dlsym(library, "record");
+    for (int at = 0; at < 2; at++)
+        printf("%x %u %lu %.18s\n", record(at)->magic, record(at)->version, record(at)->number, record(at)->bundle + 2);
+    return 0;
+}
+"#;
+
+#[test]
+fn libraries_of_every_linker_load_without_their_bundles() {
+    if !crate::skips::has("cc", "libraries with device code that load after a split") {
+        return;
+    }
+    let dir = bundles();
+    let dir = dir.path();
+    fs::write(dir.join("one.bin"), bundle(&[("gpu90", code(0x21, 9000))])).unwrap();
+    let two = compressed(&bundle(&[("gpu90", code(0x21, 500)), ("gpu100", code(0x23, 500))]));
+    fs::write(dir.join("two.bin"), two).unwrap();
+    fs::write(dir.join("units.c"), UNITS).unwrap();
+    fs::write(dir.join("loads.c"), LOADS).unwrap();
+    compile(dir, &["loads.c", "-o", "loads", "-ldl"]);
+    let ways: [&[&str]; 4] =
+        [&[], &["-Wl,-z,pack-relative-relocs"], &["-Wl,--hash-style=sysv"], &["-Wl,-z,now"]];
+    for way in ways {
+        let all = [&["-shared", "-fPIC", "units.c", "-Wl,-soname,libfat.so", "-o", "fat.so"], way];
+        compile(dir, &all.concat());
+        let loaded = || {
+            let done = Command::new("./loads").arg("./fat.so").current_dir(dir).output().unwrap();
+            String::from_utf8(done.stdout).unwrap()
+        };
+        let before = loaded();
+        assert!(before.starts_with("48495046 1 0 CLANG_OFFLOAD_BU"), "{way:?}: {before}");
+        frame(&fs::read(dir.join("fat.so")).unwrap()).write(&dir.join("in"));
+        split(dir, &[]);
+        let new = &members(&output(dir, "frame"))["frame/lib/sub/libfat.so"];
+        fs::write(dir.join("fat.so"), new).unwrap();
+        let markers = "4b504948 1 0 kpack_search_paths\n4b504948 1 1 kpack_search_paths\n";
+        assert_eq!(loaded(), markers, "{way:?}");
+        fs::remove_dir_all(dir.join("out")).unwrap();
+    }
+}
+
+fn compile(dir: &Path, args: &[&str]) {
+    let done = Command::new("cc").args(args).current_dir(dir).output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
