@@ -31,7 +31,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
-use rockpack::catalog::{self, Catalog, Entry};
+use rockpack::catalog::{self, Catalog, CatalogEntry};
 use rockpack::manifest::Manifest;
 use rockpack::plan::{Plan, Request, Templates};
 use rockpack::review::diff;
@@ -256,8 +256,8 @@ fn templates() -> Templates {
     templates
 }
 
-fn cloned_and_sorted(catalog: &Catalog) -> Vec<Entry> {
-    let mut entries: Vec<Entry> =
+fn cloned_and_sorted(catalog: &Catalog) -> Vec<CatalogEntry> {
+    let mut entries: Vec<CatalogEntry> =
         catalog.artifacts.iter().flat_map(|a| a.entries.iter().cloned()).collect();
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     entries

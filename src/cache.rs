@@ -57,7 +57,7 @@ use key::ByHash;
 use table::{Broken, Row};
 
 pub use awaited::{Awaited, Form, Source};
-pub use entry::Entry;
+pub use entry::CacheEntry;
 pub use error::CacheError;
 pub use import::Room;
 pub use key::{Content, Fingerprint, Fingerprinter, Key};
@@ -77,7 +77,7 @@ pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 #[derive(Debug)]
 struct Slot {
     key: Key,
-    entry: Entry,
+    entry: CacheEntry,
     /// Where it is.
     segment: usize,
     offset: u64,
@@ -223,7 +223,7 @@ impl Cache {
     fn add(&mut self, row: &Row, segment: usize) {
         let Row { key, digest, method, packed_len, packed_crc, offset } = *row;
         let slot = self.slots.len();
-        let entry = Entry { digest, method, packed_len, packed_crc, slot };
+        let entry = CacheEntry { digest, method, packed_len, packed_crc, slot };
         self.slots.push(Slot {
             key,
             entry,
@@ -266,7 +266,7 @@ impl Cache {
 
     /// The stream of this key. Its bytes have to be compared with their checksum before they are
     /// used or while they are copied: see [`Store::check`] and [`Cache::reject`].
-    pub fn find(&self, key: &Key) -> Option<Entry> {
+    pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let slot = self
             .keys
             .get(key)
@@ -293,7 +293,7 @@ impl Cache {
 
     /// Says that a stream is not what it should be: it is not found again, counts as a miss, and
     /// goes when the build ends.
-    pub fn reject(&self, entry: &Entry) {
+    pub fn reject(&self, entry: &CacheEntry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             if self.imports.reject(entry) {
                 self.counts.damaged.fetch_add(1, Ordering::Relaxed);
@@ -324,12 +324,12 @@ impl Cache {
 
     /// Every stream with its key, also those of a key that another segment has too, in the order
     /// in which they are on the disk.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &Entry)> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &CacheEntry)> {
         self.slots.iter().map(|slot| (&slot.key, &slot.entry))
     }
 
     /// The file that a stream is in, for telling people.
-    pub fn segment_of(&self, entry: &Entry) -> PathBuf {
+    pub fn segment_of(&self, entry: &CacheEntry) -> PathBuf {
         self.slots
             .get(entry.slot)
             .and_then(|slot| self.segments.get(slot.segment))

@@ -60,7 +60,7 @@ impl Catalog {
     /// [`scan`] may need sorting.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
-            && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(Entry::order));
+            && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
         if sorted && self.ignored.is_sorted_by_key(|i| &i.name) {
             return Cow::Borrowed(self);
         }
@@ -134,13 +134,13 @@ pub struct Artifact {
     /// Base directories that its manifest lists and that are not there; that is allowed.
     pub absent_bases: Vec<RelPath>,
     /// What it installs, sorted by path, then by base.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogEntry>,
 }
 
 /// One thing that an artifact installs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Entry {
+pub struct CatalogEntry {
     /// Where it is installed, below the installation's root.
     pub path: RelPath,
     /// The base directory it lies in.
@@ -199,7 +199,7 @@ pub enum Content {
     Data,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// What entries are sorted by: the path, then the base.
     fn order(&self) -> (&RelPath, &RelPath) {
         (&self.path, &self.base)

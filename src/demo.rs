@@ -38,7 +38,7 @@ pub enum DemoError {
     Library(#[from] ForwardError),
     /// The list itself is wrong.
     #[error("the list of entries in src/demo: `{0}` is not an entry")]
-    Entry(String),
+    DemoFile(String),
 }
 
 /// Makes the artifact directory `dir` of a build for Linux, with `program` for every program, device
@@ -63,7 +63,7 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
     let isas: Vec<&str> = list.isas.iter().map(|(isa, _)| *isa).collect();
     for line in &list.entries {
         let line = line.replace("{kpack}", &kpack.to_string()).replace("{isas}", &isas.join(";"));
-        let entry = Entry::parse(&line)?;
+        let entry = DemoFile::parse(&line)?;
         let name = entry.artifact.split('_').next().unwrap_or_default();
         if !kpack && list.per_family.contains(&name) {
             for (_, family) in &list.isas {
@@ -76,7 +76,7 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
     for (isa, family) in &list.isas {
         for line in &list.device {
             let line = line.replace("ISA", isa);
-            Entry::parse(&line)?.write(dir, if kpack { isa } else { family }, program)?;
+            DemoFile::parse(&line)?.write(dir, if kpack { isa } else { family }, program)?;
         }
     }
     Ok(fs::write(dir.join(MARK), "")?)
@@ -113,7 +113,8 @@ impl List {
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             match line.split_once(' ') {
                 Some(("isa", rest)) => {
-                    let pair = rest.split_once(' ').ok_or_else(|| DemoError::Entry(line.into()))?;
+                    let pair =
+                        rest.split_once(' ').ok_or_else(|| DemoError::DemoFile(line.into()))?;
                     list.isas.push((pair.0, pair.1.trim_start()));
                 }
                 Some(("per-family", rest)) => list.per_family.extend(rest.split(' ')),
@@ -127,16 +128,16 @@ impl List {
 
 /// One file, link or program of one artifact.
 #[derive(Debug)]
-struct Entry<'l> {
+struct DemoFile<'l> {
     artifact: &'l str,
     path: &'l str,
     kind: &'l str,
     detail: &'l str,
 }
 
-impl<'l> Entry<'l> {
+impl<'l> DemoFile<'l> {
     fn parse(line: &'l str) -> Result<Self, DemoError> {
-        let wrong = || DemoError::Entry(line.to_owned());
+        let wrong = || DemoError::DemoFile(line.to_owned());
         let (artifact, rest) = line.split_once(' ').ok_or_else(wrong)?;
         let (path, what) = rest.trim_start().split_once(' ').ok_or_else(wrong)?;
         let (kind, detail) = what.trim_start().split_once(' ').unwrap_or((what.trim_start(), ""));
@@ -164,7 +165,7 @@ impl<'l> Entry<'l> {
             "script" => write_program(&place, b"#!/bin/sh\necho stand-in \"$@\"\n")?,
             "text" => fs::write(&place, format!("{}\n", self.detail))?,
             "data" => fs::write(&place, self.path.repeat(200))?,
-            _ => return Err(DemoError::Entry(format!("{} {}", self.path, self.kind))),
+            _ => return Err(DemoError::DemoFile(format!("{} {}", self.path, self.kind))),
         }
         Ok(())
     }

@@ -298,7 +298,7 @@ impl<'b> Build<'b> {
     }
 
     /// Takes note of what may come from other machines.
-    fn expect<'e>(self, wheels: &mut [Vec<pack::Entry<'e>>])
+    fn expect<'e>(self, wheels: &mut [Vec<pack::Packable<'e>>])
     where
         'b: 'e,
     {
@@ -310,9 +310,9 @@ impl<'b> Build<'b> {
     }
 
     /// Brings it while wheels are packed, in the order in which threads come to them.
-    fn bring(self, wheels: &[Vec<pack::Entry<'_>>], over: &AtomicBool) {
+    fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
-        let mut wheels: Vec<&[pack::Entry<'_>]> = wheels.iter().map(Vec::as_slice).collect();
+        let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
         wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::of(entries)));
         let awaited = wheels.into_iter().flatten().flat_map(|entry| &entry.awaited);
         let awaited: Vec<_> = awaited.map(|it| it as &dyn cache::Awaited).collect();

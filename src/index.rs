@@ -41,7 +41,7 @@ mod update;
 
 pub use crate::package::PackageError;
 pub use document::{Files, PageError, Projects, is_ours, url};
-pub use entry::{Entry, Yanked, project_of};
+pub use entry::{IndexedFile, Yanked, project_of};
 pub use foreign::addresses;
 pub use local::{Local, packages, requirements_of_sdist};
 pub use state::STATE;

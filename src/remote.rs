@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use crate::cache::{
-    Archive, Awaited, Cache, Content, Entry, Fingerprint, Key, Offer, Shared, Source, Store,
+    Archive, Awaited, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Shared, Source, Store,
     Summary,
 };
 
@@ -190,19 +190,19 @@ impl Store for SharedCache {
         self.cache.has_size(size)
     }
 
-    fn find(&self, key: &Key) -> Option<Entry> {
+    fn find(&self, key: &Key) -> Option<CacheEntry> {
         self.cache.find(key)
     }
 
-    fn reject(&self, entry: &Entry) {
+    fn reject(&self, entry: &CacheEntry) {
         self.cache.reject(entry);
     }
 
-    fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.cache.read_exact_at(entry, offset, buffer)
     }
 
-    fn read_ahead(&self, entry: &Entry, offset: u64, len: u64) {
+    fn read_ahead(&self, entry: &CacheEntry, offset: u64, len: u64) {
         Store::read_ahead(&self.cache, entry, offset, len);
     }
 

@@ -15,7 +15,7 @@ use crate::archive::deflate::{Level, Packed};
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
 use crate::cleanup;
 use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::{CopyError, OpenError, Wheel, WheelName, copied};
 use crate::regular;
 use fs_err as fs;
@@ -227,7 +227,7 @@ impl Rewrite<'_> {
 
     /// The members of the old archive, in the order of the new one: the metadata directory after all
     /// others, RECORD after all of it.
-    fn parts(&self) -> Vec<(&Entry, Part)> {
+    fn parts(&self) -> Vec<(&DirectoryEntry, Part)> {
         let info = self.old.dist_info();
         let part =
             |name: &str| match name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/')) {
@@ -251,7 +251,7 @@ impl Rewrite<'_> {
     fn copy(
         &self,
         zip: &mut ZipWriter<impl Write + Seek>,
-        entry: &Entry,
+        entry: &DirectoryEntry,
     ) -> Result<(), RetagError> {
         let (path, described) = (self.path(&entry.name)?, self.described(entry)?);
         let copied = zip.copy(&path, &described, &mut self.old.zip().packed(entry));
@@ -262,7 +262,7 @@ impl Rewrite<'_> {
     fn put(
         &self,
         zip: &mut ZipWriter<impl Write + Seek>,
-        entry: &Entry,
+        entry: &DirectoryEntry,
         content: &str,
     ) -> Result<(), RetagError> {
         let path = self.path(&entry.name)?;
@@ -278,7 +278,7 @@ impl Rewrite<'_> {
     }
 
     /// What the old archive says of a member.
-    fn described(&self, entry: &Entry) -> Result<CopiedMember, RetagError> {
+    fn described(&self, entry: &DirectoryEntry) -> Result<CopiedMember, RetagError> {
         copied(entry).map_err(|CopyError { name, reason }| RetagError::Member {
             wheel: self.wheel.to_owned(),
             name,

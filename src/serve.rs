@@ -30,7 +30,7 @@ mod root;
 mod target;
 
 use body::Body;
-pub use entry::Entry;
+pub use entry::EntryPage;
 use root::Root;
 
 /// How long to wait after a connection that could not be taken.

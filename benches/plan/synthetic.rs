@@ -8,7 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
+use rockpack::catalog::{
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind,
+};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use rockpack::manifest::{Manifest, Package, PackageKind, ScriptTarget};
 use rockpack::names::{ArtifactName, Component, Family, Mode, RelPath, System};
@@ -58,7 +60,7 @@ pub fn later(catalog: &Catalog) -> Catalog {
     later
 }
 
-fn later_entry(n: usize, mut entry: Entry) -> Vec<Entry> {
+fn later_entry(n: usize, mut entry: CatalogEntry) -> Vec<CatalogEntry> {
     let by_extension = [".bin", ".dat", ".hpp", ".html"]
         .into_iter()
         .find(|end| entry.path.as_str().ends_with(end));
@@ -77,7 +79,7 @@ fn later_entry(n: usize, mut entry: Entry) -> Vec<Entry> {
     vec![entry]
 }
 
-fn rename(entry: &mut Entry, from: &str, to: &str) {
+fn rename(entry: &mut CatalogEntry, from: &str, to: &str) {
     entry.path = entry.path.as_str().replace(from, to).parse().unwrap();
 }
 
@@ -119,9 +121,9 @@ impl Made {
     }
 }
 
-fn entry(path: RelPath, base: RelPath, kind: EntryKind) -> Entry {
+fn entry(path: RelPath, base: RelPath, kind: EntryKind) -> CatalogEntry {
     let sha256 = (path.file_name() == SHARED).then(|| "5e".repeat(32));
-    Entry { path, base, kind, sha256 }
+    CatalogEntry { path, base, kind, sha256 }
 }
 
 /// The name of a file that several artifacts install with the same bytes.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::entry::Entry;
+use super::entry::CacheEntry;
 use super::key::Content;
 
 /// What packed bytes of a [`Awaited`] are.
@@ -39,7 +39,7 @@ pub trait Awaited: Debug + Sync {
     /// It will not come: threads may begin with it.
     fn give_up(&self);
     /// It has come, and is in the store. Gives whether that was in time.
-    fn arrive(&self, entry: Entry) -> bool;
+    fn arrive(&self, entry: CacheEntry) -> bool;
 }
 
 /// A source of streams beside the store: other machines.

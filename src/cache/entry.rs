@@ -8,7 +8,7 @@ use crate::archive::deflate::Method;
 /// What xz makes is a stored stream: its content is the xz file itself, which an archive holds
 /// as a stored member. Its key is of what was compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct CacheEntry {
     /// What an archive says of the content.
     pub digest: Digest,
     /// How the content is packed.

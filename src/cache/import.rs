@@ -14,7 +14,7 @@ use super::read::PackedBytes;
 use super::recipe::Recipe;
 use super::table::{Row, Table};
 use super::writer::Sealed;
-use super::{Cache, Damage, Entry};
+use super::{Cache, CacheEntry, Damage};
 use crate::archive::checksum::{Checksum, Digest};
 use crate::archive::deflate::Method;
 use crate::archive::tarball::XzBlock;
@@ -80,14 +80,14 @@ impl Imports {
     }
 
     /// The stream of this key, if it came.
-    pub fn find(&self, key: &Key) -> Option<Entry> {
+    pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let known = self.lock();
         let number = *known.keys.get(key.as_bytes())?;
         Some(known.rows[number].entry(number))
     }
 
     /// Forgets a stream; gives whether it was one of these.
-    pub fn reject(&self, entry: &Entry) -> bool {
+    pub fn reject(&self, entry: &CacheEntry) -> bool {
         let mut known = self.lock();
         let number = usize::MAX - entry.slot;
         let Some(key) = known.rows.get(number).map(|row| row.key) else { return false };
@@ -98,7 +98,7 @@ impl Imports {
     ///
     /// # Panics
     /// When it is not one of these.
-    pub fn place(&self, entry: &Entry) -> (&File, u64) {
+    pub fn place(&self, entry: &CacheEntry) -> (&File, u64) {
         let growing = self.file.get().expect("an entry of this store");
         (&growing.file, self.lock().rows[usize::MAX - entry.slot].offset)
     }
@@ -119,9 +119,9 @@ impl Imports {
 }
 
 impl Row {
-    fn entry(&self, number: usize) -> Entry {
+    fn entry(&self, number: usize) -> CacheEntry {
         let Self { digest, method, packed_len, packed_crc, .. } = *self;
-        Entry { digest, method, packed_len, packed_crc, slot: usize::MAX - number }
+        CacheEntry { digest, method, packed_len, packed_crc, slot: usize::MAX - number }
     }
 }
 
@@ -152,7 +152,12 @@ impl Cache {
     ///
     /// # Errors
     /// When it is something else, or cannot be read.
-    pub fn import(&self, recipe: &Recipe, form: Form, room: &Room<'_>) -> Result<Entry, Damage> {
+    pub fn import(
+        &self,
+        recipe: &Recipe,
+        form: Form,
+        room: &Room<'_>,
+    ) -> Result<CacheEntry, Damage> {
         let packed = || PackedBytes::new(room.file, room.offset, room.len);
         let (digest, method, packed_crc) = match form {
             Form::Deflate => {

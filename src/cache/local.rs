@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Archive, Cache, Content, Entry, Fingerprint, Key, Offer, Store, Summary};
+use super::{Archive, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Store, Summary};
 use crate::regular;
 
 impl Store for Cache {
@@ -14,19 +14,19 @@ impl Store for Cache {
         self.has_size(size)
     }
 
-    fn find(&self, key: &Key) -> Option<Entry> {
+    fn find(&self, key: &Key) -> Option<CacheEntry> {
         self.find(key)
     }
 
-    fn reject(&self, entry: &Entry) {
+    fn reject(&self, entry: &CacheEntry) {
         self.reject(entry);
     }
 
-    fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.read_exact_at(entry, offset, buffer)
     }
 
-    fn read_ahead(&self, entry: &Entry, offset: u64, len: u64) {
+    fn read_ahead(&self, entry: &CacheEntry, offset: u64, len: u64) {
         let (file, start) = self.file_of(entry);
         regular::read_ahead(file, start + offset, len);
     }

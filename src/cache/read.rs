@@ -7,7 +7,7 @@ use flate2::bufread::DeflateDecoder;
 use fs_err::File;
 
 use super::store::PIECE;
-use super::{Cache, Entry};
+use super::{Cache, CacheEntry};
 use crate::archive::checksum::{Checksum, Digest, Hasher};
 use crate::archive::deflate::Method;
 
@@ -33,7 +33,12 @@ impl Cache {
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
-    pub fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    pub fn read_exact_at(
+        &self,
+        entry: &CacheEntry,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<()> {
         let inside =
             offset.checked_add(buffer.len() as u64).is_some_and(|end| end <= entry.packed_len);
         if !inside {
@@ -45,7 +50,7 @@ impl Cache {
 
     /// The file that has the packed bytes, and where they begin in it: for copying them without
     /// seeing them. The file stays readable when it is removed.
-    pub fn file_of(&self, entry: &Entry) -> (&File, u64) {
+    pub fn file_of(&self, entry: &CacheEntry) -> (&File, u64) {
         match self.slots.get(entry.slot) {
             Some(slot) => (&self.segments[slot.segment].file, slot.offset),
             None => self.imports.place(entry),
@@ -53,7 +58,7 @@ impl Cache {
     }
 
     /// The packed bytes from the first to the last.
-    pub fn packed(&self, entry: &Entry) -> PackedBytes<'_> {
+    pub fn packed(&self, entry: &CacheEntry) -> PackedBytes<'_> {
         let (file, offset) = self.file_of(entry);
         PackedBytes::new(file, offset, entry.packed_len)
     }
@@ -63,7 +68,7 @@ impl Cache {
     ///
     /// # Errors
     /// When anything differs.
-    pub fn verify(&self, entry: &Entry) -> Result<(), Damage> {
+    pub fn verify(&self, entry: &CacheEntry) -> Result<(), Damage> {
         let (crc, content) = match entry.method {
             Method::Store => self.digest_stored(entry)?,
             Method::Deflate => digest_deflated(self.packed(entry), entry.digest.size)?,
@@ -76,7 +81,7 @@ impl Cache {
         }
     }
 
-    fn digest_stored(&self, entry: &Entry) -> Result<(u32, Option<Digest>), Damage> {
+    fn digest_stored(&self, entry: &CacheEntry) -> Result<(u32, Option<Digest>), Damage> {
         let mut hasher = Hasher::default();
         each_piece(self.packed(entry), &mut vec![0; PIECE], |piece| hasher.update(piece))
             .map_err(Damage::Read)?;

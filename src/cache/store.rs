@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::io;
 
 use super::awaited::Source;
-use super::entry::Entry;
+use super::entry::CacheEntry;
 use super::key::{Content, Fingerprint, Key};
 use super::offer::{Archive, Offer};
 use super::summary::Summary;
@@ -32,22 +32,22 @@ pub trait Store: Debug + Send + Sync {
     fn has_size(&self, size: u64) -> bool;
 
     /// The stream of this key. Nothing is said of its bytes before [`Store::check`].
-    fn find(&self, key: &Key) -> Option<Entry>;
+    fn find(&self, key: &Key) -> Option<CacheEntry>;
 
     /// Says that a stream is not what it should be: it is not found again, and counts as a miss.
-    fn reject(&self, entry: &Entry);
+    fn reject(&self, entry: &CacheEntry);
 
     /// Fills `buffer` with the packed bytes from `offset` on, counted from the stream's start.
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
-    fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+    fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// Says that packed bytes will be read soon. What goes wrong shows when they are.
-    fn read_ahead(&self, _entry: &Entry, _offset: u64, _len: u64) {}
+    fn read_ahead(&self, _entry: &CacheEntry, _offset: u64, _len: u64) {}
 
     /// Reads a stream and compares its CRC-32. When it is not what was written, it is rejected.
-    fn check(&self, entry: &Entry) -> bool {
+    fn check(&self, entry: &CacheEntry) -> bool {
         let whole = checksum(self, entry).is_ok_and(|crc| crc.value() == entry.packed_crc);
         if !whole {
             self.reject(entry);
@@ -68,7 +68,7 @@ pub trait Store: Debug + Send + Sync {
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary;
 }
 
-fn checksum(store: &(impl Store + ?Sized), entry: &Entry) -> io::Result<Checksum> {
+fn checksum(store: &(impl Store + ?Sized), entry: &CacheEntry) -> io::Result<Checksum> {
     BUFFER.with_borrow_mut(|buffer| {
         buffer.resize(PIECE, 0);
         let (mut crc, mut offset) = (Checksum::default(), 0);

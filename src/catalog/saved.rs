@@ -10,7 +10,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::sha256_of_writing;
-use super::{Artifact, BuildFacts, Catalog, Entry, Ignored};
+use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
 use crate::archive::checksum::Sha256;
 
 /// The version of the catalog's own format; it grows when a reader has to know of a change.
@@ -189,7 +189,7 @@ const ZSTD_LEVEL: i32 = 15;
 /// The default of `xz`.
 const XZ_LEVEL: u32 = 6;
 
-fn odd_digest(artifact: &Artifact, entry: &Entry) -> Option<String> {
+fn odd_digest(artifact: &Artifact, entry: &CatalogEntry) -> Option<String> {
     let digest = entry.sha256.as_deref().filter(|digest| digest.parse::<Sha256>().is_err())?;
     Some(format!(
         "`{}` is not the SHA-256 of `{}` in artifact `{}`",

@@ -11,8 +11,8 @@ use super::directory::Directory;
 use super::results::{collect, unreadable};
 use super::source::{Listed, ListedKind, OpenFile, Source};
 use super::{
-    Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind, Origin, duplicates,
-    layout,
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind, Origin,
+    duplicates, layout,
 };
 use crate::binary::pe::{PeError, import_library};
 use crate::binary::{self, Binary, BinaryError};
@@ -123,7 +123,7 @@ fn entry(
     id: &ArtifactId,
     base: &RelPath,
     listed: Listed,
-) -> Result<Entry, Problem> {
+) -> Result<CatalogEntry, Problem> {
     let Listed { path, kind } = listed;
     let kind = match kind {
         ListedKind::Directory => EntryKind::Directory,
@@ -133,7 +133,7 @@ fn entry(
             file(source, &origin).map_err(|e| unreadable(id, &path, &e))?
         }
     };
-    Ok(Entry { path, base: base.clone(), kind, sha256: None })
+    Ok(CatalogEntry { path, base: base.clone(), kind, sha256: None })
 }
 
 fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rockpack::serve::{Access, Entry, Server};
+use rockpack::serve::{Access, EntryPage, Server};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 
@@ -13,7 +13,7 @@ use crate::cli::ServeArgs;
 pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     let failed = |error| environment(with_causes(&error));
     let server = Server::bind(&args.dir, args.bind, args.port).map_err(failed)?;
-    let entries = Entry::all(&args.dir);
+    let entries = EntryPage::all(&args.dir);
     if entries.is_empty() {
         let dir = args.dir.display();
         let problem = Problem::error(Code::Environment, format!("{dir} has no index to serve"));
@@ -30,8 +30,9 @@ pub fn run(args: &ServeArgs) -> Result<(), Failure> {
 }
 
 /// A line for each page that an installer can be given, as its option.
-fn said(entries: &[Entry], address: &str) -> String {
-    let line = |Entry { option, path }: &Entry| format!("{option} http://{address}/{path}\n");
+fn said(entries: &[EntryPage], address: &str) -> String {
+    let line =
+        |EntryPage { option, path }: &EntryPage| format!("{option} http://{address}/{path}\n");
     entries.iter().map(line).collect()
 }
 

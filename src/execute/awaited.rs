@@ -28,7 +28,7 @@ pub(super) struct Awaited<'a> {
     /// The hash, once somebody has taken it.
     content: OnceLock<Content>,
     /// The stream, or nothing where it is packed here.
-    outcome: OnceLock<Option<cache::Entry>>,
+    outcome: OnceLock<Option<cache::CacheEntry>>,
     since: Instant,
     /// Until when threads do not begin with it, in milliseconds after `since`.
     held: AtomicU64,
@@ -65,7 +65,7 @@ impl<'a> Awaited<'a> {
     }
 
     /// The stream, if it came. From now on it comes too late.
-    pub fn settle(&self) -> Option<cache::Entry> {
+    pub fn settle(&self) -> Option<cache::CacheEntry> {
         *self.outcome.get_or_init(|| None)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Awaited<'a> {
     }
 
     /// The stream, if it came before somebody settled what becomes of it.
-    pub fn stream(&self) -> Option<cache::Entry> {
+    pub fn stream(&self) -> Option<cache::CacheEntry> {
         self.outcome.get().copied().flatten()
     }
 }
@@ -132,7 +132,7 @@ impl cache::Awaited for Awaited<'_> {
         self.held.store(0, Ordering::Relaxed);
     }
 
-    fn arrive(&self, entry: cache::Entry) -> bool {
+    fn arrive(&self, entry: cache::CacheEntry) -> bool {
         self.outcome.set(Some(entry)).is_ok()
     }
 }

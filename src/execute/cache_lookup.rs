@@ -35,7 +35,7 @@ impl CacheLookup<'_> {
         self,
         bytes: &Bytes,
         packing: Packing<'_>,
-    ) -> io::Result<(Option<cache::Entry>, Known)> {
+    ) -> io::Result<(Option<cache::CacheEntry>, Known)> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
         let fingerprint = fingerprint.finish();
@@ -57,7 +57,7 @@ impl CacheLookup<'_> {
         offset: u64,
         packing: Packing<'_>,
         content: &[u8],
-    ) -> (Option<cache::Entry>, Known) {
+    ) -> (Option<cache::CacheEntry>, Known) {
         let content_len = content.len();
         let (fingerprint, content) =
             (fingerprint_of_block(whole, offset, content_len), Content(Sha256::of(content)));
@@ -72,7 +72,7 @@ impl CacheLookup<'_> {
         offset: u64,
         len: usize,
         packing: Packing<'_>,
-    ) -> Option<cache::Entry> {
+    ) -> Option<cache::CacheEntry> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
@@ -86,7 +86,7 @@ impl CacheLookup<'_> {
     }
 
     /// The stream of a member as a whole, if it tells of this content and no other.
-    fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::Entry> {
+    fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
             self.0.reject(&entry);
@@ -96,12 +96,12 @@ impl CacheLookup<'_> {
     }
 
     /// The stream of a block, which can be of `len` bytes.
-    fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::Entry> {
+    fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
     /// The stream, if it is whole, and not longer than packing can make it.
-    fn checked(self, entry: cache::Entry, len: u64) -> Option<cache::Entry> {
+    fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);
             return None;

@@ -1,7 +1,7 @@
 //! Telling the cache what was packed, and where it lies.
 
 use super::cache_lookup::{Known, recipe};
-use super::pack::Entry;
+use super::pack::Packable;
 use super::packing::Packing;
 use crate::archive::checksum::{Checksum, Digest};
 use crate::archive::deflate::Method;
@@ -52,7 +52,7 @@ impl CacheRecorder {
     }
 
     /// They are complete: the entry, whose content this is the digest of.
-    pub fn end(&mut self, entry: &Entry<'_>, digest: &Digest) {
+    pub fn end(&mut self, entry: &Packable<'_>, digest: &Digest) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
             let packed = Stretch { offset, len, crc: crc.value(), method: Method::Deflate };

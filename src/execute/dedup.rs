@@ -5,7 +5,7 @@ use std::io;
 use rayon::prelude::*;
 
 use super::bytes::Bytes;
-use super::pack::Entry;
+use super::pack::Packable;
 use super::packing::Packing;
 use super::write_error::WriteError;
 use crate::archive::deflate::BLOCK;
@@ -17,23 +17,23 @@ const SMALLEST: u64 = BLOCK as u64;
 const PIECE: u64 = 1 << 20;
 
 /// Marks the entries that repeat one before them. Only those of equal size are read, and no further than they are equal.
-pub(super) fn mark(entries: &mut [Entry<'_>]) -> Result<(), WriteError> {
+pub(super) fn mark(entries: &mut [Packable<'_>]) -> Result<(), WriteError> {
     for (index, first) in repeats(entries)? {
         entries[index].packing = Packing::Repeat(first);
     }
     Ok(())
 }
 
-fn repeats<'a>(entries: &[Entry<'a>]) -> Result<Vec<(usize, &'a RelPath)>, WriteError> {
-    let worth = |entry: &Entry<'_>| {
+fn repeats<'a>(entries: &[Packable<'a>]) -> Result<Vec<(usize, &'a RelPath)>, WriteError> {
+    let worth = |entry: &Packable<'_>| {
         entry.bytes.len() > SMALLEST && matches!(entry.packing, Packing::Deflate(_))
     };
-    let mut large: Vec<(usize, &Entry<'a>)> =
+    let mut large: Vec<(usize, &Packable<'a>)> =
         entries.iter().enumerate().filter(|(_, entry)| worth(entry)).collect();
     large.sort_by_key(|(_, entry)| entry.bytes.len());
     let mut found = Vec::new();
     for alike in large.chunk_by(|(_, a), (_, b)| a.bytes.len() == b.bytes.len()) {
-        let mut firsts: Vec<&Entry<'a>> = Vec::new();
+        let mut firsts: Vec<&Packable<'a>> = Vec::new();
         for (index, entry) in alike {
             match first_of(&firsts, entry)? {
                 Some(first) => found.push((*index, first)),
@@ -46,8 +46,8 @@ fn repeats<'a>(entries: &[Entry<'a>]) -> Result<Vec<(usize, &'a RelPath)>, Write
 
 /// The name of the first entry that `entry` repeats.
 fn first_of<'a>(
-    firsts: &[&Entry<'a>],
-    entry: &Entry<'_>,
+    firsts: &[&Packable<'a>],
+    entry: &Packable<'_>,
 ) -> Result<Option<&'a RelPath>, WriteError> {
     for first in firsts.iter().filter(|first| first.packing == entry.packing) {
         let equal = equal(first.bytes, entry.bytes)
@@ -106,12 +106,12 @@ mod tests {
                 (name.parse().unwrap(), Bytes::Memory(content), packing)
             })
             .collect();
-        let mut entries: Vec<Entry<'_>> = members
+        let mut entries: Vec<Packable<'_>> = members
             .iter()
-            .map(|(name, bytes, packing)| Entry::new(name, false, bytes, *packing))
+            .map(|(name, bytes, packing)| Packable::new(name, false, bytes, *packing))
             .collect();
         mark(&mut entries).unwrap();
-        let first = |entry: &Entry<'_>| {
+        let first = |entry: &Packable<'_>| {
             if let Packing::Repeat(first) = entry.packing { Some(first.to_string()) } else { None }
         };
         let marked: Vec<(&str, String)> =

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::ExecuteError;
 use super::bytes::Bytes;
-use super::pack::Entry;
+use super::pack::Packable;
 use super::packing::Packing;
 use super::prepare::{self, Output, Ready};
 use super::timings::Recorder;
@@ -38,7 +38,7 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
     let Output { path, members, licenses, archive } = output;
     if distribution.form == Form::Sdist {
         let tar = Bytes::Tar(layout(members.into_iter().chain(licenses).collect())?);
-        return packed(&[Entry::new(&path, false, &tar, Packing::Deflate(Level::Default))]);
+        return packed(&[Packable::new(&path, false, &tar, Packing::Deflate(Level::Default))]);
     }
     let rest = packing(distribution.compression);
     let mut size = frame(members.iter().chain(&licenses));
@@ -46,7 +46,7 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
         + packed(&entries(&licenses, |_| rest, None)?)?;
     if let Some(inner) = &distribution.archive {
         let image = Bytes::Tar(layout(archive)?);
-        let entry = Entry::new(&inner.path, false, &image, inner.xz.map_or(rest, preset));
+        let entry = Packable::new(&inner.path, false, &image, inner.xz.map_or(rest, preset));
         size += packed(&[entry])?;
     }
     Ok(size)
@@ -91,7 +91,7 @@ impl Piece<'_> {
 
 impl Sampling {
     /// Pieces at even distances over all the bytes of `entries`: each stands for as many bytes.
-    fn of<'a>(&self, entries: &[&Entry<'a>]) -> Vec<Piece<'a>> {
+    fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
         let stride = if total <= self.whole { 1 } else { self.piece * self.every };
         let (mut pieces, mut at) = (Vec::new(), 0);
@@ -115,7 +115,7 @@ impl Sampling {
 }
 
 /// What the members come to: those that are stored as they are, the others by their sample.
-fn packed(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
+fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
     let stored: u64 =
         entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
     let levels = [Level::Fast, Level::Default, Level::Max].into_iter();
@@ -127,8 +127,8 @@ fn packed(entries: &[Entry<'_>]) -> Result<u64, WriteError> {
 }
 
 /// What the members come to that are deflated at this level.
-fn deflated(entries: &[Entry<'_>], level: Level) -> Result<u64, WriteError> {
-    let entries: Vec<&Entry<'_>> =
+fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
+    let entries: Vec<&Packable<'_>> =
         entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
     let encoder = || Encoder::new(level);
     let pieces = DEFLATE.of(&entries);
@@ -139,7 +139,7 @@ fn deflated(entries: &[Entry<'_>], level: Level) -> Result<u64, WriteError> {
 }
 
 /// The size of a content as an xz archive.
-fn xz(entry: &Entry<'_>, preset: Preset) -> Result<u64, WriteError> {
+fn xz(entry: &Packable<'_>, preset: Preset) -> Result<u64, WriteError> {
     let pieces = XZ.of(&[entry]);
     let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));
     scaled(&[entry], sample.collect::<Vec<_>>())
@@ -152,7 +152,7 @@ fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
 
 /// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.
 fn scaled(
-    entries: &[&Entry<'_>],
+    entries: &[&Packable<'_>],
     sample: Vec<Result<(u64, u64), WriteError>>,
 ) -> Result<u64, WriteError> {
     let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();

@@ -2,12 +2,12 @@
 
 use super::awaited::Awaited;
 use super::cache_lookup::CacheLookup;
-use super::pack::Entry;
+use super::pack::Packable;
 use super::packing::Packing;
 use crate::cache::{self, Form, Source};
 
 /// Takes note of what `source` may bring of an entry: its stream, or each block of its xz archive.
-pub(super) fn expect<'a>(entry: &mut Entry<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
+pub(super) fn expect<'a>(entry: &mut Packable<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
     let (packing, total) = (entry.packing, entry.bytes.len());
     let (form, step) = match packing {
         Packing::Deflate(_) if source.wants(total, packing.effort(total)) => {

@@ -16,13 +16,13 @@ use crate::names::RelPath;
 
 /// A member to pack: its name in the wheel, its mode, its bytes, and how they are packed.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct Packable<'a> {
     pub name: &'a RelPath,
     /// The wheel's path below the destination.
     pub wheel: &'a str,
     pub executable: bool,
     pub bytes: &'a Bytes,
-    /// How they are packed unless a stream comes: see [`Entry::packing`].
+    /// How they are packed unless a stream comes: see [`Packable::packing`].
     pub packing: Packing<'a>,
     /// How they were meant to be packed, which is what they are kept under.
     pub asked: Packing<'a>,
@@ -32,7 +32,7 @@ pub(super) struct Entry<'a> {
     pub awaited: Vec<Awaited<'a>>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> Packable<'a> {
     /// One that nothing is known of.
     pub fn new(
         name: &'a RelPath,
@@ -86,7 +86,7 @@ pub(super) enum PackError {
 /// One cut of an entry's bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'a> {
-    pub entry: &'a Entry<'a>,
+    pub entry: &'a Packable<'a>,
     pub offset: u64,
     pub len: usize,
 }
@@ -125,7 +125,7 @@ impl Block<'_> {
     }
 
     /// The content's hash and the stream, if it came from elsewhere.
-    fn came(&self) -> Option<(cache::Content, cache::Entry)> {
+    fn came(&self) -> Option<(cache::Content, cache::CacheEntry)> {
         let awaited = self.awaited()?;
         Some((awaited.known()?, awaited.stream()?))
     }
@@ -152,12 +152,12 @@ impl Block<'_> {
 /// The blocks of entries, in their order. An entry without bytes has one block all the same.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks<'a> {
-    entries: std::slice::Iter<'a, Entry<'a>>,
-    now: Option<(&'a Entry<'a>, u64)>,
+    entries: std::slice::Iter<'a, Packable<'a>>,
+    now: Option<(&'a Packable<'a>, u64)>,
 }
 
 impl<'a> Blocks<'a> {
-    pub fn of(entries: &'a [Entry<'a>]) -> Self {
+    pub fn of(entries: &'a [Packable<'a>]) -> Self {
         let mut entries = entries.iter();
         let now = entries.next().map(|entry| (entry, 0));
         Self { entries, now }
@@ -279,7 +279,7 @@ impl<'a> Packer<'a> {
     fn kept(
         &self,
         block: Block<'_>,
-        stream: &cache::Entry,
+        stream: &cache::CacheEntry,
         offset: u64,
         len: usize,
     ) -> Result<Vec<u8>, PackError> {
@@ -333,7 +333,7 @@ impl<'a> Packer<'a> {
     fn kept_xz(
         &self,
         block: Block<'_>,
-        stream: &cache::Entry,
+        stream: &cache::CacheEntry,
     ) -> Result<Option<XzBlock>, PackError> {
         let len = usize::try_from(stream.packed_len).unwrap_or_default();
         Ok(XzBlock::kept(self.kept(block, stream, 0, len)?))
@@ -380,8 +380,8 @@ mod tests {
     fn blocks_are_cut_by_size_alone() {
         let name: RelPath = "a".parse().unwrap();
         let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
-        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
-        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
         let cuts: Vec<_> =
             Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
         let step = BLOCK as u64;

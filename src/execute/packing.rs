@@ -20,7 +20,7 @@ pub(super) enum Packing<'a> {
     /// As an xz archive, which is stored: deflate would find nothing more.
     Xz(Preset),
     /// As the cache has them.
-    Cached(cache::Entry),
+    Cached(cache::CacheEntry),
     /// As the member before it has them that has this name: its bytes are the same, and deflated.
     Repeat(&'a RelPath),
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::bytes::{Bytes, TarImage};
 use super::cache_lookup::CacheLookup;
 use super::dedup;
-use super::pack::Entry;
+use super::pack::Packable;
 use super::packing::Packing;
 use super::prepare::{Content, Output, Ready};
 use super::sample::shrinks;
@@ -67,7 +67,7 @@ impl<'a> Contents<'a> {
         distribution: &Distribution,
         wheel: &'e str,
         lookup: Option<CacheLookup<'_>>,
-    ) -> Result<Vec<Entry<'e>>, WriteError> {
+    ) -> Result<Vec<Packable<'e>>, WriteError> {
         let mut all =
             entries(&self.members, |path| packing(distribution.compression_of(path)), lookup)?;
         let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
@@ -111,7 +111,7 @@ pub(super) fn entries<'a>(
     members: &'a [Ready],
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
     lookup: Option<CacheLookup<'_>>,
-) -> Result<Vec<Entry<'a>>, WriteError> {
+) -> Result<Vec<Packable<'a>>, WriteError> {
     let made = members.par_iter().filter_map(|member| match &member.content {
         Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), lookup)),
         Content::Link(_) | Content::Directory => None,
@@ -125,9 +125,9 @@ fn entry<'a>(
     bytes: &'a Bytes,
     packing: Packing<'a>,
     lookup: Option<CacheLookup<'_>>,
-) -> Result<Entry<'a>, WriteError> {
+) -> Result<Packable<'a>, WriteError> {
     let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
-    let mut entry = Entry::new(&member.path, member.executable, bytes, packing);
+    let mut entry = Packable::new(&member.path, member.executable, bytes, packing);
     if let (Some(lookup), Packing::Deflate(_)) = (lookup, packing) {
         let (stream, known) = lookup.stream(bytes, packing).map_err(cannot_read)?;
         entry.known = known;

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::buffers::Buffers;
 use super::cache_recorder::CacheRecorder;
-use super::pack::{Block, Body, Entry, Packed};
+use super::pack::{Block, Body, Packable, Packed};
 use super::packing::Packing;
 use super::timings::{Kind, Recorder};
 use super::write_error::WriteError;
@@ -123,7 +123,7 @@ impl<'a> WheelAssembler<'a> {
     }
 
     /// Writes a member that is one block.
-    fn member(&mut self, entry: &Entry<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
+    fn member(&mut self, entry: &Packable<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
         Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
             self.wheel.member(entry.name, entry.executable, packed)
         })?)
@@ -159,7 +159,7 @@ impl<'a> WheelAssembler<'a> {
 
     /// Writes a member that has the bytes of an earlier one. The cache does not learn what the file came to:
     /// it was compared and not hashed, and the other one may have changed since.
-    fn repeat(&mut self, entry: &Entry<'_>) -> Result<(), WriteError> {
+    fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
         let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
         let place = self.wheel.settled(first)?;
         let mut source = self.wheel.sink().get_ref().part(place.clone())?;
@@ -167,7 +167,7 @@ impl<'a> WheelAssembler<'a> {
         Ok(self.recorder.time(Kind::Write, place.end - place.start, entry.subject(), copy)?)
     }
 
-    fn begin(&mut self, entry: &Entry<'_>) -> Result<Open, WriteError> {
+    fn begin(&mut self, entry: &Packable<'_>) -> Result<Open, WriteError> {
         let member = self.wheel.start(
             entry.name,
             entry.executable,
@@ -178,7 +178,7 @@ impl<'a> WheelAssembler<'a> {
         Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
     }
 
-    fn end(&mut self, entry: &Entry<'_>, open: Open) -> Result<Option<Open>, WriteError> {
+    fn end(&mut self, entry: &Packable<'_>, open: Open) -> Result<Option<Open>, WriteError> {
         let Open { member, checksum, sha256, size } = open;
         let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size };
         self.cache_recorder.end(entry, &digest);
@@ -186,7 +186,7 @@ impl<'a> WheelAssembler<'a> {
         Ok(None)
     }
 
-    fn begin_xz(&mut self, entry: &Entry<'_>) -> Result<OpenXz, WriteError> {
+    fn begin_xz(&mut self, entry: &Packable<'_>) -> Result<OpenXz, WriteError> {
         let member = self.wheel.start_up_to(entry.name, xz_worst_case(entry.bytes.len()))?;
         let mut open = OpenXz { member, stream: XzStream::default(), hasher: Hasher::default() };
         self.append_xz(entry, &mut open, &XzStream::START)?;
@@ -195,7 +195,7 @@ impl<'a> WheelAssembler<'a> {
 
     fn append_xz(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &Packable<'_>,
         open: &mut OpenXz,
         bytes: &[u8],
     ) -> Result<(), WriteError> {
@@ -209,7 +209,7 @@ impl<'a> WheelAssembler<'a> {
 
     fn end_xz(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &Packable<'_>,
         mut open: OpenXz,
     ) -> Result<Option<OpenXz>, WriteError> {
         let end = open.stream.end();
@@ -245,8 +245,8 @@ mod tests {
         let mut wheel_assembler =
             WheelAssembler::new(wheel, CacheRecorder::new(None), &buffers, &recorder);
         let entry =
-            |(name, bytes)| Entry::new(name, false, bytes, Packing::Deflate(Level::Default));
-        let mut entries: Vec<Entry<'_>> =
+            |(name, bytes)| Packable::new(name, false, bytes, Packing::Deflate(Level::Default));
+        let mut entries: Vec<Packable<'_>> =
             contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
         if repeats {
             entries[1].packing = Packing::Repeat(&contents[0].0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{Block, Blocks, Entry, Packed};
+use super::pack::{Block, Blocks, Packable, Packed};
 use crate::archive::deflate::BLOCK;
 
 /// Blocks that go through the pool as one: one large block, or many small ones.
@@ -30,7 +30,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    pub fn of(entries: &[Entry<'_>]) -> Self {
+    pub fn of(entries: &[Packable<'_>]) -> Self {
         let (mut bytes, mut stored, mut cost) = (0, 0, 0);
         for entry in entries {
             let len = entry.extent();
@@ -59,7 +59,7 @@ pub(super) struct WheelQueue<'a> {
 }
 
 impl<'a> WheelQueue<'a> {
-    pub fn new(entries: &'a [Entry<'a>]) -> Self {
+    pub fn new(entries: &'a [Packable<'a>]) -> Self {
         let (blocks, ahead) = (Blocks::of(entries), Blocks::of(entries));
         Self {
             blocks,
@@ -165,8 +165,8 @@ mod tests {
         let name: RelPath = "a".parse().unwrap();
         let sizes = [vec![10; 200], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
-        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
-        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
         let mut wheel_queue = WheelQueue::new(&entries);
         let mut batches = Vec::new();
         while wheel_queue.next_memory().is_some() {
@@ -184,10 +184,10 @@ mod tests {
         let contents = [10, 20, 30].map(|size| Bytes::Memory(vec![0; size]));
         let deflate = Packing::Deflate(Level::Default);
         let rank = |packings: [Packing; 3]| {
-            let entries: Vec<Entry<'_>> = contents
+            let entries: Vec<Packable<'_>> = contents
                 .iter()
                 .zip(packings)
-                .map(|(bytes, it)| Entry::new(&name, false, bytes, it))
+                .map(|(bytes, it)| Packable::new(&name, false, bytes, it))
                 .collect();
             WheelQueue::new(&entries).rank()
         };
@@ -212,8 +212,8 @@ mod tests {
         let name: RelPath = "a".parse().unwrap();
         let sizes = [vec![5; 3000], vec![50 * BLOCK, 0, 7]].concat();
         let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
-        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
-        let entries: Vec<Entry<'_>> = contents.iter().map(entry).collect();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
         let (mut wheel_queue, mut taken, mut asked, most) =
             (WheelQueue::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
         while wheel_queue.next_memory().is_some() {
@@ -234,7 +234,7 @@ mod tests {
     fn batches_are_written_in_their_order() {
         let name: RelPath = "a".parse().unwrap();
         let content = Bytes::Memory(vec![0; 3 * BLOCK]);
-        let entries = [Entry::new(&name, false, &content, Packing::Store)];
+        let entries = [Packable::new(&name, false, &content, Packing::Store)];
         let mut wheel_queue = WheelQueue::new(&entries);
         let taken: Vec<u64> = (0..3).map(|_| wheel_queue.take().0).collect();
         for number in taken.into_iter().rev() {

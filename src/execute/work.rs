@@ -340,7 +340,7 @@ mod tests {
 
     use super::super::buffers::Buffers;
     use super::super::bytes::Bytes;
-    use super::super::pack::{Body, Entry};
+    use super::super::pack::{Body, Packable};
     use super::super::packing::Packing;
     use super::super::timings::Recorder;
     use super::*;
@@ -441,8 +441,8 @@ mod tests {
         memory: u64,
     ) -> Result<(), (usize, Fault)> {
         let name: RelPath = "a".parse().unwrap();
-        let entry = |bytes| Entry::new(&name, false, bytes, Packing::Store);
-        let entries: Vec<Vec<Entry<'_>>> =
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Vec<Packable<'_>>> =
             contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::entry::Entry;
+use super::entry::IndexedFile;
 use super::link::link;
 use super::{json, page};
 use crate::names::{RelPath, normalized};
@@ -15,7 +15,7 @@ pub struct Files {
     /// What the page is of: the project, or a title.
     pub name: String,
     /// What it names, in its order.
-    pub files: Vec<Entry>,
+    pub files: Vec<IndexedFile>,
 }
 
 /// The page that leads to projects.
@@ -46,7 +46,7 @@ pub enum PageError {
 
 #[derive(Deserialize)]
 struct AnyFiles {
-    files: Vec<Entry>,
+    files: Vec<IndexedFile>,
 }
 
 #[derive(Deserialize)]
@@ -79,9 +79,9 @@ impl Files {
     ///
     /// # Errors
     /// When a package has other bytes than the page says: then the page is as it was.
-    pub fn merge(&mut self, new: &[Entry]) -> Result<(), PageError> {
+    pub fn merge(&mut self, new: &[IndexedFile]) -> Result<(), PageError> {
         let old = std::mem::take(&mut self.files);
-        let mut files: BTreeMap<String, Entry> =
+        let mut files: BTreeMap<String, IndexedFile> =
             old.iter().map(|entry| (entry.filename.clone(), entry.clone())).collect();
         for entry in new {
             let there = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
@@ -105,7 +105,7 @@ impl Files {
     /// # Errors
     /// None that is known: texts and numbers can be written.
     pub fn json(&self) -> serde_json::Result<String> {
-        let versions: Vec<_> = self.files.iter().filter_map(Entry::project).collect();
+        let versions: Vec<_> = self.files.iter().filter_map(IndexedFile::project).collect();
         let mut seen = BTreeSet::new();
         let versions: Vec<&str> = versions
             .iter()
@@ -122,7 +122,7 @@ impl Files {
 }
 
 /// What a page did not say of a package and is known now.
-fn fill(there: &mut Entry, new: &Entry) {
+fn fill(there: &mut IndexedFile, new: &IndexedFile) {
     if there.yanked.reason().is_none() {
         there.yanked = new.yanked.clone();
     }

@@ -15,7 +15,7 @@ use crate::version::Version;
 /// What a page says of a file (PEP 691, PEP 700, PEP 714), whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Entry {
+pub struct IndexedFile {
     /// Its name.
     pub filename: String,
     /// Where it is, as seen from the page.
@@ -82,7 +82,7 @@ impl Yanked {
     }
 }
 
-impl Entry {
+impl IndexedFile {
     /// The package on the page `at`.
     pub(super) fn of(at: &RelPath, listed: &Listed) -> Self {
         let Listed { path, package, yanked, time } = listed;

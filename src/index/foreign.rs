@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::anchor::{Anchor, links};
 use super::document::{Files, PageError, Projects};
-use super::entry::{Entry, Yanked};
+use super::entry::{IndexedFile, Yanked};
 use crate::names::normalized;
 
 /// What the names of packages end with, also of those that rockpack does not make.
@@ -77,7 +77,7 @@ fn shown(anchor: &Anchor) -> String {
 }
 
 /// The package that a link leads to; none where it leads to what follows from one.
-fn entry(anchor: &Anchor) -> Option<Vec<Entry>> {
+fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
     let href = anchor.get("href")?;
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
     let path = url.split('?').next()?;
@@ -90,7 +90,7 @@ fn entry(anchor: &Anchor) -> Option<Vec<Entry>> {
     let hashes = known.map(|(name, value)| (name.to_owned(), value.to_ascii_lowercase()));
     let metadata = |name| anchor.get(name).and_then(metadata);
     let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
-    Some(vec![Entry {
+    Some(vec![IndexedFile {
         filename: name,
         url: url.to_owned(),
         hashes: hashes.collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::entry::Entry;
+use super::entry::IndexedFile;
 
 /// What marks a page as ours; keys that begin with `_` are for private use (PEP 691).
 pub(super) const MARK: &str = r#""_generator":"rockpack""#;
@@ -30,7 +30,7 @@ struct Project<'a> {
     meta: Meta,
     name: &'a str,
     versions: &'a [&'a str],
-    files: &'a [Entry],
+    files: &'a [IndexedFile],
 }
 
 /// The page of all projects.
@@ -45,7 +45,7 @@ pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::R
 pub(super) fn project(
     name: &str,
     versions: &[&str],
-    files: &[Entry],
+    files: &[IndexedFile],
 ) -> serde_json::Result<String> {
     line(&Project { meta: META, name, versions, files })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::Entry;
+use super::entry::IndexedFile;
 use super::package::Listed;
 use super::{IndexError, Layout, json, page};
 use crate::names::RelPath;
@@ -219,7 +219,7 @@ fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Resu
     let mut seen = BTreeSet::new();
     let versions = files.iter().map(|file| file.package.version.as_str());
     let versions: Vec<&str> = versions.filter(|version| seen.insert(*version)).collect();
-    let entries: Vec<Entry> = files.iter().map(|file| Entry::of(at, file)).collect();
+    let entries: Vec<IndexedFile> = files.iter().map(|file| IndexedFile::of(at, file)).collect();
     json::project(name, &versions, &entries)
 }
 

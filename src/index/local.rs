@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
+use super::entry::IndexedFile;
 use super::found::FilesOfIndex;
 use super::package::Package;
 use super::{IndexError, read};
@@ -121,9 +121,9 @@ impl Local {
 
     /// What a page says of it, from which it is seen at `url`. Without a time, it was uploaded when its newest
     /// member was made.
-    pub fn entry(&self, url: String, time: Option<Timestamp>) -> Entry {
+    pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yanked.as_deref();
-        Entry::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
+        IndexedFile::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::entry::Entry;
+use super::entry::IndexedFile;
 use super::link::link;
 use super::package::Listed;
 use crate::names::RelPath;
@@ -30,7 +30,7 @@ pub(super) fn files(
     files: &[&Listed],
     pages: &[(RelPath, String)],
 ) -> String {
-    let mut body: String = files.iter().map(|file| anchor(&Entry::of(at, file))).collect();
+    let mut body: String = files.iter().map(|file| anchor(&IndexedFile::of(at, file))).collect();
     for (to, text) in pages {
         let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
     }
@@ -68,7 +68,7 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
 }
 
 /// A page that links to what these entries name.
-pub(super) fn entries(title: &str, files: &[Entry]) -> String {
+pub(super) fn entries(title: &str, files: &[IndexedFile]) -> String {
     page(title, &files.iter().map(anchor).collect::<String>())
 }
 
@@ -81,7 +81,7 @@ pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a st
 }
 
 /// A link to a package, with all that PEP 503 and those after it let it say.
-fn anchor(entry: &Entry) -> String {
+fn anchor(entry: &IndexedFile) -> String {
     let mut attributes = String::new();
     if let Some(python) = &entry.requires_python {
         let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));

@@ -1,6 +1,6 @@
 //! What an archive says of a member whose bytes go into another archive as they are.
 
-use super::directory::Entry;
+use super::directory::DirectoryEntry;
 use crate::archive::Timestamp;
 use crate::archive::deflate::Method;
 use crate::archive::zip::CopiedMember;
@@ -19,7 +19,7 @@ pub struct CopyError {
 ///
 /// # Errors
 /// When no installer takes it.
-pub fn copied(entry: &Entry) -> Result<CopiedMember, CopyError> {
+pub fn copied(entry: &DirectoryEntry) -> Result<CopiedMember, CopyError> {
     let refused = |reason| CopyError { name: entry.name.clone(), reason };
     let method = match entry.method {
         _ if entry.is_encrypted() => return Err(refused("is encrypted")),

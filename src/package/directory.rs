@@ -17,7 +17,7 @@ mod field;
 mod local;
 
 use end::End;
-pub use entry::Entry;
+pub use entry::DirectoryEntry;
 use entry::{DESCRIPTOR, ENCRYPTED};
 use field::Fields;
 
@@ -34,7 +34,7 @@ const RATIO: u64 = 1032;
 #[derive(Debug, Default)]
 pub struct Directory {
     /// The members.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirectoryEntry>,
     /// Where readers would differ.
     pub faults: Vec<Fault>,
     /// The members' places, by name.
@@ -113,10 +113,10 @@ fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
 
 /// The directory's entries, as many as the end of the archive tells; another name that extra fields
 /// give one is a fault.
-fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<Entry>, DirectoryError> {
+fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, DirectoryError> {
     let (mut entries, mut rest) = (Vec::new(), Fields(bytes));
     while !rest.0.is_empty() {
-        let (entry, other_name) = Entry::read(&mut rest, end.prefix)
+        let (entry, other_name) = DirectoryEntry::read(&mut rest, end.prefix)
             .ok_or(DirectoryError::Broken("its directory is malformed"))?;
         end.faults.extend(other_name);
         if entries.len() == MOST_MEMBERS {
@@ -136,7 +136,7 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<Entry>, DirectoryError> {
 }
 
 /// What installers do not take: they unpack while they download, and know two methods.
-fn features(entry: &Entry) -> Vec<Fault> {
+fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     let mut found = Vec::new();
     let fault = |what| Fault::new(FaultKind::Feature, what).of(&entry.name);
     if entry.flags & ENCRYPTED != 0 {
@@ -158,8 +158,8 @@ fn features(entry: &Entry) -> Vec<Fault> {
 
 /// Bytes between members that belong to none. Members that share bytes are an error: each could
 /// unpack to as much as all of them have, again and again.
-fn between(entries: &[Entry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
-    let mut sorted: Vec<&Entry> = entries.iter().collect();
+fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
+    let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
     let (mut found, mut at, mut descriptor) = (Vec::new(), start, false);
     for entry in sorted {

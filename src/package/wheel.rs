@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Fault, FaultKind, OpenError, WheelName, text};
 use crate::package::ZipFile;
-use crate::package::directory::{Directory, DirectoryError, Entry};
+use crate::package::directory::{Directory, DirectoryEntry, DirectoryError};
 use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::regular;
 
@@ -83,7 +83,7 @@ impl WheelFile {
 }
 
 /// The only metadata directory.
-fn dist_info(entries: &[Entry]) -> Result<String, Fault> {
+fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
     let mut found: Vec<&str> = entries
         .iter()
         .filter_map(|entry| entry.name.split_once('/'))
@@ -144,7 +144,7 @@ impl Wheel {
     }
 
     /// The members, in the order of the archive's directory.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[DirectoryEntry] {
         self.zip.entries()
     }
 
@@ -152,7 +152,7 @@ impl Wheel {
     ///
     /// # Errors
     /// When it is packed as installers do not know.
-    pub fn member(&self, entry: &Entry) -> Result<Unpacked<'_>, OpenError> {
+    pub fn member(&self, entry: &DirectoryEntry) -> Result<Unpacked<'_>, OpenError> {
         self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
 

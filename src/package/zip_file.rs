@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use flate2::bufread::DeflateDecoder;
 
-use super::directory::{Directory, Entry};
+use super::directory::{Directory, DirectoryEntry};
 use crate::elf::ReadAt;
 
 /// Texts that are read whole are no longer: METADATA, WHEEL, PKG-INFO and the like.
@@ -36,7 +36,7 @@ impl ZipFile {
     }
 
     /// The members, in the order of the archive's directory.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[DirectoryEntry] {
         &self.directory.entries
     }
 
@@ -46,7 +46,7 @@ impl ZipFile {
     }
 
     /// The bytes of a member as they are stored.
-    pub fn packed(&self, entry: &Entry) -> Section<'_> {
+    pub fn packed(&self, entry: &DirectoryEntry) -> Section<'_> {
         Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
     }
 
@@ -54,7 +54,7 @@ impl ZipFile {
     ///
     /// # Errors
     /// When the member is encrypted, or packed by a method that installers do not know.
-    pub fn member(&self, entry: &Entry) -> io::Result<Unpacked<'_>> {
+    pub fn member(&self, entry: &DirectoryEntry) -> io::Result<Unpacked<'_>> {
         match entry.method {
             _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
             0 | 8 => Ok(self.unpacked(entry)),
@@ -63,7 +63,7 @@ impl ZipFile {
     }
 
     /// The same whatever the archive tells of how it is packed: what is not stored is taken for deflated.
-    pub fn unpacked(&self, entry: &Entry) -> Unpacked<'_> {
+    pub fn unpacked(&self, entry: &DirectoryEntry) -> Unpacked<'_> {
         let packed = BufReader::with_capacity(BLOCK, self.packed(entry));
         let source = if entry.is_stored() {
             Source::Stored(packed)
@@ -84,7 +84,7 @@ impl ZipFile {
     ///
     /// # Errors
     /// When it is longer, or damaged, or cannot be read.
-    pub fn bytes(&self, entry: &Entry, most: u64) -> io::Result<Vec<u8>> {
+    pub fn bytes(&self, entry: &DirectoryEntry, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // One byte more tells whether it ends, and lets the reader compare size and CRC-32.
         self.member(entry)?.take(most + 1).read_to_end(&mut bytes)?;

@@ -9,7 +9,7 @@ use crate::archive::tarball::{Preset, XzStream, xz_block, xz_worst_case};
 use crate::archive::zip::{ZipEntry, ZipError, ZipWriter};
 use crate::names::RelPath;
 use crate::package::Wheel;
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::zip_file::LONGEST_TEXT;
 
 /// How the texts of a wheel are packed.
@@ -25,7 +25,7 @@ pub(super) enum Packing {
 const LEVELS: [Level; 3] = [Level::Default, Level::Fast, Level::Max];
 
 /// The levels at which a member's content gives the bytes that it has.
-fn levels(wheel: &Wheel, entry: &Entry) -> io::Result<Vec<Level>> {
+fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
     let content = wheel.zip().bytes(entry, LONGEST_TEXT)?;
     let mut packed = Vec::new();
     wheel.zip().packed(entry).read_to_end(&mut packed)?;
@@ -52,7 +52,7 @@ impl Packing {
     }
 
     /// How one of its members is packed: as it was, at the level of the wheel where several fit.
-    pub fn of_member(self, wheel: &Wheel, entry: &Entry) -> io::Result<Self> {
+    pub fn of_member(self, wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Self> {
         if entry.is_stored() {
             return Ok(Self::Store);
         }

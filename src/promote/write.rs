@@ -17,7 +17,7 @@ use crate::archive::stage::{self, StagedFile};
 use crate::archive::zip::{CopiedMember, ZipWriter};
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::{Wheel, copied};
 use crate::provenance::SBOM_PATH;
 use crate::regular;
@@ -123,7 +123,12 @@ impl WheelCopy<'_> {
     }
 
     /// A text that is another, packed as a build packs it.
-    fn packed(&self, entry: &Entry, text: &str, packing: Packing) -> Result<Packed, WriteError> {
+    fn packed(
+        &self,
+        entry: &DirectoryEntry,
+        text: &str,
+        packing: Packing,
+    ) -> Result<Packed, WriteError> {
         let text = text.as_bytes();
         let bill = format!("{}/{SBOM_PATH}", self.wheel.dist_info());
         if !self.rewrite.own {
@@ -169,7 +174,7 @@ impl WheelCopy<'_> {
     fn put(
         zip: &mut ZipWriter<impl Write + Seek>,
         path: &RelPath,
-        entry: &Entry,
+        entry: &DirectoryEntry,
         packed: &Packed,
     ) -> Result<(), WriteError> {
         let CopiedMember { mode, time, .. } = copied(entry)?;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::read::{self, page};
 use super::{Options, PublishError, beside};
-use crate::index::{Entry, Local};
+use crate::index::{IndexedFile, Local};
 use crate::names::{RelPath, Requirement};
 use crate::package::Metadata;
 use crate::store::Bucket;
@@ -44,7 +44,7 @@ pub(super) struct Closure<'a> {
 #[derive(Debug, Clone)]
 struct Stored {
     key: RelPath,
-    entry: Entry,
+    entry: IndexedFile,
     version: Option<Version>,
 }
 

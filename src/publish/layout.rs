@@ -2,7 +2,7 @@
 
 use super::{PublishError, named};
 use crate::archive::Timestamp;
-use crate::index::{Entry, Local, url};
+use crate::index::{IndexedFile, Local, url};
 use crate::manifest::{Aggregate, Publishing, ShelfRule};
 use crate::names::{PackageName, PathError, RelPath};
 
@@ -66,7 +66,7 @@ pub(super) struct Placed<'a> {
     /// Its key.
     pub(super) key: RelPath,
     /// What a page says of it.
-    pub(super) entry: Entry,
+    pub(super) entry: IndexedFile,
 }
 
 /// The two files of a page.

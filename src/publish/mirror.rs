@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{Form, Layout, PageKeys, Shelf};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Entry, Files, Projects, is_ours, project_of};
+use crate::index::{Files, IndexedFile, Projects, is_ours, project_of};
 use crate::names::RelPath;
 use crate::store::Bucket;
 
@@ -106,7 +106,7 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
             let place = shelf.page(project)?;
             let public = public(&mirror.public, shelf, project);
             let files = read::files(source, &place, project)?.0;
-            let mut found: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+            let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
                 let of = project_of(&entry.filename).map(|(project, _)| project);
                 // A flat page does not say of which project other files are.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{PageKeys, Placed};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Entry, Files};
+use crate::index::{Files, IndexedFile};
 use crate::store::Bucket;
 
 /// The pages that packages come onto.
@@ -21,7 +21,7 @@ pub(super) struct Pages<'a> {
 struct New<'a> {
     title: &'a str,
     uncached: bool,
-    entries: Vec<Entry>,
+    entries: Vec<IndexedFile>,
     /// What the page said when everything was looked at.
     there: Files,
 }

@@ -6,8 +6,8 @@ use crate::text::base64;
 /// The `authorization` for `host` of a netrc file: of the entry of its name, else of `default`.
 pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
     let (mut words, mut found) = (words(netrc).into_iter(), None);
-    let mut entry = Entry::default();
-    let finish = |entry: Entry, found: &mut Option<Secret>| {
+    let mut entry = Credentials::default();
+    let finish = |entry: Credentials, found: &mut Option<Secret>| {
         if let (true, Some(login), Some(password)) = (entry.applies, entry.login, entry.password) {
             let pair = format!("{login}:{password}");
             found.get_or_insert(Secret::new(format!("Basic {}", base64(pair.as_bytes()))));
@@ -18,12 +18,15 @@ pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
             "machine" => {
                 let applies = words.next() == Some(host);
                 finish(
-                    std::mem::replace(&mut entry, Entry { applies, ..Entry::default() }),
+                    std::mem::replace(
+                        &mut entry,
+                        Credentials { applies, ..Credentials::default() },
+                    ),
                     &mut found,
                 );
             }
             "default" => {
-                let next = Entry { applies: true, ..Entry::default() };
+                let next = Credentials { applies: true, ..Credentials::default() };
                 finish(std::mem::replace(&mut entry, next), &mut found);
             }
             "login" => entry.login = words.next(),
@@ -37,7 +40,7 @@ pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
 }
 
 #[derive(Default)]
-struct Entry<'n> {
+struct Credentials<'n> {
     applies: bool,
     login: Option<&'n str>,
     password: Option<&'n str>,

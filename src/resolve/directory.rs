@@ -1,7 +1,7 @@
 //! Rules over paths that match directories alone: rules are over files and links, and what is
 //! meant is most likely all that is below.
 
-use crate::catalog::{Entry, EntryKind};
+use crate::catalog::{CatalogEntry, EntryKind};
 use crate::manifest::Glob;
 use crate::names::RelPath;
 
@@ -16,7 +16,7 @@ pub(super) struct Matched {
 /// something is below.
 pub(super) fn matched<'e>(
     glob: &Glob,
-    entries: impl Iterator<Item = &'e Entry>,
+    entries: impl Iterator<Item = &'e CatalogEntry>,
 ) -> Option<Matched> {
     let mut empty = None;
     for entry in entries {

@@ -12,7 +12,7 @@ use super::only;
 use super::resolved_dist::{ResolvedDist, resolved_dists};
 use super::resolver;
 use super::targets::{self, Targets};
-use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, Origin};
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, Origin};
 use crate::elf::ElfFacts;
 use crate::manifest::{Glob, Manifest, PackageKind};
 use crate::names::{DistName, Mode, PackageName, RelPath};
@@ -86,7 +86,7 @@ pub struct FoundArtifact {
     pub artifact: ArtifactId,
     /// The entry.
     #[serde(flatten)]
-    pub entry: Entry,
+    pub entry: CatalogEntry,
 }
 
 /// What becomes of a path in one mode.
@@ -349,7 +349,7 @@ impl<'a> Explainer<'a> {
     fn entries_at(&self, path: &RelPath) -> Catalog {
         let at_path = |artifact: &Artifact| {
             let from = artifact.entries.partition_point(|e| e.path < *path);
-            let entries: Vec<Entry> =
+            let entries: Vec<CatalogEntry> =
                 artifact.entries[from..].iter().take_while(|e| e.path == *path).cloned().collect();
             (!entries.is_empty()).then(|| Artifact {
                 id: artifact.id.clone(),
@@ -373,7 +373,9 @@ impl<'a> Explainer<'a> {
             });
         for dist in resolved_dists {
             let matched = rules::matched(manifest, here, dist, path);
-            owned.extend(matched.owned.iter().map(|entry| std::ptr::from_ref::<Entry>(entry)));
+            owned.extend(
+                matched.owned.iter().map(|entry| std::ptr::from_ref::<CatalogEntry>(entry)),
+            );
             let distribution =
                 landing::distribution(of.plan.as_ref(), &self.catalog, dist, matched, path);
             let has_files =

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::{Artifact, Entry, EntryKind, Origin};
+use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 use crate::names::RelPath;
 
 /// An entry with the artifact that has it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
     pub artifact: &'a Artifact,
-    pub entry: &'a Entry,
+    pub entry: &'a CatalogEntry,
 }
 
 impl Item<'_> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::install_tree::Item;
 use super::links::Filled;
 use super::place::{Placed, shared_library};
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 use crate::manifest::{ArtifactRule, Package};
 use crate::names::{ArtifactName, PackageName, RelPath};
 use crate::source::{Code, Place, Problem, Problems};
@@ -25,7 +25,7 @@ struct Copy<'f, 'a> {
 #[derive(PartialEq, Eq, Hash)]
 enum Same<'f> {
     /// A file of an artifact.
-    File(*const Entry),
+    File(*const CatalogEntry),
     /// A library that is looked for by this name.
     Soname(&'f str),
 }

@@ -8,7 +8,7 @@ use super::resolved_dist::{ResolvedDist, resolved_dists, without_families};
 use super::select::Selection;
 use super::targets::{self, Targets};
 use super::{licenses, notes, only, readme};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, CatalogEntry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfKind, Machine};
 use crate::manifest::{Manifest, PackageKind};
@@ -80,7 +80,7 @@ pub(super) fn attempt(
 
 /// What the build's own programs run on: what most of its ELF files are for.
 fn machine(catalog: &Catalog) -> StubMachine {
-    let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::elf);
+    let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
     let (mut x86_64, mut aarch64) = (0_usize, 0_usize);
     for facts in hosts {
@@ -161,7 +161,7 @@ struct Findings {
     problems: Problems,
     notes: Vec<Note>,
     /// Every entry that some package takes.
-    selected: HashSet<*const Entry>,
+    selected: HashSet<*const CatalogEntry>,
 }
 
 impl Findings {

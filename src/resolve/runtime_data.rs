@@ -9,7 +9,7 @@ use super::requires::Extras;
 use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::targets::Targets;
-use crate::catalog::Entry;
+use crate::catalog::CatalogEntry;
 use crate::manifest::{Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
 use crate::target::Variant;
@@ -260,6 +260,6 @@ struct DeviceLink {
 }
 
 /// Whether a catalog entry is a licence text by the project's globs.
-pub(super) fn is_license(manifest: &Manifest, entry: &Entry) -> bool {
+pub(super) fn is_license(manifest: &Manifest, entry: &CatalogEntry) -> bool {
     manifest.project.license_texts.matching(&entry.path).next().is_some()
 }

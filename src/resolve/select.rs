@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::install_tree::Item;
 use super::resolved_dist::ResolvedDist;
-use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use crate::manifest::{
     ArtifactRule, DropRule, Glob, Manifest, Package, PackageKind, PathRule, Rules,
 };
@@ -34,7 +34,7 @@ pub(super) struct Selection<'a> {
     /// that would have taken it.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
     /// Every entry that counts as taken, those of shared paths included.
-    pub owned: Vec<&'a Entry>,
+    pub owned: Vec<&'a CatalogEntry>,
 }
 
 impl Selection<'_> {
@@ -269,7 +269,11 @@ impl<'a> Narrowing<'a> {
     }
 
     /// What the rules say of an entry; every rule that matches is reported.
-    fn narrow(&self, entry: &Entry, mut on_match: impl FnMut(RuleMatch<'a>)) -> Narrowed<'a> {
+    fn narrow(
+        &self,
+        entry: &CatalogEntry,
+        mut on_match: impl FnMut(RuleMatch<'a>),
+    ) -> Narrowed<'a> {
         let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
             let mut first = None;
             let fits = |r: &&PathRule| matches(&r.glob, entry);
@@ -293,7 +297,7 @@ impl<'a> Narrowing<'a> {
 
     fn unless_dropped(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         by: Option<&'a Place>,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
@@ -309,7 +313,7 @@ impl<'a> Narrowing<'a> {
 }
 
 /// Whether a rule over paths matches an entry: a directory by all that is below it.
-pub(super) fn matches(glob: &Glob, entry: &Entry) -> bool {
+pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
         EntryKind::File { .. } | EntryKind::Symlink { .. } => glob.matches(&entry.path),
@@ -358,7 +362,7 @@ fn own<'a>(
     selection
 }
 
-fn same(one: &Entry, other: &Entry) -> bool {
+fn same(one: &CatalogEntry, other: &CatalogEntry) -> bool {
     match (&one.kind, &other.kind) {
         (EntryKind::File { size: a, .. }, EntryKind::File { size: b, .. }) => {
             std::ptr::eq(one, other) || a == b && one.sha256.is_some() && one.sha256 == other.sha256

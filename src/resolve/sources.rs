@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::binary::pe::{ImportLibrary, PeFacts};
-use crate::catalog::{ArtifactId, Catalog, Entry, Origin};
+use crate::catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
 use crate::elf::ElfFacts;
 
 /// Binaries, by their path, artifact and base directory.
-pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a Entry)>>);
+pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 
 impl<'a> Sources<'a> {
     pub fn new(catalog: &'a Catalog) -> Self {
@@ -26,7 +26,7 @@ impl<'a> Sources<'a> {
 
     /// Whether there is a PE file or an import library among them.
     pub fn has_pe(&self) -> bool {
-        let is_pe = |entry: &Entry| entry.pe().is_some() || entry.import_library().is_some();
+        let is_pe = |entry: &CatalogEntry| entry.pe().is_some() || entry.import_library().is_some();
         self.0.values().flatten().any(|(_, entry)| is_pe(entry))
     }
 
@@ -45,9 +45,9 @@ impl<'a> Sources<'a> {
         self.entry(origin)?.import_library()
     }
 
-    fn entry(&self, origin: &Origin) -> Option<&'a Entry> {
+    fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
         let there = self.0.get(origin.path.as_str())?.iter();
-        let is = |(artifact, entry): &&(&ArtifactId, &Entry)| {
+        let is = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
             **artifact == origin.artifact && entry.base == origin.base
         };
         there.copied().find(|one| is(&one)).map(|(_, entry)| entry)

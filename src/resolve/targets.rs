@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::binary::{BinaryKind, Format};
-use crate::catalog::{ArtifactId, Catalog, Entry};
+use crate::catalog::{ArtifactId, Catalog, CatalogEntry};
 use crate::manifest::{Manifest, Package};
 use crate::names::{ArtifactName, Mode, PlatformTags, System};
 use crate::plan::Request;
@@ -181,7 +181,8 @@ fn asked_system(request: &Request, there: Option<System>) -> System {
 
 /// The system that most libraries and programs of the artifacts are for.
 fn system_of(catalog: &Catalog) -> Option<System> {
-    let binaries = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::binary);
+    let binaries =
+        catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
     let hosts =
         binaries.filter(|facts| matches!(facts.kind, BinaryKind::Library | BinaryKind::Program));
     let (mut linux, mut windows) = (0_usize, 0_usize);

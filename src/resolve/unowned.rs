@@ -6,7 +6,7 @@ use super::install_tree::Item;
 use super::select::in_scope;
 use super::targets::Targets;
 use super::{directory, unused_rules};
-use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use crate::manifest::{DropRule, Manifest};
 use crate::plan::{Dropped, Unowned};
 use crate::source::{Code, Problem, Problems};
@@ -26,11 +26,11 @@ pub(super) fn find(
     manifest: &Manifest,
     catalog: &Catalog,
     targets: &Targets,
-    selected: &HashSet<*const Entry>,
+    selected: &HashSet<*const CatalogEntry>,
 ) -> Leftover {
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
-    let left = |entry: &&Entry| {
+    let left = |entry: &&CatalogEntry| {
         !matches!(entry.kind, EntryKind::Directory)
             && !selected.contains(&std::ptr::from_ref(*entry))
     };
@@ -70,7 +70,7 @@ pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'
 
 /// The rule by which an entry that is in no package is dropped: those that count everywhere have
 /// been asked before any package was.
-fn first(manifest: &Manifest, artifact: &Artifact, entry: &Entry) -> Option<usize> {
+fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
@@ -88,10 +88,10 @@ const MOST_IDLE: usize = 100;
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,
-    selected: &HashSet<*const Entry>,
+    selected: &HashSet<*const CatalogEntry>,
 ) -> Option<Problem> {
     let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
-    let matched: Vec<(&Artifact, &Entry)> = scope
+    let matched: Vec<(&Artifact, &CatalogEntry)> = scope
         .iter()
         .flat_map(|a| a.entries.iter().map(move |e| (*a, e)))
         .filter(|(_, e)| !matches!(e.kind, EntryKind::Directory) && rule.glob.matches(&e.path))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::directory;
 use super::select::Matched;
-use crate::catalog::{Artifact, Catalog, Entry, EntryKind};
+use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
 use crate::manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
 use crate::names::{ArtifactName, Component};
 use crate::source::{Capped, Code, Problem, Problems, nearest};
@@ -224,7 +224,7 @@ fn some(artifacts: &[&Artifact]) -> String {
 }
 
 /// Its files and links.
-fn files(artifact: &Artifact) -> impl Iterator<Item = &Entry> {
+fn files(artifact: &Artifact) -> impl Iterator<Item = &CatalogEntry> {
     artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
 }
 
@@ -240,7 +240,7 @@ fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (St
 fn elsewhere_or_near<'e>(
     catalog: &Catalog,
     rule: &PathRule,
-    taken: impl Iterator<Item = &'e Entry>,
+    taken: impl Iterator<Item = &'e CatalogEntry>,
 ) -> String {
     let elsewhere: Vec<&Artifact> =
         catalog.artifacts.iter().filter(|a| files(a).any(|e| rule.glob.matches(&e.path))).collect();

@@ -6,7 +6,7 @@ use walkdir::WalkDir;
 
 /// A page that an installer is given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct EntryPage {
     /// The option of pip and uv that takes it.
     pub option: &'static str,
     /// Its path below the directory, without a `/` in front.
@@ -16,7 +16,7 @@ pub struct Entry {
 /// Indexes lie no deeper: `{run}-{platform}/python/{group}/simple`.
 const DEEPEST: usize = 4;
 
-impl Entry {
+impl EntryPage {
     /// Those of `directory`, sorted: each index, else the page of links at the top.
     pub fn all(directory: &Path) -> Vec<Self> {
         let mut entries: Vec<Self> = WalkDir::new(directory)
@@ -48,8 +48,8 @@ mod tests {
     fn installers_begin_at_indexes_else_at_the_page_of_links() {
         let dir = tempfile::tempdir().unwrap();
         let said = || -> Vec<String> {
-            let entries = Entry::all(dir.path()).into_iter();
-            entries.map(|Entry { option, path }| format!("{option} {path}")).collect()
+            let entries = EntryPage::all(dir.path()).into_iter();
+            entries.map(|EntryPage { option, path }| format!("{option} {path}")).collect()
         };
         assert!(said().is_empty());
         fs_err::write(dir.path().join("index.html"), "").unwrap();

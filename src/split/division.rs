@@ -362,7 +362,7 @@ impl Work<'_> {
         files: &[(usize, Line)],
     ) -> Result<Part, SplitError> {
         let entries = self.input.wheel.entries();
-        let sum = |of: fn(&crate::package::directory::Entry) -> u64| {
+        let sum = |of: fn(&crate::package::directory::DirectoryEntry) -> u64| {
             places.iter().map(|index| of(&entries[*index])).sum()
         };
         let mut taken: BTreeMap<Line, (usize, u64)> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::archive::wheel::record::field;
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::record::Rows as Read;
 
 /// Hash and size of each member, as RECORD has them.
@@ -28,7 +28,7 @@ impl Rows {
     }
 
     /// Whether the row of a member is one that can be copied; else what is wrong with it.
-    pub fn check(&self, entry: &Entry) -> Result<(), String> {
+    pub fn check(&self, entry: &DirectoryEntry) -> Result<(), String> {
         let name = &entry.name;
         let (hash, size) = self.0.get(name).ok_or_else(|| format!("`{name}` has no row"))?;
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -70,7 +70,7 @@ mod tests {
         let rows = Rows::read(&text).unwrap();
         let said = |name: &str| {
             let size = 3;
-            let entry = Entry {
+            let entry = DirectoryEntry {
                 name: name.to_owned(),
                 utf8: true,
                 flags: 0,

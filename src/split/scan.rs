@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Mutex;
 
 use crate::device_code::{self, Code, Reading};
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::{OpenError, Wheel};
 
 /// The first bytes of a file by which it is told; a code object has its ISA in them.
@@ -53,7 +53,7 @@ pub(super) fn inside(
     Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-fn member(wheel: &Wheel, entry: &Entry, reading: &Reading) -> io::Result<Option<Inside>> {
+fn member(wheel: &Wheel, entry: &DirectoryEntry, reading: &Reading) -> io::Result<Option<Inside>> {
     let zip = wheel.zip();
     let mut start = Vec::new();
     zip.member(entry)?.take(START).read_to_end(&mut start)?;

@@ -9,7 +9,7 @@ use super::elf::FileRole;
 use super::member::Member;
 use crate::binary::Format;
 use crate::names::{Lookalikes, RelPath, folded};
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::sdist::oversize;
 use crate::source::Code;
 
@@ -18,7 +18,7 @@ pub(super) const SCRIPTS: &str = "<scripts>/";
 
 /// What is wrong with members, each by itself and in their order.
 pub(super) fn check(
-    entries: &[Entry],
+    entries: &[DirectoryEntry],
     members: &[Member],
     dist_info: Option<&str>,
 ) -> Vec<Finding> {
@@ -37,7 +37,7 @@ pub(super) fn check(
 }
 
 /// A name that leads outside, or that installers do not take.
-fn name(entry: &Entry) -> Option<Finding> {
+fn name(entry: &DirectoryEntry) -> Option<Finding> {
     let error = |reason: &'static str| {
         Finding::error(Code::UnsafeName, "its name cannot be installed").because(reason)
     };
@@ -58,7 +58,7 @@ fn name(entry: &Entry) -> Option<Finding> {
     })
 }
 
-fn kind(entry: &Entry) -> Option<Finding> {
+fn kind(entry: &DirectoryEntry) -> Option<Finding> {
     match entry.mode & 0o170_000 {
         0 | 0o100_000 if entry.name.ends_with('/') => Some(directory()),
         0 | 0o100_000 => None,
@@ -80,7 +80,7 @@ fn bytes(member: &Member) -> Option<Finding> {
 }
 
 /// Permissions that no installed file should have.
-fn mode(entry: &Entry) -> Vec<Finding> {
+fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
     let permissions = entry.mode & 0o7777;
     let mut found = Vec::new();
     if entry.mode & 0o170_000 == 0o120_000 {
@@ -99,7 +99,7 @@ fn mode(entry: &Entry) -> Vec<Finding> {
 }
 
 /// Programs that cannot be started, and what only looks like an ELF file.
-fn start(entry: &Entry, member: &Member) -> Option<Finding> {
+fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     if member.fault.is_some() {
         // What damaged bytes are not is no fault of its own.
         return None;
@@ -143,7 +143,7 @@ fn is_module(name: &str) -> bool {
 }
 
 /// Members that bear different times were not all given the time of the release.
-fn times(entries: &[Entry]) -> Option<Finding> {
+fn times(entries: &[DirectoryEntry]) -> Option<Finding> {
     let first = entries.first()?;
     let other = entries.iter().find(|entry| entry.time != first.time)?;
     let what = "its members bear different times, so that it cannot be built again as it is";
@@ -154,15 +154,15 @@ fn times(entries: &[Entry]) -> Option<Finding> {
     )))
 }
 
-fn time(entry: &Entry) -> String {
+fn time(entry: &DirectoryEntry) -> String {
     let (date, time) = (u32::from(entry.time.0), u32::from(entry.time.1));
     let day = format!("{}-{:02}-{:02}", 1980 + (date >> 9), date >> 5 & 15, date & 31);
     format!("{day} {:02}:{:02}:{:02}", time >> 11, time >> 5 & 63, (time & 31) * 2)
 }
 
 /// Installers look for the metadata at the end (binary distribution format, "Recommended archiver features").
-fn order(entries: &[Entry], dist_info: &str) -> Option<Finding> {
-    let inside = |entry: &&Entry| {
+fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
+    let inside = |entry: &&DirectoryEntry| {
         entry.name.strip_prefix(dist_info).is_some_and(|rest| rest.starts_with('/'))
     };
     // A directory has no bytes that could stand in the way.
@@ -198,7 +198,7 @@ pub(super) fn site_path(name: &str) -> Option<String> {
 
 /// Where files are installed, with the member of each: below site-packages, or in another of the
 /// installation's directories.
-pub(super) fn installed(entries: &[Entry]) -> BTreeMap<String, String> {
+pub(super) fn installed(entries: &[DirectoryEntry]) -> BTreeMap<String, String> {
     let files = entries.iter().filter(|entry| !entry.is_directory());
     let files = files.filter(|entry| oversize(&entry.name).is_none());
     files.map(|entry| (installed_path(&entry.name).into_owned(), entry.name.clone())).collect()

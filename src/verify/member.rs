@@ -12,7 +12,7 @@ use crate::elf::ReadAt;
 use crate::package::ZipFile;
 use crate::package::content::Shown;
 use crate::package::devel_archive::is_devel_archive;
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::{self, Content, Kept};
 
 /// What is known of a member's bytes.
@@ -37,7 +37,7 @@ pub struct Member {
 /// When the file cannot be read. Bytes that do not unpack are a fault of the member.
 pub(super) fn read(
     zip: &ZipFile,
-    entry: &Entry,
+    entry: &DirectoryEntry,
     algorithm: Algorithm,
     targets: Option<&Targets>,
 ) -> io::Result<Member> {
@@ -62,7 +62,7 @@ pub(super) fn read(
 /// Reads all bytes: what is wrong with them, what they are, and what they have code for.
 fn content(
     zip: &ZipFile,
-    entry: &Entry,
+    entry: &DirectoryEntry,
     bytes: impl Read,
     targets: Option<&Targets>,
 ) -> io::Result<(Option<String>, FileRole, Code)> {

@@ -4,7 +4,7 @@ use super::Finding;
 use super::elf::FileRole;
 use super::member::Member;
 use crate::names::{DistName, VariantLabel, normalized};
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::{Header, Metadata, WheelName};
 use crate::policy::windows_tag;
 use crate::source::Code;
@@ -120,7 +120,7 @@ impl<'w> Names<'w> {
     }
 
     /// Programs and libraries for another platform than the file's name tells.
-    pub fn platform(&self, entries: &[Entry], members: &[Member]) -> Vec<Finding> {
+    pub fn platform(&self, entries: &[DirectoryEntry], members: &[Member]) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
         let platforms: Vec<&str> = name.platform.split('.').collect();
         let mut found = Vec::new();

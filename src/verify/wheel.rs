@@ -15,7 +15,7 @@ use super::record::Record;
 use super::{Finding, Package, entry_points, layout, member, variants};
 use crate::archive::variants::MEMBER;
 use crate::package::ZipFile;
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::entry_points::EntryPoints;
 use crate::package::{Header, Metadata, WheelFile};
 use crate::plan::Form;
@@ -208,7 +208,7 @@ fn missing(file: &str) -> Finding {
     Finding::error(Code::MissingMetadata, format!("its metadata directory has no {file}"))
 }
 
-fn search(entry: &Entry, member: &Member) -> Option<Search> {
+fn search(entry: &DirectoryEntry, member: &Member) -> Option<Search> {
     let FileRole::Elf(binary) = &member.kind else { return None };
     Some(Search {
         member: entry.name.clone(),
@@ -219,14 +219,17 @@ fn search(entry: &Entry, member: &Member) -> Option<Search> {
     })
 }
 
-fn symbols(entry: &Entry, member: &Member) -> Option<Taken> {
+fn symbols(entry: &DirectoryEntry, member: &Member) -> Option<Taken> {
     let FileRole::Elf(binary) = &member.kind else { return None };
     let symbols = Arc::clone(binary.symbols.as_ref()?);
     Some(Taken { member: entry.name.clone(), symbols })
 }
 
 /// What the member imports, and what the files in it do if it is a devel archive.
-fn imports<'m>(entry: &'m Entry, member: &'m Member) -> impl Iterator<Item = Imports> + 'm {
+fn imports<'m>(
+    entry: &'m DirectoryEntry,
+    member: &'m Member,
+) -> impl Iterator<Item = Imports> + 'm {
     let own = Imports { member: entry.name.clone(), libraries: member.kind.imports() };
     let archived = member
         .archived

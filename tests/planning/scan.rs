@@ -35,7 +35,7 @@ fn problems(dir: &TempDir) -> Vec<String> {
 }
 
 fn entries(catalog: &Catalog) -> Vec<String> {
-    let of = |e: &rockpack::catalog::Entry| match &e.kind {
+    let of = |e: &rockpack::catalog::CatalogEntry| match &e.kind {
         EntryKind::Directory => format!("{}/", e.path),
         EntryKind::File { size, .. } => format!("{} {size}", e.path),
         EntryKind::Symlink { target } => format!("{} -> {target}", e.path),

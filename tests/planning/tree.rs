@@ -8,12 +8,14 @@
 use std::collections::BTreeMap;
 
 use rockpack::binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
-use rockpack::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, Content, Entry, EntryKind};
+use rockpack::catalog::{
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind,
+};
 use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 
 /// The catalog of these lines; `build` says the rest.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
-    let mut artifacts: BTreeMap<ArtifactId, Vec<Entry>> = BTreeMap::new();
+    let mut artifacts: BTreeMap<ArtifactId, Vec<CatalogEntry>> = BTreeMap::new();
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         artifacts.entry(id(words[0])).or_default().push(entry(&words));
@@ -35,7 +37,7 @@ pub fn id(text: &str) -> ArtifactId {
     }
 }
 
-fn entry(words: &[&str]) -> Entry {
+fn entry(words: &[&str]) -> CatalogEntry {
     let options: BTreeMap<&str, &str> =
         words[2..].iter().filter_map(|w| w.split_once('=')).collect();
     let argument = words.get(3).copied().filter(|w| !w.contains('='));
@@ -48,7 +50,7 @@ fn entry(words: &[&str]) -> Entry {
             options.get("is").unwrap_or(&"")
         )
     });
-    Entry {
+    CatalogEntry {
         path: words[1].parse().unwrap(),
         base: options.get("base").unwrap_or(&"stage").parse().unwrap(),
         kind,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use fs_err as fs;
 use rockpack::cache::{
-    Archive, Claims, Content, Entry, Fingerprint, Key, Offer, Store, Stretch, Summary,
+    Archive, CacheEntry, Claims, Content, Fingerprint, Key, Offer, Store, Stretch, Summary,
 };
 
 /// What outlives a build.
@@ -16,7 +16,7 @@ pub struct Shelf(Mutex<Kept>);
 
 #[derive(Debug, Clone, Default)]
 struct Kept {
-    streams: BTreeMap<Key, (Entry, Vec<u8>)>,
+    streams: BTreeMap<Key, (CacheEntry, Vec<u8>)>,
     memos: BTreeMap<[u8; 32], Content>,
 }
 
@@ -76,7 +76,7 @@ impl Store for MemoryStore {
         has
     }
 
-    fn find(&self, key: &Key) -> Option<Entry> {
+    fn find(&self, key: &Key) -> Option<CacheEntry> {
         let found = self.kept.streams.get(key);
         let found = found.filter(|_| !self.rejected.lock().unwrap().contains(key));
         match found {
@@ -86,13 +86,13 @@ impl Store for MemoryStore {
         found.map(|(entry, _)| *entry)
     }
 
-    fn reject(&self, entry: &Entry) {
+    fn reject(&self, entry: &CacheEntry) {
         self.rejected.lock().unwrap().push(self.keys[entry.slot]);
         self.hits.fetch_sub(1, Ordering::Relaxed);
         self.missed();
     }
 
-    fn read_exact_at(&self, entry: &Entry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let (_, bytes) = &self.kept.streams[&self.keys[entry.slot]];
         let start = usize::try_from(offset).unwrap();
         let found = bytes.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -118,8 +118,13 @@ impl Store for MemoryStore {
             for (key, digest, Stretch { offset, len, crc, method }) in offer.streams() {
                 let start = usize::try_from(offset).unwrap();
                 let bytes = archive[start..start + usize::try_from(len).unwrap()].to_vec();
-                let entry =
-                    Entry { digest: *digest, method, packed_len: len, packed_crc: crc, slot: 0 };
+                let entry = CacheEntry {
+                    digest: *digest,
+                    method,
+                    packed_len: len,
+                    packed_crc: crc,
+                    slot: 0,
+                };
                 kept.streams.insert(*key, (entry, bytes));
                 summary.added += 1;
                 summary.added_bytes += len;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use object::elf::{self, DynamicTag};
 
-use super::dynamic::{ENTRY_SIZE, Entry};
+use super::dynamic::{DynamicEntry, ENTRY_SIZE};
 use super::edit_plan::Overlay;
 use super::error::ElfError;
 use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, Segment, read_bytes};
@@ -32,7 +32,7 @@ pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub sections: Vec<Section>,
     /// Where the program header table goes.
     pub table_at: u64,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DynamicEntry>,
     pub dynamic: TablePlace,
     pub strings: TablePlace,
     /// What was done, for people.

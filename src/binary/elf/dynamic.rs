@@ -13,7 +13,7 @@ pub(super) const ENTRY_SIZE: u64 = size_of::<Dyn64<LE>>() as u64;
 
 /// An entry of the dynamic section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DynamicEntry {
     pub tag: DynamicTag,
     pub value: u64,
 }
@@ -26,7 +26,7 @@ pub(super) struct Dynamic {
     /// Where it stands in memory.
     pub address: u64,
     /// The entries before the first `DT_NULL`.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DynamicEntry>,
     /// How many entries fit, with the `DT_NULL`s.
     pub capacity: u64,
 }
@@ -48,7 +48,7 @@ impl Dynamic {
     ) -> Result<Self, ElfError> {
         let bytes =
             read_bytes(file, have, segment.offset, segment.file_size, "the dynamic section")?;
-        let all = records::<Dyn64<LE>>(&bytes).iter().map(Entry::from);
+        let all = records::<Dyn64<LE>>(&bytes).iter().map(DynamicEntry::from);
         let capacity = segment.file_size / ENTRY_SIZE;
         let entries: Vec<_> = all.take_while(|entry| entry.tag != elf::DT_NULL).collect();
         if entries.len() as u64 == capacity {
@@ -71,7 +71,7 @@ impl Dynamic {
     }
 }
 
-impl Entry {
+impl DynamicEntry {
     /// The entry as it stands in a file.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let raw = Dyn64::<LE> { d_tag: I64::new(LE, self.tag), d_val: U64::new(LE, self.value) };
@@ -79,7 +79,7 @@ impl Entry {
     }
 }
 
-impl From<&Dyn64<LE>> for Entry {
+impl From<&Dyn64<LE>> for DynamicEntry {
     fn from(raw: &Dyn64<LE>) -> Self {
         Self { tag: raw.d_tag.get(LE), value: raw.d_val.get(LE) }
     }

@@ -3,7 +3,7 @@
 use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
 
-use super::dynamic::{Dynamic, Entry, Strings};
+use super::dynamic::{Dynamic, DynamicEntry, Strings};
 use super::error::ElfError;
 use super::info::ElfInfo;
 use super::rpath::rpath_text;
@@ -49,7 +49,7 @@ pub struct Rename {
 /// The dynamic section as it is to be, and the strings it gains.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DynamicEntry>,
     /// What follows the old string table, at its end.
     pub added: Vec<u8>,
     /// New `vn_file`s: where the entry stands in its table, and the string's offset.
@@ -120,13 +120,15 @@ impl Edits {
         if self.rpath == RpathEdit::Keep {
             return Ok(());
         }
-        let is_path = |entry: &Entry| entry.tag == elf::DT_RPATH || entry.tag == elf::DT_RUNPATH;
+        let is_path =
+            |entry: &DynamicEntry| entry.tag == elf::DT_RPATH || entry.tag == elf::DT_RUNPATH;
         let place = wanted.entries.iter().position(is_path);
         let entry = match self.final_rpath(info)? {
             None => None,
-            Some(value) => {
-                Some(Entry { tag: elf::DT_RPATH, value: pool.offset_of_rpath(info, &value)? })
-            }
+            Some(value) => Some(DynamicEntry {
+                tag: elf::DT_RPATH,
+                value: pool.offset_of_rpath(info, &value)?,
+            }),
         };
         let before = wanted.entries.clone();
         wanted.entries.retain(|entry| !is_path(entry));
@@ -165,7 +167,7 @@ impl Edits {
         if entries.peek().is_some() {
             entries.for_each(|entry| entry.value = value);
         } else {
-            wanted.entries.push(Entry { tag: elf::DT_SONAME, value });
+            wanted.entries.push(DynamicEntry { tag: elf::DT_SONAME, value });
         }
         let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
         wanted.steps.push(format!("SONAME `{old}` → `{name}`"));

@@ -3,7 +3,7 @@
 use object::elf;
 
 use super::builder::{ElfBuilder, TablePlace};
-use super::dynamic::{Dynamic, ENTRY_SIZE, Entry, Strings};
+use super::dynamic::{Dynamic, DynamicEntry, ENTRY_SIZE, Strings};
 use super::edit_plan::EditPlan;
 use super::edits::{Edits, Wanted};
 use super::error::ElfError;
@@ -112,7 +112,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// Whether the entries and a `DT_NULL` fit, if need be without `DT_RELACOUNT`: it only
     /// tells loaders which relocations they may take a short way for.
     fn fit(&mut self, capacity: u64) -> bool {
-        let fits = |entries: &[Entry]| (entries.len() as u64) < capacity;
+        let fits = |entries: &[DynamicEntry]| (entries.len() as u64) < capacity;
         let hint = self.entries.iter().position(|entry| entry.tag == elf::DT_RELACOUNT);
         if let Some(hint) = hint.filter(|_| !fits(&self.entries) && fits(&self.entries[1..])) {
             self.entries.remove(hint);
@@ -124,7 +124,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     /// Points `vn_file` of the need at `at` of its table, wherever the table is by now.
     fn rename_need(&mut self, at: u64, file: u64) -> Result<(), ElfError> {
         const VN_FILE: u64 = 4;
-        let tag = |entries: &[Entry]| {
+        let tag = |entries: &[DynamicEntry]| {
             entries.iter().rfind(|entry| entry.tag == elf::DT_VERNEED).map(|entry| entry.value)
         };
         let address =

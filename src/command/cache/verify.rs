@@ -1,7 +1,7 @@
 //! Reads and unpacks everything in the cache.
 
 use rayon::prelude::*;
-use rockpack::cache::{Cache, Damage, Entry};
+use rockpack::cache::{Cache, CacheEntry, Damage};
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::text::human_size;
 use rockpack::text::with_causes;
@@ -15,7 +15,7 @@ use crate::inputs;
 pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     let pool = inputs::pool(args.jobs)?;
     let cache = look(&args.which)?;
-    let entries: Vec<&Entry> = cache.entries().map(|(_, entry)| entry).collect();
+    let entries: Vec<&CacheEntry> = cache.entries().map(|(_, entry)| entry).collect();
     // All of them, and then in order: what is said does not depend on threads.
     let checked: Vec<_> =
         pool.install(|| entries.par_iter().map(|entry| cache.verify(entry)).collect());
@@ -45,7 +45,7 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     Err(problems.into())
 }
 
-fn damaged(cache: &Cache, entry: &Entry, damage: &Damage) -> Problem {
+fn damaged(cache: &Cache, entry: &CacheEntry, damage: &Damage) -> Problem {
     let what = format!("a packed file of {}", human_size(entry.packed_len));
     let (segment, sha256) = (cache.segment_of(entry), entry.digest.sha256);
     Problem::error(

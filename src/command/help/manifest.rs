@@ -12,7 +12,7 @@ const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, pr
      in [ ] below can be absent.";
 
 /// A node with the place where it stands.
-pub struct Entry {
+pub struct NodeInPlace {
     pub word: &'static NodeSpec,
     /// The node in whose block it stands; at the top of a file, none.
     pub owner: Option<&'static str>,
@@ -20,10 +20,10 @@ pub struct Entry {
 }
 
 /// Every node of the files, each before those in its block.
-pub fn entries(files: &[KdlFile]) -> Vec<Entry> {
+pub fn entries(files: &[KdlFile]) -> Vec<NodeInPlace> {
     let of = |file: &KdlFile| {
         let name = file.name;
-        file.words().into_iter().map(move |(owner, word)| Entry { word, owner, file: name })
+        file.words().into_iter().map(move |(owner, word)| NodeInPlace { word, owner, file: name })
     };
     files.iter().flat_map(of).collect()
 }
@@ -57,7 +57,7 @@ fn index(words: &[NodeSpec], depth: usize) -> Vec<(String, &'static str)> {
 }
 
 /// One node: what it does, how it is written, what it takes, where it stands, an example.
-pub fn entry(entry: &Entry, width: usize) -> String {
+pub fn entry(entry: &NodeInPlace, width: usize) -> String {
     let word = entry.word;
     let mut text = format!("{}\n", bold(word.name));
     paragraph(&mut text, 4, word.does, width);
@@ -93,7 +93,7 @@ pub fn label(part: &ArgSpec) -> String {
 }
 
 /// Where it stands and how often: `In package of kind runtime or devel, any number of times.`
-pub fn place(entry: &Entry) -> String {
+pub fn place(entry: &NodeInPlace) -> String {
     let (owner, kinds) = (entry.owner.unwrap_or(entry.file), kinds(entry.word.kinds));
     let times = match entry.word.times {
         Arity::Once => "exactly once",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rockpack::manifest::KdlFile;
 
-use super::manifest::{Entry, entries, label, place};
+use super::manifest::{NodeInPlace, entries, label, place};
 
 const HEAD: &str = "\
 # The nodes of the manifest
@@ -32,14 +32,14 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
 }
 
 /// Where the section of a node is: the second of a name has another anchor than the first.
-fn anchor(before: &[Entry], name: &str) -> String {
+fn anchor(before: &[NodeInPlace], name: &str) -> String {
     match before.iter().filter(|e| e.word.name == name).count() {
         0 => name.to_owned(),
         count => format!("{name}-{count}"),
     }
 }
 
-fn section(entry: &Entry, text: &mut String) {
+fn section(entry: &NodeInPlace, text: &mut String) {
     let word = entry.word;
     let _ = writeln!(
         text,

@@ -7,7 +7,7 @@ use super::{Built, BuiltContent, BuiltFile};
 use crate::archive::variants;
 use crate::names::RelPath;
 use crate::package::devel_archive::{self, is_devel_archive};
-use crate::package::directory::Entry;
+use crate::package::directory::DirectoryEntry;
 use crate::package::entry_points::EntryPoints;
 use crate::package::{Header, Metadata, OpenError, PackageError, Wheel};
 use crate::plan::{Form, WheelVariant};
@@ -48,7 +48,7 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     let (licenses, described) = (format!("{info}/licenses/"), format!("{info}/sboms/"));
     let mut texts = Texts::default();
     for entry in wheel.entries() {
-        let Entry { name, size, crc32, .. } = entry;
+        let DirectoryEntry { name, size, crc32, .. } = entry;
         let metadata = name
             .strip_prefix(info)
             .and_then(|n| n.strip_prefix('/'))
@@ -90,7 +90,7 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
 
 /// What the package knows of itself, where it was made by rockpack.
 fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
-    let own = |entry: &&Entry| {
+    let own = |entry: &&DirectoryEntry| {
         entry.name.strip_suffix("/_dist_info.py").is_some_and(|module| !module.contains('/'))
     };
     let Some(entry) = wheel.entries().iter().find(own) else { return Ok(None) };

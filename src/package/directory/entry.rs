@@ -5,7 +5,7 @@ use crate::package::{Fault, FaultKind};
 
 /// A member as the directory has it.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Its name; bytes that are not UTF-8 are replaced.
     pub name: String,
     /// Whether the name is UTF-8, and said to be.
@@ -37,7 +37,7 @@ pub(super) const DESCRIPTOR: u16 = 1 << 3;
 pub(super) const ENCRYPTED: u16 = 1;
 const UTF8: u16 = 1 << 11;
 
-impl Entry {
+impl DirectoryEntry {
     /// Whether it is a directory.
     pub fn is_directory(&self) -> bool {
         self.name.ends_with('/') || self.mode & 0o170_000 == 0o040_000

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::entry::{DESCRIPTOR, other_name};
 use super::field::{half, wide, word};
-use super::{DirectoryError, Entry, read};
+use super::{DirectoryEntry, DirectoryError, read};
 use crate::package::{Fault, FaultKind};
 
 /// Bytes of a local header without name and extra fields.
@@ -14,7 +14,7 @@ const FIXED: u64 = 30;
 pub(super) fn compare(
     file: &File,
     len: u64,
-    entry: &mut Entry,
+    entry: &mut DirectoryEntry,
 ) -> Result<Option<Fault>, DirectoryError> {
     let mut fixed = [0; 30];
     read(file, entry.header, &mut fixed)?;
@@ -40,7 +40,12 @@ pub(super) fn compare(
 }
 
 /// The first field in which both differ.
-fn differing(fixed: &[u8], name: &[u8], extra: &[u8], entry: &Entry) -> Option<&'static str> {
+fn differing(
+    fixed: &[u8],
+    name: &[u8],
+    extra: &[u8],
+    entry: &DirectoryEntry,
+) -> Option<&'static str> {
     if String::from_utf8_lossy(name) != entry.name {
         return Some("the name");
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use percent_encoding::percent_decode_str;
 
-use crate::index::{Entry, addresses, project_of};
+use crate::index::{IndexedFile, addresses, project_of};
 use crate::names::RelPath;
 use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
 use crate::publish::workers::each;
@@ -154,7 +154,7 @@ pub(super) fn named(
 ) -> Result<BTreeSet<RelPath>, PublishError> {
     let files = read::files(bucket, place, "")?.0;
     let entries = files.into_iter().flat_map(|files| files.files);
-    Ok(entries.filter_map(|Entry { url, .. }| key_of(&place.html, &url)).collect())
+    Ok(entries.filter_map(|IndexedFile { url, .. }| key_of(&place.html, &url)).collect())
 }
 
 /// The key that a page at `at` means by a relative URL.

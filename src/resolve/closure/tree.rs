@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::binary::Facts;
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, CatalogEntry};
 use crate::elf::stub::StubMachine;
 use crate::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 use crate::plan::{Distribution, Member, Step};
@@ -106,7 +106,8 @@ impl<'a> Tree<'a> {
     }
 
     fn names_needed(&mut self, catalog: &'a Catalog, distributions: &[&'a Distribution]) {
-        let facts = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(Entry::binary);
+        let facts =
+            catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
         let forwarded =
             distributions.iter().flat_map(|d| &d.members).filter_map(|m| match &m.step {
                 Step::Alias { needed, .. } => Some(needed),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Choice, MatchedRule, Reason, Rule, Says};
-use crate::catalog::{Artifact, ArtifactId, Catalog, Entry, EntryKind};
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
 use crate::manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 use crate::names::RelPath;
 use crate::resolve::install_tree::Item;
@@ -20,7 +20,7 @@ pub(super) struct Selecting<'a> {
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
     /// The entries that count as taken.
-    pub owned: Vec<&'a Entry>,
+    pub owned: Vec<&'a CatalogEntry>,
 }
 
 /// Selects from `here`, the catalog of one path, and tells which rules matched.
@@ -151,7 +151,10 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
 }
 
 /// The entries that no distribution takes.
-fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<Item = Item<'h>> {
+fn left<'h>(
+    here: &'h Catalog,
+    owned: &HashSet<*const CatalogEntry>,
+) -> impl Iterator<Item = Item<'h>> {
     let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
         artifact.entries.iter().map(move |entry| Item { artifact, entry })
     });
@@ -165,7 +168,7 @@ fn left<'h>(here: &'h Catalog, owned: &HashSet<*const Entry>) -> impl Iterator<I
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,
-    owned: &HashSet<*const Entry>,
+    owned: &HashSet<*const CatalogEntry>,
 ) -> Vec<MatchedRule> {
     let rules = left(here, owned).filter_map(|item| {
         unowned::dropping(manifest, &item).map(|rule| MatchedRule {
@@ -182,7 +185,7 @@ pub(super) fn unowned(
     manifest: &Manifest,
     targets: &Targets,
     here: &Catalog,
-    owned: &HashSet<*const Entry>,
+    owned: &HashSet<*const CatalogEntry>,
 ) -> Vec<ArtifactId> {
     unowned::find(manifest, here, targets, owned)
         .unowned

@@ -159,13 +159,13 @@ fn of_equal_files_the_first_counts_or_else_the_first_that_may_be_executed() {
 
 #[test]
 fn files_are_the_same_by_size_and_checksum() {
-    let file = |size: u64, sha256: Option<&str>| Entry {
+    let file = |size: u64, sha256: Option<&str>| CatalogEntry {
         path: "x".parse().unwrap(),
         base: "stage".parse().unwrap(),
         kind: EntryKind::File { size, executable: false, content: crate::catalog::Content::Data },
         sha256: sha256.map(str::to_owned),
     };
-    let link = |target: &str| Entry {
+    let link = |target: &str| CatalogEntry {
         kind: EntryKind::Symlink { target: target.to_owned() },
         ..file(0, None)
     };
