@@ -79,6 +79,28 @@ fn help_with_a_command_is_its_long_help() {
 }
 
 #[test]
+fn long_help_is_wrapped_as_it_is_written() {
+    let commands = printed(&["help"]);
+    let names = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = names.take_while(|line| !line.is_empty()).map_while(|line| line.split(' ').nth(2));
+    for name in names.filter(|name| !name.is_empty() && *name != "help") {
+        let text = printed(&[name, "--help"]);
+        let about: Vec<&str> =
+            text.lines().take_while(|line| !line.starts_with("Usage:")).collect();
+        // A line that does not fit leaves a word or two on a line of their own.
+        for three in about.windows(3) {
+            let [above, line, below] = three else { unreachable!("three lines") };
+            let is_rest = above.len() > 85
+                && !line.is_empty()
+                && !line.starts_with(' ')
+                && line.len() < 30
+                && below.len() > 60;
+            assert!(!is_rest, "{name}: {above}\n{line}\n{below}");
+        }
+    }
+}
+
+#[test]
 fn help_manifest_explains_every_node_and_is_readable_anywhere() {
     let whole = printed(&["help", "manifest"]);
     assert!(!whole.contains('\u{1b}'), "nothing is coloured where nobody sees it");

@@ -19,18 +19,18 @@ pub enum ArtifactCommand {
 
 /// Pack artifact directories into archives, each with its checksum
 ///
-/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI leaves in a
-/// store, and what --artifact-dir and `rockpack fetch` take. An archive has `artifact_manifest.txt` first, then
-/// the base directories that it lists.
+/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI
+/// leaves in a store, and what --artifact-dir and `rockpack fetch` take. An archive has
+/// `artifact_manifest.txt` first, then the base directories that it lists.
 ///
-/// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own seekable
-/// format. Whatever unpacks .tar.zst unpacks them, as `tar --zstd` does. All cores pack, and equal artifacts
-/// give equal bytes: no owner, no time and no order of the disk gets into them.
+/// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own
+/// seekable format. Whatever unpacks .tar.zst unpacks them, as `tar --zstd` does. All cores pack,
+/// and equal artifacts give equal bytes: no owner, no time and no order of the disk gets into them.
 ///
 /// Each archive appears when it is whole. One that is in OUT already is replaced.
 ///
-/// Exit status: 0 packed, 1 an artifact cannot be read, 2 something is wrong with the command line or the
-/// environment.
+/// Exit status: 0 packed, 1 an artifact cannot be read, 2 something is wrong with the command line
+/// or the environment.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PackArgs {

@@ -10,7 +10,8 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 ///
 /// OLD and NEW are each one of
 ///   a plan saved with `rockpack plan --json`,
-///   a directory with packages.kdl and families.kdl, or `built-in`, which is planned on the artifacts given,
+///   a directory with packages.kdl and families.kdl, or `built-in`, which is planned on the
+///   artifacts given,
 ///   a directory of built packages, such as `dist`.
 /// NEW can be left out: it is then the manifest that `rockpack plan` would take, which is --manifest,
 /// else this directory's, else, with a warning, the built-in one. With --manifest-at, OLD is the same

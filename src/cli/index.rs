@@ -17,16 +17,17 @@ use rockpack::index::Layout;
 ///   simple  one index of all packages, DIR/simple/, for --index-url; DIR/index.html leads there
 ///   flat    index.html in each directory that has packages, for --find-links; DIR/index.html leads
 ///           to all
-///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and simple/
-///           for --index-url; DIR/index.html leads to all
+///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and
+///           simple/ for --index-url; DIR/index.html leads to all
 ///
-/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), there are its pages
-/// too, in `whl` below each of these places: these selectors in the place of the others, and all other packages.
+/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), there are
+/// its pages too, in `whl` below each of these places: these selectors in the place of the others,
+/// and all other packages.
 ///
-/// An update reads only packages that are new or whose size or time changed; DIR/.rockpack-index.json
-/// remembers the others. Clients may read meanwhile: each page is the old one or the new one, and all
-/// files that it names exist. Equal packages give equal pages: the upload time of a package is that of its
-/// newest member, or --upload-time for all.
+/// An update reads only packages that are new or whose size or time changed;
+/// DIR/.rockpack-index.json remembers the others. Clients may read meanwhile: each page is the old
+/// one or the new one, and all files that it names exist. Equal packages give equal pages: the
+/// upload time of a package is that of its newest member, or --upload-time for all.
 ///
 /// FILE.yanked beside a package yanks it (PEP 592); its text is the reason. Files of one name and
 /// different content in one index are an error.

@@ -8,17 +8,18 @@ use super::PublishLayout;
 
 /// Write the pages of a published index for a third party, which serves no packages
 ///
-/// Reads the pages of SOURCE, where `rockpack publish` or another program put them, and writes into DEST
-/// {project}/index.html (PEP 503) and index.json (PEP 691), and a page that leads there, for --index-url.
-/// Addresses are absolute, and lead to where the packages are; each has its SHA-256, so that installers take
-/// no other bytes. What is yanked stays yanked, and resolvers find the metadata of wheels where it is.
+/// Reads the pages of SOURCE, where `rockpack publish` or another program put them, and writes into
+/// DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that leads there, for
+/// --index-url. Addresses are absolute, and lead to where the packages are; each has its SHA-256, so
+/// that installers take no other bytes. What is yanked stays yanked, and resolvers find the metadata
+/// of wheels where it is.
 ///
-/// SOURCE and DEST are directories or URLs as `rockpack publish` takes them; SOURCE can be on a web server,
-/// too. Pages of DEST that another program made are not replaced. Those of projects that SOURCE has no longer
-/// go.
+/// SOURCE and DEST are directories or URLs as `rockpack publish` takes them; SOURCE can be on a web
+/// server, too. Pages of DEST that another program made are not replaced. Those of projects that
+/// SOURCE has no longer go.
 ///
-/// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another program,
-/// 2 something is wrong with the command line, the environment or a store.
+/// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another
+/// program, 2 something is wrong with the command line, the environment or a store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {

@@ -8,27 +8,28 @@ use super::PublishLayout;
 
 /// Delete packages of an object store that are older than their stream keeps them
 ///
-/// URL and --layout are those that `rockpack publish` was given. The `stream` lines of packages.kdl say how
-/// long packages stay:
+/// URL and --layout are those that `rockpack publish` was given. The `stream` lines of packages.kdl
+/// say how long packages stay:
 ///
 ///   stream "nightly" keep="120 days"
 ///   stream "weekly" keep="52 weeks" date="version"
 ///
 /// A package is as old as the store has it, or, with date="version", as the date in its version says.
 ///
-/// What is too old stays all the same if a package that stays requires it, on whichever system, or if a page
-/// beside those of the layout names it. `==` keeps all files of that version, other requirements the newest
-/// version that fits, unless one that fits stays anyway. What no page names, and the store has had for less
-/// than a day, may be on its way onto one.
+/// What is too old stays all the same if a package that stays requires it, on whichever system, or
+/// if a page beside those of the layout names it. `==` keeps all files of that version, other
+/// requirements the newest version that fits, unless one that fits stays anyway. What no page names,
+/// and the store has had for less than a day, may be on its way onto one.
 ///
-/// Pages lose the names first, those of packages that require others before these; then the packages are
-/// deleted, with what lies beside them. Whatever interrupts it leaves an index of whole packages, and the next
-/// run does the rest. Nobody should publish old packages again meanwhile.
+/// Pages lose the names first, those of packages that require others before these; then the packages
+/// are deleted, with what lies beside them. Whatever interrupts it leaves an index of whole
+/// packages, and the next run does the rest. Nobody should publish old packages again meanwhile.
 ///
 /// --dry-run prints each deletion with its reason; what is too old and stays is printed in any case.
 ///
-/// Exit status: 0 done, 1 a page cannot be read as a page of an index, or what a package requires is not
-/// known, 2 something is wrong with the command line, the manifest, the environment or the store.
+/// Exit status: 0 done, 1 a page cannot be read as a page of an index, or what a package requires is
+/// not known, 2 something is wrong with the command line, the manifest, the environment or the
+/// store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {

@@ -8,27 +8,31 @@ use rockpack::archive::Timestamp;
 /// Upload packages to an object store, with the pages by which pip and uv find them
 ///
 /// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
-/// `gs://BUCKET/PATH`, `az://CONTAINER/PATH`, `file:///PATH` or a directory. Credentials, region and endpoint
-/// come from the environment: variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
+/// `gs://BUCKET/PATH`, `az://CONTAINER/PATH`, `file:///PATH` or a directory. Credentials, region and
+/// endpoint come from the environment: variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
 ///
 /// Layouts:
 ///   per-package  URL/{project}/{file}, with a page for each project and one that leads there, for
 ///                --index-url
 ///   flat         URL/{file}, with one page for --find-links
-///   v5           the `shelf` lines of packages.kdl: URL/{path}/{project}/{file}, each shelf as per-package;
-///                then, with an `aggregate` line, a page of all projects and the documents of routes
+///   v5           the `shelf` lines of packages.kdl: URL/{path}/{project}/{file}, each shelf as
+///                per-package; then, with an `aggregate` line, a page of all projects and the
+///                documents of routes
 ///
-/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), all of it is done for that
-/// index too: these selectors and all other packages go to URL/whl, or to shelves with `index="whl"`.
+/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), all of it
+/// is done for that index too: these selectors and all other packages go to URL/whl, or to shelves
+/// with `index="whl"`.
 ///
-/// Before anything is written, all packages are compared with the store: equal bytes are left alone, other
-/// bytes under a name are an error. All that the packages require, for whichever system and extra, has to be in
-/// DIR, on the pages of the store, or named by --outside or an `outside` line; so do the requirements of what is found in the store.
+/// Before anything is written, all packages are compared with the store: equal bytes are left alone,
+/// other bytes under a name are an error. All that the packages require, for whichever system and
+/// extra, has to be in DIR, on the pages of the store, or named by --outside or an `outside` line;
+/// so do the requirements of what is found in the store.
 ///
-/// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then pages of
-/// projects, parts before those who require them; then the page of all projects. Pages are read, merged and
-/// replaced only if nobody else did meanwhile: several may publish at once. Whatever interrupts it leaves an
-/// index of whole packages, and the next run does the rest. What pages say of other packages stays.
+/// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
+/// pages of projects, parts before those who require them; then the page of all projects. Pages are
+/// read, merged and replaced only if nobody else did meanwhile: several may publish at once.
+/// Whatever interrupts it leaves an index of whole packages, and the next run does the rest. What
+/// pages say of other packages stays.
 ///
 /// FILE.yanked beside a package yanks it (PEP 592); its text is the reason.
 ///
