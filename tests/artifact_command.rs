@@ -297,3 +297,17 @@ fn a_hard_link_has_the_bytes_of_a_file_that_nobody_wants() {
         assert!(found.path(&origin("other")).is_none_or(|path| !path.exists()));
     }
 }
+
+#[test]
+fn archives_do_not_go_where_the_artifacts_are() {
+    let dir = TempDir::new().unwrap();
+    artifact(dir.path());
+    let before = fs::read_dir(dir.path().join("in")).unwrap().count();
+    for out in ["in", "./in", "in/../in"] {
+        let output = rockpack(dir.path(), &["artifact", "pack", "in", "-o", out]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("would have each artifact twice"), "{said}");
+        assert_eq!(fs::read_dir(dir.path().join("in")).unwrap().count(), before);
+    }
+}

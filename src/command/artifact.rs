@@ -2,6 +2,7 @@
 
 use fs_err as fs;
 use rockpack::catalog::{self, PackedArtifact};
+use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, human_size};
 
 use super::{Failure, environment, print};
@@ -28,6 +29,7 @@ fn pack(args: &PackArgs) -> Result<(), Failure> {
         return Err(environment("--family leaves no artifact to pack"));
     }
     fs::create_dir_all(&args.output).map_err(|e| environment(e.to_string()))?;
+    refuse_same_place(args)?;
     let (mut unpacked, mut size) = (0, 0);
     for (id, dir) in &artifacts {
         let done = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
@@ -37,6 +39,18 @@ fn pack(args: &PackArgs) -> Result<(), Failure> {
     }
     let count = counted(artifacts.len(), "archive");
     print(&format!("{count}, {} of {}\n", human_size(size), human_size(unpacked)))
+}
+
+/// Archives beside the directories that they were made of are the same artifacts twice, which a build refuses.
+fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
+    let place = |path| fs::canonicalize(path).map_err(|e| environment(e.to_string()));
+    if place(&args.dir)? != place(&args.output)? {
+        return Ok(());
+    }
+    let dir = args.dir.display();
+    let what = format!("{dir} would have each artifact twice, as a directory and as an archive");
+    let help = "give another directory for the archives: -o OUT";
+    Err(Problem::usage(Code::Environment, what).help(help).into())
 }
 
 fn line(done: &PackedArtifact) -> String {

@@ -6,22 +6,21 @@ use rockpack::plan::{OnlyName, Plan};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 
-use crate::failure::{Failure, environment};
+use crate::failure::Failure;
 
 /// Reads it.
 ///
 /// # Errors
 /// When the file cannot be read, or is no plan of this program's format.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
-    let text = fs_err::read_to_string(path).map_err(|error| environment(error.to_string()))?;
-    Plan::read(&text).map_err(|error| {
-        Problem::error(
-            Code::Environment,
-            format!("cannot read {}: {}", path.display(), with_causes(&error)),
-        )
-        .help("--plan takes what `rockpack plan --json` prints")
-        .into()
-    })
+    let refused = |error: String| -> Failure {
+        let what = format!("cannot read {}: {error}", path.display());
+        Problem::error(Code::Environment, what)
+            .help("--plan takes a file with what `rockpack plan --json` prints")
+            .into()
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    Plan::read(&text).map_err(|error| refused(with_causes(&error)))
 }
 
 /// The plan with these packages, projects and wheels alone, by their names in the manifest or as distributions;

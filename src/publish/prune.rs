@@ -96,7 +96,7 @@ pub struct Pruned {
 /// Removes what is older than it may be. Each step is `told` before it is done, from several threads.
 ///
 /// # Errors
-/// When the store has no lists, a page cannot be read, or it is not known what a package that stays requires:
+/// When there is no index, the store has no lists, a page cannot be read, or it is not known what a package that stays requires:
 /// nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
 pub fn prune(
     bucket: &dyn Bucket,
@@ -104,6 +104,10 @@ pub fn prune(
     told: &(dyn Fn(&PruneStep) + Sync),
 ) -> Result<Pruned, PublishError> {
     let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
+    // A place without an index is likely to be another than was meant.
+    if inventory.pages.is_empty() && inventory.items().next().is_none() {
+        return Err(PublishError::NoPages(bucket.name().to_owned()));
+    }
     let mut pruned = Pruned::default();
     let mut going: BTreeMap<&RelPath, (&Item, String)> = BTreeMap::new();
     for (item, age, kept) in verdicts(bucket, retention, &inventory)? {

@@ -264,3 +264,12 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
         assert!(steps >= 2 * (7 + 2), "{form:?}: {steps}");
     }
 }
+
+#[test]
+fn a_place_without_an_index_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let error = prune(&Directory::new(dir.path()), &monthly(form), &|_| {}).unwrap_err();
+        assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
+    }
+}
