@@ -299,6 +299,37 @@ fn a_hard_link_has_the_bytes_of_a_file_that_nobody_wants() {
 }
 
 #[test]
+fn a_large_file_that_nobody_wants_is_passed_over() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path().join("run");
+    fs::create_dir(&place).unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    let large = vec![7; 3 << 20];
+    for (name, bytes) in [
+        ("artifact_manifest.txt", &b"math/stage\n"[..]),
+        ("math/stage/large", &large),
+        ("math/stage/small", b"small"),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, bytes).unwrap();
+    }
+    let tar = tar.into_inner().unwrap();
+    let plain = zstd::encode_all(&tar[..], 1).unwrap();
+    fs::write(place.join("blas_lib_generic.tar.zst"), plain).unwrap();
+    let (all, _) = catalog::scan(&place).unwrap();
+    let small = Origin {
+        artifact: all.artifacts[0].id.clone(),
+        base: "math/stage".parse().unwrap(),
+        path: "small".parse().unwrap(),
+    };
+    let wanted = Wanted::new([&small]);
+    let found = Directory::open_some(&place, &Demands::default(), Some(&wanted)).unwrap();
+    assert_eq!(fs::read(found.path(&small).unwrap()).unwrap(), b"small");
+}
+
+#[test]
 fn archives_do_not_go_where_the_artifacts_are() {
     let dir = TempDir::new().unwrap();
     artifact(dir.path());

@@ -20,6 +20,8 @@ use crate::names::RelPath;
 pub(super) const MEMORY: u64 = 160 << 20;
 /// How many bytes the headers of one member may have: its name, a link's target, and records.
 const HEADERS: u64 = 1 << 20;
+/// Contents are padded to a multiple of so many bytes.
+const BLOCK: u64 = 512;
 /// How many zeros there may be behind the last member; writers fill blocks of some kilobytes.
 const FILLING: u64 = 1 << 20;
 
@@ -114,15 +116,17 @@ impl Unpacking<'_> {
             cleanup::wait_if_ending();
             let mut member = member.map_err(|source| self.unread(source))?;
             left.set(u64::MAX);
-            if let Some(path) = checked(self.name, &mut member, &mut seen)?
-                && self.takes(&path)
-            {
-                match self.not_unpacked(&member, &path, &missed)? {
-                    Some(target) => missed.extend([path, target]),
-                    None => self.member(&mut member, path)?,
+            let mut skipped = 0;
+            if let Some(path) = checked(self.name, &mut member, &mut seen)? {
+                if !self.takes(&path) {
+                    skipped = padded(&member);
+                } else if let Some(target) = self.not_unpacked(&member, &path, &missed)? {
+                    missed.extend([path, target]);
+                } else {
+                    self.member(&mut member, path)?;
                 }
             }
-            left.set(HEADERS);
+            left.set(HEADERS.saturating_add(skipped));
         }
         Ok(missed)
     }
@@ -167,6 +171,12 @@ impl Unpacking<'_> {
             Err(source) => Err(UnpackError::Write { archive, member: path, source }),
         }
     }
+}
+
+/// How many bytes a member's content takes in the archive at most.
+fn padded<R: Read>(member: &tar::Entry<'_, R>) -> u64 {
+    let stored = member.header().entry_size().unwrap_or_default();
+    member.size().max(stored).saturating_add(BLOCK)
 }
 
 /// The path of a member that can be unpacked; nothing for one that needs not be.
@@ -233,9 +243,12 @@ impl<R: Read> Read for Limited<R> {
 }
 
 impl<R: Seek> Seek for Limited<R> {
-    /// What is sought past is no header.
+    /// What is sought past is no header, and was allowed as the content that it is.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.bytes.seek(to)
+        let from = self.bytes.stream_position()?;
+        let position = self.bytes.seek(to)?;
+        self.left.set(self.left.get().saturating_sub(position.saturating_sub(from)));
+        Ok(position)
     }
 }
 
