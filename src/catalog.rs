@@ -37,7 +37,7 @@ pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock};
 pub use origin::{BuildOrigin, SourcePin};
 pub use pack::{PackedArtifact, artifact_directories, pack};
-pub use packed::{Demands, Locked, Packed, Taken, unchecked};
+pub use packed::{Demands, Expected, Locked, Packed, Taken, unchecked};
 pub use saved::{CATALOG_FORMAT, CatalogError, SavedCatalog};
 pub use scan::{confirm, read, scan};
 pub use source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};

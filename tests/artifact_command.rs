@@ -74,7 +74,15 @@ fn archives_are_what_builds_leave_and_the_same_each_time() {
 
     let sum = fs::read_to_string(dir.path().join(format!("{key}.sha256sum"))).unwrap();
     let expected = rockpack::archive::checksum::Sha256::of(&bytes);
-    assert_eq!(sum, format!("{expected}  blas_lib_generic.tar.zst\n"));
+    let (first, end) = sum.split_once("# end ").unwrap();
+    assert_eq!(first, format!("{expected}  blas_lib_generic.tar.zst\n"));
+    assert_eq!(end.trim_end().parse::<rockpack::archive::checksum::Sha256>().err(), None);
+    if has("sha256sum", "sidecars of `rockpack artifact pack` with the program sha256sum") {
+        let args = ["--check", "--strict", "--quiet", "blas_lib_generic.tar.zst.sha256sum"];
+        let mut checked = Command::new("sha256sum");
+        checked.args(args).current_dir(dir.path().join("out"));
+        assert!(checked.status().unwrap().success());
+    }
     // One artifact by itself, with another number of threads, over what is there.
     let one = ["artifact", "pack", "in/blas_lib_generic", "-o", "out", "--jobs", "3"];
     assert!(rockpack(dir.path(), &one).status.success());
@@ -324,7 +332,7 @@ fn a_large_file_that_nobody_wants_is_passed_over() {
         base: "math/stage".parse().unwrap(),
         path: "small".parse().unwrap(),
     };
-    let wanted = Wanted::new([&small]);
+    let wanted = Wanted::of(&all, [&small]);
     let found = Directory::open_some(&place, &Demands::default(), Some(&wanted)).unwrap();
     assert_eq!(fs::read(found.path(&small).unwrap()).unwrap(), b"small");
 }

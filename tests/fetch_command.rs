@@ -22,6 +22,8 @@ mod faults;
 mod keys;
 #[path = "fetch_command/locks.rs"]
 mod locks;
+#[path = "fetch_command/ranges.rs"]
+mod ranges;
 #[path = "fetch_command/runs.rs"]
 mod runs;
 #[path = "fetch_command/signals.rs"]

@@ -11,13 +11,27 @@ pub const SIDECAR: &str = ".sha256sum";
 /// How many bytes a sidecar may have: a digest, and a name with its path.
 pub(super) const MOST: u64 = 8 << 10;
 
+/// What stands in a sidecar before the checksum of an archive's end ([`super::seekable`]). To `sha256sum -c`, the line is
+/// a comment.
+pub(super) const END: &str = "# end ";
+
+/// The checksum of the archive's end, which some sidecars have.
+///
+/// # Errors
+/// When the line has something else: what is wrong, in words.
+pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
+    let line = sidecar.lines().find_map(|line| line.trim().strip_prefix(END));
+    line.map(|digest| digest.trim().parse()).transpose()
+}
+
 /// What a sidecar says of the archive `name`: the digest alone, or lines of `digest  name` as
 /// `sha256sum` prints them, of which that of the archive counts.
 ///
 /// # Errors
 /// When it says nothing of the archive, or no digest: what is wrong, in words.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
     for line in &lines {
         let (digest, of) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         // `*` stands before a name whose file was read as binary; a path may stand before the name.
@@ -129,6 +143,7 @@ mod tests {
             format!("{digest} *{name}\r\n"),
             format!("{digest}  /build/artifacts/{name}\n"),
             format!("{}  other.tar.zst\n{digest}  {name}\n", "f".repeat(64)),
+            format!("# end {}\n{digest}\n", "f".repeat(64)),
         ] {
             assert_eq!(of_sidecar(&text, name).unwrap().to_string(), digest, "{text}");
         }
@@ -145,6 +160,17 @@ mod tests {
         }
         let other = format!("{digest}  other.tar.zst\n");
         assert_eq!(of_sidecar(&other, name).unwrap_err(), "it says nothing of the archive");
+    }
+
+    #[test]
+    fn a_sidecar_can_have_the_checksum_of_the_end() {
+        let digest = "0123456789abcdef".repeat(4);
+        let some = of_end(&format!("{}  a\r\n# end {digest}\r\n", "f".repeat(64))).unwrap();
+        assert_eq!(some.unwrap().to_string(), digest);
+        assert_eq!(of_end(&digest).unwrap(), None);
+        assert_eq!(of_end("# ends\n#end\n").unwrap(), None);
+        let why = "`abc` is no SHA-256: 64 hexadecimal digits";
+        assert_eq!(of_end("# end abc\n").unwrap_err(), why);
     }
 
     #[test]

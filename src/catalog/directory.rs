@@ -370,8 +370,9 @@ fn unpacked(
     fs::create_dir(&to)
         .map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
     let nothing = BTreeSet::new();
-    let wanted = wanted.map(|wanted| wanted.of(&id).unwrap_or(&nothing));
-    let taken = packed::unpack(packed, storage, &to, demands, wanted)?;
+    let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
+    let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
+    let taken = packed::unpack(packed, storage, &to, demands, wanted, partial)?;
     Ok((id, to, taken))
 }
 

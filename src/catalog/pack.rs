@@ -9,7 +9,7 @@ use fs_err as fs;
 use tar::{EntryType, Header};
 use walkdir::WalkDir;
 
-use super::checksum::{Hashing, SIDECAR};
+use super::checksum::{END, Hashing, SIDECAR};
 use super::layout::{self, MANIFEST, Storage};
 use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
@@ -101,7 +101,8 @@ pub fn pack(
     }
     let done = tar.into_inner().map_err(unwritten)?;
     let unpacked = done.bytes;
-    let (size, sha256) = done.out.finish().map_err(unwritten)?.finish();
+    let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
+    let (size, sha256) = hashing.finish();
     file.as_file().sync_all().map_err(unwritten)?;
     let place = out.join(&name);
     // The old sidecar would be wrong of the new archive.
@@ -114,7 +115,8 @@ pub fn pack(
         _ => {}
     }
     file.persist(&place).map_err(|e| unwritten(e.error))?;
-    fs::write(&beside, format!("{sha256}  {name}\n")).map_err(unwritten)?;
+    let sums = format!("{sha256}  {name}\n{END}{sum_of_end}\n");
+    fs::write(&beside, sums).map_err(unwritten)?;
     Ok(PackedArtifact { file: place, unpacked, size })
 }
 

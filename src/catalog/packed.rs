@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::archive::{UnpackError, Unpacking};
-use super::checksum::{Hashed, MOST, of_sidecar};
+use super::checksum::{Hashed, MOST, of_end, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive};
 use super::seek::{SeekTable, SeekableReader};
@@ -31,12 +31,20 @@ pub trait Packed: Debug + Send + Sync {
     /// When it cannot be opened; the error names it. So does one of a later read.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
-    /// Its bytes, at any place; `None` where they come only in order.
+    /// Its bytes at any place, as cheap as in order; `None` where they are not.
     ///
     /// # Errors
     /// As [`Packed::open`].
     fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         Ok(None)
+    }
+
+    /// Its bytes at any place, each read a request of its own; `None` where they come only in order.
+    ///
+    /// # Errors
+    /// As [`Packed::open`].
+    fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        self.at_random()
     }
 
     /// The text of its sidecar; `None` when it has none.
@@ -75,7 +83,16 @@ impl Locked {
     }
 }
 
-/// An archive that was read to its end and is what its checksums say.
+/// What is known of an archive before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Expected {
+    /// The checksum of all its bytes.
+    pub archive: Option<Sha256>,
+    /// That of its end ([`super::seekable`]), where that is enough to trust parts of it.
+    end: Option<Sha256>,
+}
+
+/// An archive that is what its checksums say, so far as it was read.
 #[derive(Debug)]
 pub struct Taken {
     /// What it was, byte for byte.
@@ -85,29 +102,31 @@ pub struct Taken {
 }
 
 impl Demands {
-    /// The checksum that an archive has to have: that of the lock file, which has to be that of its
-    /// sidecar too, where it has one.
+    /// The checksums that an archive has to have: that of the lock file, which has to be that of its
+    /// sidecar too, where it has one. A lock file says nothing of ends.
     ///
     /// # Errors
     /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
-    pub fn expected(&self, packed: &dyn Packed) -> Result<Option<Sha256>, Problem> {
+    pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
         let text = packed.sidecar().map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {e}"))
         })?;
-        let beside = text.map(|text| of_sidecar(&text, key)).transpose().map_err(|why| {
+        let sums = text.map(|text| Ok((of_sidecar(&text, key)?, of_end(&text)?))).transpose();
+        let beside = sums.map_err(|why: String| {
             let what = format!("the checksum of {} cannot be understood: {why}", packed.place());
             Problem::error(Code::WrongChecksum, what)
                 .help(format!("`sha256sum {key} > {key}.sha256sum` writes one, where the archive is known to be right"))
         })?;
         match (locked, beside) {
-            (Some(locked), Some(beside)) if locked.sha256 != beside => {
+            (Some(locked), Some((beside, _))) if locked.sha256 != beside => {
                 Err(self.not_as_locked(packed, locked, &beside.to_string()))
             }
-            (Some(locked), _) => Ok(Some(locked.sha256)),
+            (Some(locked), _) => Ok(Expected { archive: Some(locked.sha256), end: None }),
             (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
-            (None, beside) => Ok(beside),
+            (None, Some((archive, end))) => Ok(Expected { archive: Some(archive), end }),
+            (None, None) => Ok(Expected::default()),
         }
     }
 
@@ -118,7 +137,7 @@ impl Demands {
     pub fn check(
         &self,
         packed: &dyn Packed,
-        expected: Option<&Sha256>,
+        expected: Expected,
         found: &LockedArchive,
     ) -> Result<(), Problem> {
         if let Some(locked) = self.locked(packed.key())?
@@ -127,8 +146,8 @@ impl Demands {
             let found = format!("{} and {} bytes", found.sha256, found.size);
             return Err(self.not_as_locked(packed, locked, &found));
         }
-        match expected.filter(|expected| **expected != found.sha256) {
-            Some(expected) => Err(wrong(packed, expected, &found.sha256)),
+        match expected.archive.filter(|expected| *expected != found.sha256) {
+            Some(expected) => Err(wrong(packed, &expected, &found.sha256)),
             None => Ok(()),
         }
     }
@@ -178,9 +197,12 @@ fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
     let what = format!(
         "{place} has another checksum than its sidecar says: expected {expected}, found {found}"
     );
-    Problem::error(Code::WrongChecksum, what)
-        .help("the archive or its .sha256sum is damaged, or of another build: get both again")
+    Problem::error(Code::WrongChecksum, what).help(DAMAGED)
 }
+
+/// What to do about an archive that is something else than its sidecar says.
+const DAMAGED: &str =
+    "the archive or its .sha256sum is damaged, or of another build: get both again";
 
 /// Says that archives have no checksum: a warning, or an error where they are demanded.
 pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
@@ -211,7 +233,8 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
 const CHAIN: usize = 4;
 
 /// Unpacks what is wanted of an archive into `to`, which has to exist and be empty; its bytes are hashed as they go
-/// by, or before, where it can be read at any place.
+/// by, or before, where it can be read at any place. Of one that is `partial`ly wanted, and whose end the sidecar
+/// vouches for, only the end and some frames are read, each with its checksum.
 ///
 /// # Errors
 /// When it cannot be read or unpacked, or is not what it has to be. Nothing of `to` may be used then.
@@ -221,41 +244,79 @@ pub(super) fn unpack(
     to: &Path,
     demands: &Demands,
     wanted: Option<&BTreeSet<RelPath>>,
+    partial: bool,
 ) -> Result<Taken, Problem> {
     let expected = demands.expected(packed)?;
     let unpacking = Unpacking { name: packed.key(), to, wanted };
-    let (archive, mut missed) = once(packed, storage, unpacking, demands, expected.as_ref())?;
+    let reading = Reading { packed, storage, demands, expected, partial };
+    let (archive, mut missed) = reading.once(unpacking)?;
     for _ in 0..CHAIN {
         if missed.is_empty() {
             break;
         }
         // The bytes of a hard link stand at a member before it, which nobody wanted then.
-        let unpacking = Unpacking { wanted: Some(&missed), ..unpacking };
-        missed = once(packed, storage, unpacking, demands, expected.as_ref())?.1;
+        missed = reading.once(Unpacking { wanted: Some(&missed), ..unpacking })?.1;
     }
     if !missed.is_empty() {
         return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
     }
-    Ok(Taken { archive, vouched: expected.is_some() })
+    Ok(Taken { archive, vouched: expected.archive.is_some() })
 }
 
-/// Reads the archive once; gives what it is, and hard links whose bytes have gone by.
-fn once(
-    packed: &dyn Packed,
+/// How an archive is read.
+struct Reading<'r> {
+    packed: &'r dyn Packed,
     storage: Storage,
-    unpacking: Unpacking<'_>,
-    demands: &Demands,
-    expected: Option<&Sha256>,
-) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
-    match at_random(packed, storage, unpacking.wanted.is_some())? {
-        Some((stream, table)) => {
-            let archive = hashed(packed, &*stream)?;
-            demands.check(packed, expected, &archive)?;
-            let reader = SeekableReader::new(&*stream, table);
-            let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
-            Ok((archive, missed))
+    demands: &'r Demands,
+    expected: Expected,
+    partial: bool,
+}
+
+/// What an archive is, and hard links whose bytes have gone by.
+type Unpacked = (LockedArchive, BTreeSet<RelPath>);
+
+impl Reading<'_> {
+    fn once(&self, unpacking: Unpacking<'_>) -> Result<Unpacked, Problem> {
+        let Self { packed, storage, demands, expected, .. } = *self;
+        if let Some(unpacked) = self.in_part(unpacking)? {
+            return Ok(unpacked);
         }
-        None => in_order(packed, storage, unpacking, demands, expected),
+        match at_random(packed, storage, unpacking.wanted.is_some())? {
+            Some((stream, table)) => {
+                let archive = hashed(packed, &*stream)?;
+                demands.check(packed, expected, &archive)?;
+                let reader = SeekableReader::new(&*stream, table);
+                let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
+                Ok((archive, missed))
+            }
+            None => in_order(packed, storage, unpacking, demands, expected),
+        }
+    }
+
+    /// Reads some frames of an archive; `None` where all of it is to be read.
+    fn in_part(&self, unpacking: Unpacking<'_>) -> Result<Option<Unpacked>, Problem> {
+        let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
+            return Ok(None);
+        };
+        if !self.partial || self.storage != Storage::Zstd {
+            return Ok(None);
+        }
+        let Some(stream) = self.packed.ranges().map_err(|e| unread(&e))? else { return Ok(None) };
+        let table = SeekTable::vouched(&*stream, &end).map_err(|e| unread(&e))?;
+        let table = table.ok_or_else(|| self.other_than_vouched("its end has"))?;
+        let mut reader = SeekableReader::new(&*stream, table);
+        let missed = unpacking.at_random(&mut reader).map_err(|error| {
+            if reader.is_wrong() { self.other_than_vouched("a frame has") } else { broken(&error) }
+        })?;
+        let size = stream.len().map_err(|e| unread(&e))?;
+        let archive = LockedArchive { key: self.packed.key().to_owned(), size, sha256 };
+        Ok(Some((archive, missed)))
+    }
+
+    fn other_than_vouched(&self, part: &str) -> Problem {
+        let place = self.packed.place();
+        let what = format!("{place} is not what its sidecar says: {part} another checksum");
+        Problem::error(Code::WrongChecksum, what).help(DAMAGED)
     }
 }
 
@@ -303,8 +364,8 @@ fn in_order(
     storage: Storage,
     unpacking: Unpacking<'_>,
     demands: &Demands,
-    expected: Option<&Sha256>,
-) -> Result<(LockedArchive, BTreeSet<RelPath>), Problem> {
+    expected: Expected,
+) -> Result<Unpacked, Problem> {
     let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
     let unpacked = unpacking.in_order(&mut bytes, storage);
     if let Err(error) = &unpacked

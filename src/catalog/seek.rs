@@ -4,8 +4,9 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::layout::Storage;
-use super::seekable::{MOST_FRAMES, SEEKABLE, SKIPPABLE};
+use super::seekable::{CHECKSUMS, CHECKSUMS_ARE, MOST_FRAMES, SEEKABLE, SKIPPABLE};
 use super::xz_index;
+use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 
 /// No frame is larger: it has to be held in memory.
@@ -14,6 +15,8 @@ const LARGEST: u64 = 64 << 20;
 const FOOTER: u64 = 9;
 /// How many bytes stand before a skippable frame's content.
 const HEADER: u64 = 8;
+/// How many bytes of the end are read at once: the checksums and the table of 1,600 frames.
+const END: u64 = 64 << 10;
 
 /// Where a part is that can be decoded alone, a frame of zstd or a block of xz, packed (without padding behind it) and
 /// unpacked.
@@ -23,6 +26,8 @@ struct Frame {
     packed: u64,
     at: u64,
     len: u64,
+    /// What its packed bytes have to be, where that is known.
+    sha256: Option<Sha256>,
 }
 
 /// Where the parts of a stream are.
@@ -63,6 +68,33 @@ impl SeekTable {
             Storage::Xz => Self::of_blocks(stream),
             Storage::Directory => Ok(None),
         }
+    }
+
+    /// The table of a stream whose end, from the checksums of frames on, has this checksum: each frame has to be what is
+    /// said there. `None` when the end is anything else.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
+        let stream = LastBytes::of(stream)?;
+        let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
+        let Some((checksums, frames)) = table.frames.split_last_mut() else { return Ok(None) };
+        let size =
+            usize::try_from(stream.len()? - checksums.packed_at).map_err(io::Error::other)?;
+        let mut end = vec![0; size];
+        stream.read_exact_at(checksums.packed_at, &mut end)?;
+        if Sha256::of(&end) != *sum_of_end {
+            return Ok(None);
+        }
+        let packed = usize::try_from(checksums.packed).unwrap_or(usize::MAX);
+        let content = end.get(8..packed).filter(|_| word(&end, 0) == CHECKSUMS);
+        let sums = content.and_then(|content| content.strip_prefix(&CHECKSUMS_ARE));
+        let (sums, []) = sums.unwrap_or_default().as_chunks::<32>() else { return Ok(None) };
+        if sums.len() != frames.len() {
+            return Ok(None);
+        }
+        frames.iter_mut().zip(sums).for_each(|(frame, sum)| frame.sha256 = Some((*sum).into()));
+        Ok(Some(table))
     }
 
     fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
@@ -111,7 +143,7 @@ impl SeekTable {
             if packed > LARGEST || len > LARGEST {
                 return None;
             }
-            frames.push(Frame { packed_at, packed, at, len });
+            frames.push(Frame { packed_at, packed, at, len, sha256: None });
             packed_at += packed.next_multiple_of(codec.multiple() as u64);
             at += len;
         }
@@ -136,6 +168,36 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+/// A stream whose last bytes are here, so that several reads of them are one request.
+struct LastBytes<'s> {
+    stream: &'s dyn ReadAt,
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'s> LastBytes<'s> {
+    fn of(stream: &'s dyn ReadAt) -> io::Result<Self> {
+        let len = stream.len()?;
+        let count = len.min(END);
+        let (from, mut bytes) = (len - count, vec![0; usize::try_from(count).unwrap_or_default()]);
+        stream.read_exact_at(from, &mut bytes)?;
+        Ok(Self { stream, from, bytes })
+    }
+}
+
+impl ReadAt for LastBytes<'_> {
+    fn len(&self) -> io::Result<u64> {
+        self.stream.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match offset.checked_sub(self.from) {
+            Some(offset) => self.bytes.read_exact_at(offset, buf),
+            None => self.stream.read_exact_at(offset, buf),
+        }
+    }
+}
+
 /// What is in a seekable stream. Frames that are sought past are not read.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
@@ -144,11 +206,17 @@ pub(super) struct SeekableReader<'s> {
     /// The frame whose bytes are here.
     frame: Option<usize>,
     bytes: Vec<u8>,
+    is_wrong: bool,
 }
 
 impl<'s> SeekableReader<'s> {
     pub(super) fn new(stream: &'s dyn ReadAt, table: SeekTable) -> Self {
-        Self { stream, table, position: 0, frame: None, bytes: Vec::new() }
+        Self { stream, table, position: 0, frame: None, bytes: Vec::new(), is_wrong: false }
+    }
+
+    /// Whether a frame was read that is something else than its checksum says.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.is_wrong
     }
 
     fn load(&mut self, index: usize) -> io::Result<()> {
@@ -158,6 +226,11 @@ impl<'s> SeekableReader<'s> {
             [frame.packed, frame.len].map(|size| usize::try_from(size).unwrap_or(0));
         let mut packed = vec![0; packed.next_multiple_of(self.table.codec.multiple())];
         self.stream.read_exact_at(frame.packed_at, &mut packed)?;
+        if frame.sha256.is_some_and(|sum| sum != Sha256::of(&packed)) {
+            self.is_wrong = true;
+            let what = format!("frame {index} has another checksum than the archive's end says");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         self.frame = None;
         self.bytes = match &self.table.codec {
             Codec::Zstd => zstd::bulk::decompress(&packed, len)?,
@@ -213,7 +286,7 @@ mod tests {
     fn packed(content: &[u8]) -> Vec<u8> {
         let mut writer = SeekableWriter::new(Vec::new(), 1);
         writer.write_all(content).unwrap();
-        writer.finish().unwrap()
+        writer.finish().unwrap().0
     }
 
     /// Counts what is read.
@@ -253,6 +326,58 @@ mod tests {
         let mut rest = Vec::new();
         reader.read_to_end(&mut rest).unwrap();
         assert_eq!(rest, content[content.len() - 3..]);
+    }
+
+    #[test]
+    fn frames_are_what_the_end_says_and_the_end_what_somebody_vouches_for() {
+        let content: Vec<u8> = (0..FRAME + 999).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let mut writer = SeekableWriter::new(Vec::new(), 1);
+        writer.write_all(&content).unwrap();
+        let (good, sum_of_end) = writer.finish().unwrap();
+        let read = |stream: &Vec<u8>| {
+            let table = SeekTable::vouched(stream, &sum_of_end).unwrap()?;
+            let mut reader = SeekableReader::new(stream, table);
+            let mut out = Vec::new();
+            let done = reader.read_to_end(&mut out).is_ok();
+            assert_ne!(done, reader.is_wrong(), "nothing else can be wrong");
+            Some(out)
+        };
+        assert_eq!(read(&good).unwrap(), content);
+        let table = SeekTable::vouched(&good, &sum_of_end).unwrap().unwrap();
+        let end = usize::try_from(table.frames[2].packed_at).unwrap();
+        for at in end..good.len() {
+            let mut other = good.clone();
+            other[at] ^= 4;
+            assert!(read(&other).is_none(), "{at}");
+        }
+        for at in [0, end / 2, end - 1] {
+            let mut other = good.clone();
+            other[at] ^= 4;
+            assert!(read(&other).unwrap().len() < content.len(), "{at}");
+        }
+        for cut in [0, 1, 9, end, good.len() - 1] {
+            assert!(read(&good[..cut].to_vec()).is_none(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_vouched_for_and_has_other_checksums_is_not_believed() {
+        let good = packed(b"abc");
+        let table = SeekTable::read(&good, Storage::Zstd).unwrap().unwrap();
+        let at = usize::try_from(table.frames[1].packed_at).unwrap();
+        let with = |change: &dyn Fn(&mut [u8])| {
+            let mut other = good.clone();
+            change(&mut other[at..]);
+            let sum = Sha256::of(&other[at..]);
+            SeekTable::vouched(&other, &sum).unwrap().is_some()
+        };
+        assert!(with(&|_| ()));
+        assert!(with(&|end| end[16] ^= 1), "what it says is another question");
+        assert!(!with(&|end| end[0] ^= 1), "another frame");
+        assert!(!with(&|end| end[8] ^= 1), "another kind of checksums");
+        // Without any: the last frame is then one with content.
+        let plain = zstd::bulk::compress(b"abc", 1).unwrap();
+        assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
     }
 
     #[test]
@@ -299,14 +424,14 @@ mod tests {
         }
         let end = good.len();
         // Number, reserved bits, magic, header, packed size.
-        for at in [end - 9, end - 5, end - 1, end - 25, end - 21, end - 17] {
+        for at in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
             let mut other = good.clone();
             other[at] ^= 0x40;
             assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
         }
         // An unpacked size is found to be wrong when it is read.
         let mut other = good.clone();
-        other[end - 13] ^= 1;
+        other[end - 21] ^= 1;
         let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();
         let error = SeekableReader::new(&other, table).read(&mut [0; 9]).unwrap_err();
         assert!(!error.to_string().is_empty());

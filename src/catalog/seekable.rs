@@ -9,10 +9,16 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 use zstd::bulk::Compressor;
 
+use crate::archive::checksum::Sha256;
+
 /// How many bytes a frame has: large enough to be packed well, small enough to be read for a few bytes of it.
 pub(super) const FRAME: usize = 4 << 20;
 /// What a skippable frame begins with.
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
+/// What the skippable frame with checksums begins with. Any of 16 numbers makes a frame skippable.
+pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
+/// What its content begins with.
+pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
 /// What ends the table.
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
 /// The format takes no more frames.
@@ -26,8 +32,14 @@ pub(super) struct SeekableWriter<W> {
     buffer: Vec<u8>,
     /// How much is packed at once.
     batch: usize,
-    /// The packed and the unpacked size of each frame.
-    frames: Vec<(u32, u32)>,
+    frames: Vec<PackedFrame>,
+}
+
+/// What is known of a frame that was written.
+struct PackedFrame {
+    packed: u32,
+    unpacked: u32,
+    sha256: Sha256,
 }
 
 impl<W: Write> SeekableWriter<W> {
@@ -37,40 +49,34 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Writes what is left, and the table.
+    /// Writes what is left, the checksums and the table. Gives the SHA-256 of checksums and table with it.
     ///
     /// # Errors
     /// When `out` cannot take it, or there are more frames than the format has.
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
-        let count =
-            u32::try_from(self.frames.len()).ok().filter(|_| self.frames.len() <= MOST_FRAMES);
-        let count = count.ok_or_else(|| io::Error::other("it has too many frames"))?;
-        let mut table = Vec::new();
-        for (packed, unpacked) in &self.frames {
-            table.extend(packed.to_le_bytes());
-            table.extend(unpacked.to_le_bytes());
-        }
-        table.extend(count.to_le_bytes());
-        // No flag: frames have checksums of their own.
-        table.push(0);
-        table.extend(SEEKABLE.to_le_bytes());
-        let size = u32::try_from(table.len()).map_err(io::Error::other)?;
-        self.out.write_all(&SKIPPABLE.to_le_bytes())?;
-        self.out.write_all(&size.to_le_bytes())?;
-        self.out.write_all(&table)?;
-        Ok(self.out)
+        let mut end = self.checksums()?;
+        let packed = u32::try_from(end.len()).map_err(io::Error::other)?;
+        let sizes = self.frames.iter().map(|frame| (frame.packed, frame.unpacked));
+        // The table has every frame before it; nothing is in one that readers skip.
+        end.extend(table(sizes.chain([(packed, 0)]))?);
+        self.out.write_all(&end)?;
+        Ok((self.out, Sha256::of(&end)))
+    }
+
+    fn checksums(&self) -> io::Result<Vec<u8>> {
+        let sums = self.frames.iter().flat_map(|frame| *frame.sha256.as_bytes());
+        skippable(CHECKSUMS, &CHECKSUMS_ARE.into_iter().chain(sums).collect::<Vec<u8>>())
     }
 
     fn pack(&mut self) -> io::Result<()> {
         let level = self.level;
-        let packed: Vec<io::Result<Vec<u8>>> =
+        let packed: Vec<io::Result<_>> =
             self.buffer.par_chunks(FRAME).map(|content| frame(content, level)).collect();
-        for (packed, content) in packed.into_iter().zip(self.buffer.chunks(FRAME)) {
-            let packed = packed?;
-            self.out.write_all(&packed)?;
-            let sizes = u32::try_from(packed.len()).ok().zip(u32::try_from(content.len()).ok());
-            self.frames.extend(sizes);
+        for packed in packed {
+            let (bytes, frame) = packed?;
+            self.out.write_all(&bytes)?;
+            self.frames.push(frame);
         }
         self.buffer.clear();
         Ok(())
@@ -78,10 +84,37 @@ impl<W: Write> SeekableWriter<W> {
 }
 
 /// One frame, which has a checksum and says its size.
-fn frame(content: &[u8], level: i32) -> io::Result<Vec<u8>> {
+fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     let mut compressor = Compressor::new(level)?;
     compressor.include_checksum(true)?;
-    compressor.compress(content)
+    let bytes = compressor.compress(content)?;
+    let size = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
+    let sha256 = Sha256::of(&bytes);
+    let frame = PackedFrame { packed: size(&bytes)?, unpacked: size(content)?, sha256 };
+    Ok((bytes, frame))
+}
+
+/// The table of frames of these sizes, packed and unpacked, as a skippable frame.
+fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
+    let (mut table, mut count) = (Vec::new(), 0);
+    for (packed, unpacked) in sizes {
+        table.extend(packed.to_le_bytes());
+        table.extend(unpacked.to_le_bytes());
+        count += 1;
+    }
+    let number = u32::try_from(count).ok().filter(|_| count <= MOST_FRAMES);
+    let number = number.ok_or_else(|| io::Error::other("it has too many frames"))?;
+    table.extend(number.to_le_bytes());
+    // No flag: frames have checksums of their own.
+    table.push(0);
+    table.extend(SEEKABLE.to_le_bytes());
+    skippable(SKIPPABLE, &table)
+}
+
+/// A frame that readers skip.
+fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
+    let size = u32::try_from(content.len()).map_err(io::Error::other)?;
+    Ok([&begin.to_le_bytes(), &size.to_le_bytes(), content].concat())
 }
 
 impl<W: Write> Write for SeekableWriter<W> {
@@ -109,28 +142,33 @@ mod tests {
             (0..2 * FRAME + 1000).map(|n| u8::try_from(n / 7 % 251).unwrap()).collect();
         let mut writer = SeekableWriter::new(Vec::new(), 3);
         content.chunks(100_000).for_each(|chunk| writer.write_all(chunk).unwrap());
-        let packed = writer.finish().unwrap();
+        let (packed, sum_of_end) = writer.finish().unwrap();
         assert_eq!(zstd::decode_all(&packed[..]).unwrap(), content);
 
         let word = |at: usize| u32::from_le_bytes(packed[at..at + 4].try_into().unwrap());
         let end = packed.len();
-        assert_eq!((word(end - 4), packed[end - 5], word(end - 9)), (SEEKABLE, 0, 3));
-        let table = end - 9 - 3 * 8;
-        assert_eq!((word(table - 8), word(table - 4)), (SKIPPABLE, 3 * 8 + 9));
-        let mut at = 0;
+        assert_eq!((word(end - 4), packed[end - 5], word(end - 9)), (SEEKABLE, 0, 4));
+        let table = end - 9 - 4 * 8;
+        assert_eq!((word(table - 8), word(table - 4)), (SKIPPABLE, 4 * 8 + 9));
+        let (mut at, mut sums) = (0, Vec::<u8>::new());
         for (frame, expected) in content.chunks(FRAME).enumerate() {
             let size = word(table + 8 * frame) as usize;
             assert_eq!(zstd::decode_all(&packed[at..at + size]).unwrap(), expected);
             assert_eq!(word(table + 8 * frame + 4) as usize, expected.len());
+            sums.extend(Sha256::of(&packed[at..at + size]).as_bytes());
             at += size;
         }
-        assert_eq!(at, table - 8, "nothing between");
+        assert_eq!((word(at), word(at + 4)), (CHECKSUMS, 8 + 3 * 32));
+        assert_eq!(packed[at + 8..at + 16], CHECKSUMS_ARE);
+        assert_eq!(packed[at + 16..table - 8], sums, "and nothing between");
+        assert_eq!((word(table + 24) as usize, word(table + 28)), (table - 8 - at, 0));
+        assert_eq!(sum_of_end, Sha256::of(&packed[at..]));
     }
 
     #[test]
     fn nothing_is_a_table_without_frames() {
-        let packed = SeekableWriter::new(Vec::new(), 3).finish().unwrap();
-        assert_eq!(packed.len(), 8 + 9);
+        let (packed, _) = SeekableWriter::new(Vec::new(), 3).finish().unwrap();
+        assert_eq!(packed.len(), 8 + 8 + 8 + 8 + 9);
         assert!(zstd::decode_all(&packed[..]).unwrap().is_empty());
     }
 }

@@ -12,8 +12,7 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
-use crate::archive::checksum::Sha256;
-use crate::catalog::{Demands, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+use crate::catalog::{Demands, Expected, Hashed, LockedArchive, Packed, SIDECAR, Taken};
 use crate::cleanup::{self, Registration};
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
@@ -64,12 +63,12 @@ fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched
         let what = format!("cannot write {}: {e}", place.display());
         Problem::error(Code::Environment, what)
     };
-    let kept = kept(archive, &place, expected.as_ref());
+    let kept = kept(archive, &place, expected);
     let found = match &kept {
         Some(found) => found.clone(),
-        None => fetch(archive, dir, &place, demands, expected.as_ref(), &unwritten)?,
+        None => fetch(archive, dir, &place, demands, expected, &unwritten)?,
     };
-    demands.check(archive, expected.as_ref(), &found)?;
+    demands.check(archive, expected, &found)?;
     let text = archive.sidecar().map_err(|e| unread(&e))?;
     let beside = dir.join(format!("{}{SIDECAR}", archive.key()));
     match text {
@@ -79,7 +78,7 @@ fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched
         None if beside.exists() => fs::remove_file(&beside).map_err(|e| unwritten(&e))?,
         None => {}
     }
-    let taken = Taken { archive: found, vouched: expected.is_some() };
+    let taken = Taken { archive: found, vouched: expected.archive.is_some() };
     Ok(Fetched { taken, kept: kept.is_some(), took: start.elapsed() })
 }
 
@@ -88,14 +87,14 @@ fn unread(error: &io::Error) -> Problem {
 }
 
 /// What is there already, if it is what is expected.
-fn kept(archive: &RemoteArchive, place: &Path, expected: Option<&Sha256>) -> Option<LockedArchive> {
-    let expected = expected?;
+fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
+    let expected = expected.archive?;
     let file = regular::open_unlinked(place).ok()?;
     if file.metadata().ok()?.len() != archive.size() {
         return None;
     }
     let (size, sha256) = Hashed::new(file).finish().ok()?;
-    (sha256 == *expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
+    (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
 /// Fetches an archive under another name, and gives it its own once it is whole and right.
@@ -104,7 +103,7 @@ fn fetch(
     dir: &Path,
     place: &Path,
     demands: &Demands,
-    expected: Option<&Sha256>,
+    expected: Expected,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
     let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use crate::binary::ReadAt;
 use crate::catalog::Packed;
 use crate::event::{Event, Reporter};
 use crate::names::RelPath;
@@ -61,6 +62,10 @@ impl Packed for RemoteArchive {
         Ok(Box::new(heeded))
     }
 
+    fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        Ok(Some(Box::new(Ranges::of(self))))
+    }
+
     fn sidecar(&self) -> io::Result<Option<String>> {
         let Some(sidecar) = &self.sidecar else { return Ok(None) };
         let what = |why: &str| {
@@ -115,6 +120,46 @@ impl Read for Whole<'_> {
         }
         self.left -= read as u64;
         Ok(read)
+    }
+}
+
+/// Parts of an archive, each asked for by itself.
+struct Ranges<'r>(&'r RemoteArchive);
+
+impl<'r> Ranges<'r> {
+    fn of(archive: &'r RemoteArchive) -> Self {
+        let ranges = Self(archive);
+        ranges.report(|path| Event::OutputStarted { path, bytes: archive.object.size });
+        ranges
+    }
+
+    fn report(&self, event: impl FnOnce(RelPath) -> Event) {
+        self.0.reporter.report(event(self.0.object.key.clone()));
+    }
+}
+
+impl Drop for Ranges<'_> {
+    fn drop(&mut self) {
+        self.report(|path| Event::ArchiveLeft { path });
+    }
+}
+
+impl ReadAt for Ranges<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.object.size)
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let Object { key, size, etag, .. } = &self.0.object;
+        let end = offset.checked_add(buf.len() as u64).filter(|end| end <= size);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        if buf.is_empty() {
+            return Ok(());
+        }
+        let bytes = self.0.run.get_range(key, offset..end, etag.as_deref());
+        buf.copy_from_slice(&bytes.map_err(io::Error::other)?);
+        self.report(|path| Event::Progress { path, bytes: buf.len() as u64 });
+        Ok(())
     }
 }
 

@@ -101,7 +101,7 @@ pub fn planned(
 ) -> Result<Box<dyn Source>, Failure> {
     let demands = demands(asked)?;
     let files: Vec<&Origin> = plan.sources().collect();
-    let wanted = Wanted::new(files.iter().copied());
+    let wanted = Wanted::of(catalog, files.iter().copied());
     let directory = match run(asked)? {
         Some(run) => unpacked(&run, asked, &demands, Some(&wanted))?,
         None => local(asked.place, &demands, Some(&wanted))?,

@@ -1,0 +1,215 @@
+//! Archives that `rockpack artifact pack` made, of which some files are wanted: only parts of them come.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use rockpack::catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Wanted};
+use rockpack::fetch::{RemoteArchive, Selection};
+use rockpack::names::RelPath;
+use rockpack::source::Problems;
+use rockpack::store::{
+    self, Body, Bucket, Content, Created, Headers, Object, Replaced, StoreError,
+};
+
+use super::*;
+
+const KEY: &str = "blas_lib_generic.tar.zst";
+/// Two frames and a half, which no encoder makes smaller.
+const LARGE: u32 = 10 << 20;
+
+/// A directory that counts what is read of archives, and has a wrong bit at some byte of them.
+#[derive(Debug)]
+struct Counting {
+    store: store::Directory,
+    wrong_at: Option<u64>,
+    whole: Mutex<u64>,
+    parts: Mutex<u64>,
+}
+
+impl Counting {
+    fn new(run: &Path, wrong_at: Option<u64>) -> Arc<Self> {
+        let (whole, parts) = (Mutex::new(0), Mutex::new(0));
+        Arc::new(Self { store: store::Directory::new(run), wrong_at, whole, parts })
+    }
+}
+
+impl Bucket for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        self.store.list(directory)
+    }
+
+    fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
+        self.store.head(key)
+    }
+
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+        let content = self.store.get(key, etag)?;
+        if key.as_str() == KEY {
+            *self.whole.lock().unwrap() += content.object.size;
+        }
+        Ok(content)
+    }
+
+    fn get_range(
+        &self,
+        key: &RelPath,
+        range: std::ops::Range<u64>,
+        etag: Option<&str>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = self.store.get_range(key, range.clone(), etag)?;
+        *self.parts.lock().unwrap() += bytes.len() as u64;
+        if let Some(at) = self.wrong_at.filter(|at| range.contains(at)) {
+            bytes[usize::try_from(at - range.start).unwrap()] ^= 1;
+        }
+        Ok(bytes)
+    }
+
+    fn create(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<Created, StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn replace(&self, _: &Object, _: Body<'_>, _: &Headers<'_>) -> Result<Replaced, StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn put(&self, _: &RelPath, _: Body<'_>, _: &Headers<'_>) -> Result<(), StoreError> {
+        panic!("a fetch writes nothing")
+    }
+
+    fn delete(&self, _: &RelPath) -> Result<(), StoreError> {
+        panic!("a fetch writes nothing")
+    }
+}
+
+/// A run with one archive, of a large file between small ones.
+struct Run {
+    dir: TempDir,
+    all: Catalog,
+    size: u64,
+}
+
+impl Run {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let stage = dir.path().join("in/blas_lib_generic/math/stage/lib");
+        fs::create_dir_all(&stage).unwrap();
+        let list = dir.path().join("in/blas_lib_generic/artifact_manifest.txt");
+        fs::write(list, "math/stage\n").unwrap();
+        let mut random = 1_u32;
+        let large = (0..LARGE).map(|_| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random.to_be_bytes()[0]
+        });
+        fs::write(stage.join("large"), large.collect::<Vec<u8>>()).unwrap();
+        fs::write(stage.join("before"), "small").unwrap();
+        fs::write(stage.join("notes"), "as small").unwrap();
+        let mut packed = uncached(dir.path(), &["artifact", "pack", "in", "-o", "run"]);
+        let packed = packed.output().unwrap();
+        assert!(packed.status.success(), "{}", said(&packed));
+        let (all, _) = catalog::scan(&dir.path().join("in")).unwrap();
+        let size = fs::metadata(dir.path().join("run").join(KEY)).unwrap().len();
+        Self { dir, all, size }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.dir.path().join("run")
+    }
+
+    /// Unpacks these files.
+    fn take(
+        &self,
+        names: &[&str],
+        bucket: &Arc<Counting>,
+        demands: &Demands,
+    ) -> Result<(), Problems> {
+        let origin = |name: &&str| Origin {
+            artifact: self.all.artifacts[0].id.clone(),
+            base: "math/stage".parse().unwrap(),
+            path: format!("lib/{name}").parse().unwrap(),
+        };
+        let files: Vec<Origin> = names.iter().map(origin).collect();
+        let wanted = Wanted::of(&self.all, &files);
+        let run: Arc<dyn Bucket> = bucket.clone();
+        let archives = Selection::all(&*run).unwrap().archives(&run);
+        let packed =
+            archives.into_iter().map(|one: RemoteArchive| Box::new(one) as Box<dyn Packed>);
+        let packed: Vec<_> = packed.collect();
+        let found = Directory::unpack(&packed, demands, Some(&wanted))?;
+        catalog::confirm(&found, &self.all, &files)?;
+        for (name, file) in names.iter().zip(&files) {
+            let expected = self.dir.path().join("in/blas_lib_generic/math/stage/lib").join(name);
+            let bytes = fs::read(found.path(file).unwrap()).unwrap();
+            assert!(bytes == fs::read(expected).unwrap(), "{name}");
+        }
+        let sum = &found.taken()[0].archive;
+        assert_eq!(sum.sha256.to_string(), sha256(self.path().join(KEY)).unwrap());
+        assert_eq!(sum.size, self.size);
+        Ok(())
+    }
+
+    /// How many bytes were read, of the whole archive and in parts.
+    fn read(&self, names: &[&str], demands: &Demands) -> [u64; 2] {
+        let bucket = Counting::new(&self.path(), None);
+        self.take(names, &bucket, demands).unwrap();
+        [*bucket.whole.lock().unwrap(), *bucket.parts.lock().unwrap()]
+    }
+}
+
+#[test]
+fn of_an_archive_of_which_little_is_wanted_only_parts_come() {
+    let run = Run::new();
+    let none = Demands::default();
+    let [whole, parts] = run.read(&["before", "notes"], &none);
+    assert_eq!(whole, 0);
+    // The first frame, the last, and the end; not the one between.
+    assert!(parts < run.size - (4 << 20) + (64 << 10), "{parts} of {}", run.size);
+    assert_eq!(run.read(&["large"], &none), [run.size, 0], "most of it is wanted");
+    // Somebody locked all of its bytes.
+    let mut lock = Lock::default();
+    let bucket = store::Directory::new(&run.path());
+    let object = bucket.head(&KEY.parse().unwrap()).unwrap().unwrap();
+    lock.extend([catalog::LockedArchive {
+        key: KEY.to_owned(),
+        size: object.size,
+        sha256: sha256(run.path().join(KEY)).unwrap().parse().unwrap(),
+    }]);
+    let lock = Locked { file: "lock".to_owned(), lock, exact: true, spare: BTreeSet::new() };
+    let locked = Demands { lock: Some(lock), ..Demands::default() };
+    assert_eq!(run.read(&["before"], &locked), [run.size, 0]);
+    // Nobody vouches for parts.
+    vouch(&run.path().join(KEY));
+    assert_eq!(run.read(&["before"], &none), [run.size, 0]);
+}
+
+#[test]
+fn nothing_of_a_part_that_is_wrong_is_used() {
+    let run = Run::new();
+    let refused = |wrong_at: u64| {
+        let bucket = Counting::new(&run.path(), Some(wrong_at));
+        let problems = run.take(&["before", "notes"], &bucket, &Demands::default()).unwrap_err();
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(found.len() == 1 && found[0].contains(KEY), "{found:?}");
+        found[0].clone()
+    };
+    let frame = "is not what its sidecar says: a frame has another checksum";
+    assert!(refused(20).contains(frame));
+    let end = "is not what its sidecar says: its end has another checksum";
+    for before_end in [1, 9, 40, 100] {
+        assert!(refused(run.size - before_end).contains(end), "{before_end}");
+    }
+    // What is between is not even read.
+    let bucket = Counting::new(&run.path(), Some(run.size / 2));
+    run.take(&["before", "notes"], &bucket, &Demands::default()).unwrap();
+    // Nor is the archive read when its sidecar is of another one.
+    let text = fs::read_to_string(sidecar(&run.path().join(KEY))).unwrap();
+    let (first, end) = text.split_once("# end ").unwrap();
+    let other = format!("{first}# end {}\n", "0".repeat(end.trim().len()));
+    fs::write(sidecar(&run.path().join(KEY)), other).unwrap();
+    assert!(refused(0).contains("its end has another checksum"));
+    fs::write(sidecar(&run.path().join(KEY)), format!("{first}# end of it\n")).unwrap();
+    assert!(refused(0).contains("cannot be understood: `of it` is no SHA-256"));
+}
