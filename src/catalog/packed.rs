@@ -232,6 +232,9 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
 /// theirs names the member that has the bytes.
 const CHAIN: usize = 4;
 
+/// Archives of fewer bytes are read whole: several requests would take longer than one.
+const SMALL: u64 = 4 << 20;
+
 /// Unpacks what is wanted of an archive into `to`, which has to exist and be empty; its bytes are hashed as they go
 /// by, or before, where it can be read at any place. Of one that is `partial`ly wanted, and whose end the sidecar
 /// vouches for, only the end and some frames are read, each with its checksum.
@@ -302,13 +305,16 @@ impl Reading<'_> {
             return Ok(None);
         }
         let Some(stream) = self.packed.ranges().map_err(|e| unread(&e))? else { return Ok(None) };
+        let size = stream.len().map_err(|e| unread(&e))?;
+        if size < SMALL {
+            return Ok(None);
+        }
         let table = SeekTable::vouched(&*stream, &end).map_err(|e| unread(&e))?;
         let table = table.ok_or_else(|| self.other_than_vouched("its end has"))?;
         let mut reader = SeekableReader::new(&*stream, table);
         let missed = unpacking.at_random(&mut reader).map_err(|error| {
             if reader.is_wrong() { self.other_than_vouched("a frame has") } else { broken(&error) }
         })?;
-        let size = stream.len().map_err(|e| unread(&e))?;
         let archive = LockedArchive { key: self.packed.key().to_owned(), size, sha256 };
         Ok(Some((archive, missed)))
     }
