@@ -7,6 +7,7 @@ from pathlib import Path
 
 import builds
 import commands
+import debian
 import expectations
 import installs
 import loading
@@ -36,8 +37,8 @@ class Bench:
     def set_up(cls, report, given):
         """Make what is missing; raises NotRun before the first check."""
         work, tools, binary = (path.resolve() for path in (given.work, given.tools, given.rockpack))
-        made = {name: trees.ensure_tree(name, tools, work).resolve() for name in given.tree}
-        root = trees.ensure_root(tools, work)
+        made = {name: debian.ensure_tree(name, tools, work).resolve() for name in given.tree}
+        root = debian.ensure_root(tools, work)
         full = any(expectations.TREES[name].full for name in given.tree)
         extended = trees.ensure_extended_root(root) if full else None
         runs = work / "runs"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A C extension of somebody's: CMake finds HIP in the devel tree, and it starts through rocm_sdk.
 
-The artifact tree is a small real one, with Debian's own CMake packages in it. What Debian has
-at `lib/x86_64-linux-gnu` lies in `lib` there, so that one link has to bring the two together;
-and libraries that such a tree leaves out for their size are compiled here under their names.
+The artifact tree is a small real one, with Debian's own CMake packages in it, which are made to
+find what lies in `lib`. Libraries that it leaves out for their size are stand-ins.
 """
 
 import platform
@@ -12,14 +11,13 @@ import shutil
 from pathlib import Path
 
 import records
+import standins
 from environment import Environment
 from packages import OLD
 from process import run
 from report import NotRun
 
 PROJECT = Path(__file__).parent / "extension"
-VERSION = 70253211  # what the library that stands in for the real one says
-LOCATION = re.compile(r'IMPORTED_LOCATION_\w+ "\$\{_IMPORT_PREFIX\}/lib/[\w-]+/([^"]+)"\s+IMPORTED_SONAME_\w+ "([^"]+)"')
 
 
 def built_against_devel(bench, python, uv):
@@ -78,7 +76,7 @@ def _starts(bench, name, environment, build, in_root):
     bench.report.check(f"{name}: by itself it does not find the libraries",
                        ("cannot open shared object" not in alone.err) and f"{alone.ending}: {alone.err}")
     done = environment.run([python, probe, OLD, *shortnames], settings)
-    expected = f"hip {VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
+    expected = f"hip {standins.VERSION}" + (r" hiprtc \d+\.\d+" if in_root else "")
     bench.report.check(f"{name}: it starts through initialize_process, and calls {' and '.join(shortnames)}",
                        done.problem or (not re.fullmatch(expected, done.out.strip()) and f"it says {done.out!r}"))
     if not in_root:
@@ -91,7 +89,7 @@ def _devel_tree(bench, name, environment, compiler):
     """Build packages of the real tree and install them; return the root of the devel tree."""
     tree, built = environment.work / "tree", environment.work / "built"
     shutil.copytree(bench.given.real_tree, tree, symlinks=True)
-    _complete(tree, compiler)
+    standins.complete(tree, compiler)
     done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "--dest-dir", built, "--version", OLD],
                environment.work)
     if not bench.step(f"{name}: build packages of the real tree", done):
@@ -103,29 +101,3 @@ def _devel_tree(bench, name, environment, compiler):
     done = environment.program("rocm-sdk", "path", "--root")
     bench.step(f"{name}: rocm-sdk path --root expands the devel tree", done)
     return Path(done.out.strip()) if done.out else None
-
-
-def _complete(tree, compiler):
-    """Bring lib/x86_64-linux-gnu and lib together, and compile what the CMake packages miss."""
-    links = {path.name: path for path in tree.rglob("*.so*") if path.is_symlink()}
-    packages = [path for name in ("hip", "amd_comgr", "hsa-runtime64") for path in tree.glob(f"**/lib/cmake/{name}")]
-    hip = next(path for path in packages if path.name == "hip")
-    (hip.parents[1] / "x86_64-linux-gnu").symlink_to(".")
-    for targets in (path for package in packages for path in package.glob("*argets-*.cmake")):
-        for file, soname in LOCATION.findall(targets.read_text("utf-8")):
-            place = links[f"{soname.partition('.so')[0]}.so"].parent
-            if not (place / file).exists():
-                _stand_in(place, compiler, file, soname)
-
-
-def _stand_in(place, compiler, file, soname):
-    """Compile the library to which the links there lead, and make the one that is named as its SONAME."""
-    source = place / "stand-in.c"
-    source.write_text(f"int hipRuntimeGetVersion(int *version) {{ *version = {VERSION}; return 0; }}\n"
-                      if soname.startswith("libamdhip64") else "int rocm_stand_in;\n", "utf-8")
-    done = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", source, "-o", place / file], place)
-    if done.status:
-        raise NotRun(f"gcc compiles nothing here: {done.problem}")
-    source.unlink()
-    if not (place / soname).is_symlink():
-        (place / soname).symlink_to(file)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What a small artifact tree leaves out for its size, so that CMake finds it and libraries load.
+
+Debian has libraries at `lib/x86_64-linux-gnu`, and its CMake packages say so. In a tree they lie in `lib`, as in a build
+of ROCm. Libraries that the CMake packages name and that are not there are compiled here under their names.
+"""
+
+import re
+
+from process import run
+from report import NotRun
+
+MULTIARCH = "x86_64-linux-gnu"
+VERSION = 70253211  # what the library that stands in for HIP says
+LOCATION = re.compile(r'IMPORTED_LOCATION_\w+ "\$\{_IMPORT_PREFIX\}/lib/([^"]+)"\s+IMPORTED_SONAME_\w+ "([^"]+)"')
+UP = re.compile(r'get_filename_component\((\w+) "\$\{\1\}" PATH\)\n')
+NEEDED = ("hip", "amd_comgr", "hsa-runtime64")
+# Functions of HIP that are called: by a test, and by libraries with device code while they are loaded.
+CALLED = {
+    "hipRuntimeGetVersion": f"int hipRuntimeGetVersion(int *version) {{ *version = {VERSION}; return 0; }}",
+    "__hipRegisterFatBinary": "void **__hipRegisterFatBinary(void) { static void *handle; return &handle; }",
+}
+
+
+def complete(tree, compiler, more=()):
+    """Let the CMake packages find what lies in lib, and compile what HIP's and those of `more` miss."""
+    links = {path.name: path for path in tree.rglob("*.so*") if path.is_symlink()}
+    for file in tree.glob("**/lib/cmake/*/*.cmake"):
+        file.write_text(_one_level_up(file.read_text("utf-8")), "utf-8")
+    packages = [path for name in (*NEEDED, *more) for path in tree.glob(f"**/lib/cmake/{name}")]
+    for targets in (path for package in packages for path in package.glob("*argets-*.cmake")):
+        for file, soname in LOCATION.findall(targets.read_text("utf-8")):
+            place = links[f"{soname.partition('.so')[0]}.so"].parent
+            if not (place / file).exists():
+                _stand_in(tree, place, compiler, file, soname)
+
+
+def _one_level_up(text):
+    """Take Debian's directory for a processor out of a file of a CMake package."""
+    if MULTIARCH not in text:
+        return text
+    text = text.replace(f"/{MULTIARCH}", "").replace("}/../../../..", "}/../../..")
+    return UP.sub("", text, count=1)
+
+
+def _stand_in(tree, place, compiler, file, soname):
+    """Compile the library to which the links there lead, and make the one that is named as its SONAME."""
+    source, nodes = place / "stand-in.c", place / "stand-in.map"
+    functions = _functions_of_hip(tree) if soname.startswith("libamdhip64") else {}
+    lines = [CALLED.get(name, f"void {name}(void) {{}}") for name in functions] or ["int rocm_stand_in;"]
+    source.write_text("\n".join([*lines, ""]), "utf-8")
+    versions = sorted(set(functions.values()))
+    named = {version: "; ".join(name for name in functions if functions[name] == version) for version in versions}
+    nodes.write_text("".join(f"{version} {{ {names}; }};\n" for version, names in named.items()), "utf-8")
+    script = [f"-Wl,--version-script,{nodes}"] if functions else []
+    done = run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", *script, source, "-o", place / file], place)
+    if done.status:
+        raise NotRun(f"gcc compiles nothing here: {done.problem}")
+    for path in (source, nodes):
+        path.unlink()
+    if not (place / soname).is_symlink():
+        (place / soname).symlink_to(file)
+
+
+def _functions_of_hip(tree):
+    """Return the functions of HIP that libraries of a tree need, with their versions: some load nothing without all."""
+    functions = dict.fromkeys(CALLED, "hip_4.2")
+    for library in tree.rglob("*.so*"):
+        if library.is_file() and not library.is_symlink():
+            told = run(["nm", "-D", "--undefined-only", library], tree).out
+            functions |= dict(re.findall(r" U (\w+)@(hip_[\d.]+)", told))
+    return functions
