@@ -43,9 +43,14 @@ def ensure_root(tools, work):
 
 def ensure_extended_root(root):
     """Return a copy of the root with the libraries that Debian's ROCm takes from Debian."""
-    extended = Root(root.work / "root-extended", root.tools, root.work)
+    return ensure_root_with(root, "root-extended", expectations.DEBIAN_PACKAGES)
+
+
+def ensure_root_with(root, name, patterns):
+    """Return a copy of the root that has these packages of Debian (regular expressions) too."""
+    extended = Root(root.work / name, root.tools, root.work)
     stamp = extended.path / "extended"
-    wanted = " ".join(sorted(expectations.DEBIAN_PACKAGES))
+    wanted = " ".join(sorted(patterns))
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return extended
     if extended.path.exists():
@@ -64,7 +69,7 @@ def _install(root, patterns):
     packages = [name for name in known if any(re.fullmatch(pattern, name) for pattern in patterns)]
     absent = [one for one in patterns if not any(re.fullmatch(one, name) for name in packages)]
     if absent:
-        raise NotRun(f"Debian has no package {', '.join(absent)} (expectations.py)")
+        raise NotRun(f"Debian has no package {', '.join(absent)}")
     command = ["apt-get", "-qy", "--no-install-recommends", "install", *packages]
     done = root.run(command, home, {"DEBIAN_FRONTEND": "noninteractive", **machine()})
     if done.status:
