@@ -5,7 +5,7 @@
     compilers.py TOOLS [--static] OPTIONS...     OPTIONS as of make-artifacts
 
 A small tree has no libamdhip64, libamd_comgr, libLLVM, libclang nor clang: each is too large for it. A full one is
-2.4 GB to download, this one 170 MB. LLVM's static archives, more than half of it unpacked, are there with --static.
+2.4 GB to download, this one 160 MB. LLVM's static archives, 350 MB unpacked, are there with --static.
 """
 
 import importlib.machinery
