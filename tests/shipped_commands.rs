@@ -51,7 +51,7 @@ fn command(devel: &Path) -> Vec<String> {
 }
 
 fn run(place: &Path) -> Output {
-    let words = command(place);
+    let words = command(&place.join("site/_rocm_sdk_devel"));
     Command::new(&words[0]).args(&words[1..]).current_dir(place).output().unwrap()
 }
 
@@ -61,10 +61,14 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
         return;
     }
     let place = TempDir::new().unwrap();
-    let bin = place.path().join("llvm/bin");
+    let bin = place.path().join("site/_rocm_sdk_devel/llvm/bin");
     let config = bin.join("llvm-config");
     fs_err::create_dir_all(&bin).unwrap();
-    fs_err::create_dir(place.path().join("src")).unwrap();
+    let settings = place.path().join("rocm-llvm-python/setup.cfg");
+    for directory in ["src", "rocm-llvm-python", "site/rocm_sdk_core-7.2.1.dist-info"] {
+        fs_err::create_dir(place.path().join(directory)).unwrap();
+    }
+    fs_err::write(&settings, "[options]\nzip_safe = False\n").unwrap();
     fs_err::write(place.path().join("src/Makefile"), MAKEFILE).unwrap();
     fs_err::write(&config, CONFIG).unwrap();
     fs_err::set_permissions(&config, PermissionsExt::from_mode(0o755)).unwrap();
@@ -87,6 +91,10 @@ fn llvms_library_is_linked_of_archives_or_finds_llvms_own() {
         ["shared.so", "-DKIND=shared", "-L/shared", "-lz", "-lLLVM", rpath],
         "an archive is missing"
     );
+    let core = "[options]\ninstall_requires = rocm-sdk-core==7.2.1\nzip_safe = False\n";
+    assert_eq!(fs_err::read_to_string(&settings).unwrap(), core, "its library is in core");
+    fs_err::write(&settings, "[options]\n").unwrap();
     fs_err::write(bin.join("libtwo.a"), "").unwrap();
     assert_eq!(linked(), ["libone.a", "libtwo.a", "-DKIND=static", "-L/static", "-lz"]);
+    assert_eq!(fs_err::read_to_string(&settings).unwrap(), "[options]\n", "it needs no package");
 }

@@ -134,6 +134,11 @@ impl<'a> Builder<'a> {
             }
             _ => self.wheels(item, &mut place).map(|wheels| (wheels, None)),
         };
+        let done = done.map_err(|failed| failed.or_full(&place.directory));
+        if !matches!(item, Item::Devel(_)) {
+            // What others need is elsewhere by now; a build that filled the disk leaves room for them.
+            let _ = fs::remove_dir_all(&place.directory);
+        }
         match done {
             Ok((wheels, ran)) => {
                 (self.report)(Happened::Finished(called, names(&wheels), start.elapsed()));

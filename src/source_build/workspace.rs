@@ -22,6 +22,9 @@ pub const BUILDING: &str = "building its wheel";
 /// How many of a log's last lines are shown of a failure.
 pub const TAIL: usize = 20;
 
+/// A disk with less room than this is full: programs that fail leave a little.
+const ROOM: u64 = 256 * 1024;
+
 /// Where something is made, and how programs run there.
 pub struct Workspace {
     /// A directory that nothing else is in.
@@ -43,6 +46,18 @@ impl Failed {
     /// For a reason in words.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
+    }
+
+    /// The same, with the reason that what failed cannot always write down: the disk of its directory is full.
+    pub fn or_full(self, directory: &Path) -> Self {
+        match rustix::fs::statvfs(directory) {
+            Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
+                "{}, for the disk of {} is full",
+                self.reason,
+                directory.display()
+            )),
+            _ => self,
+        }
     }
 
     /// The same, for one of several versions of Python.

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Projects that do what no build should: each gives a clear error, and leaves nothing."""
 
+import os
 import resource
+import shutil
 import signal
 import time
 from pathlib import Path
 
+from process import run
 from scenes import unwrapped, wheels
 
 # A build backend of the project's own, which needs nothing from an index.
@@ -55,13 +58,8 @@ def running(word):
 def all_of_them(scene):
     """Build all of them at once."""
     sources = scene.work / "hostile"
-    nodes = ""
-    for name, (body, _) in PROJECTS.items():
-        project = sources / name
-        project.mkdir(parents=True, exist_ok=True)
-        (project / "backend.py").write_text(BACKEND % body, encoding="utf-8")
-        (project / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n', encoding="utf-8")
-        nodes += f'python-project "{name}" {{ source "{name}"; }}\n'
+    write(sources, {name: body for name, (body, _) in PROJECTS.items()})
+    nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in PROJECTS)
     dest = scene.work / "hostile out"
     only = [word for name in PROJECTS for word in ("--only", name)]
     begun = time.monotonic()
@@ -77,6 +75,16 @@ def all_of_them(scene):
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{left}" if left else None)
     full_disk(scene)
+    full_file_system(scene)
+
+
+def write(sources, bodies):
+    """Write projects with these builds below `sources`."""
+    for name, body in bodies.items():
+        project = sources / name
+        project.mkdir(parents=True, exist_ok=True)
+        (project / "backend.py").write_text(BACKEND % body, encoding="utf-8")
+        (project / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n', encoding="utf-8")
 
 
 def little_room():
@@ -90,10 +98,7 @@ def full_disk(scene):
     sources, dest = scene.work / "full", scene.work / "full out"
     bodies = {"example-fits": "return wheel(directory, 'example_fits')",
               "example-full": "Path('objects').write_bytes(bytes(20_000_000)); return wheel(directory, 'example_full')"}
-    for name, body in bodies.items():
-        (sources / name).mkdir(parents=True, exist_ok=True)
-        (sources / name / "backend.py").write_text(BACKEND % body, encoding="utf-8")
-        (sources / name / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n', encoding="utf-8")
+    write(sources, bodies)
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in bodies)
     only = [word for name in bodies for word in ("--only", name)]
     done = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
@@ -103,3 +108,46 @@ def full_disk(scene):
     scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("of the other only its log", f"{left}" if left else None)
+
+
+# Runs a program with a small file system in the place of a directory, and lists what it left there.
+SMALL = """mount -t tmpfs -o size="$1" none "$2" && place=$2 && shift 2 || exit 99
+"$@"; status=$?
+find "$place" -mindepth 1 -maxdepth 2 -not -path "*/logs/*" -printf "left: %P\\n"; exit $status"""
+
+
+def small(place, size):
+    """Return the words before a command that runs so, or None where the kernel does not let us mount."""
+    place.mkdir()
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    words = ["unshare", *user, "--mount", "sh", "-c", SMALL, "sh", size, place]
+    if not shutil.which("unshare") or run([*words, "true"], place.parent).status:
+        return None
+    return words
+
+
+def full_file_system(scene):
+    """Fill the file system of the destination: by a project, and by the packages themselves."""
+    sources, dest = scene.work / "filling", scene.work / "filling out"
+    within = small(dest, "24m")
+    if within is None:
+        scene.report.note("FULL FILE SYSTEMS NOT TESTED: none can be mounted here (unshare --mount)")
+        return
+    write(sources, {"example-fits": "return wheel(directory, 'example_fits')",
+                    "example-fills": "Path('objects').write_bytes(bytes(90_000_000)); return wheel(directory, 'example_fills')"})
+    nodes = 'python-project "example-fits" { source "example-fits"; }\npython-project "example-fills" { source "example-fills"; after "example-fits"; }\n'
+    done = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
+    said = unwrapped(done.err)
+    told = done.status == 1 and "`example-fills` could not be built" in said and "for the disk of" in said and "is full" in said
+    scene.check("a build that fills the file system fails, and that is said to be the reason", None if told else f"{done.ending}: {done.err}")
+    left = sorted(line.removeprefix("left: ") for line in done.out.splitlines() if line.startswith("left: "))
+    names = [name for name in left if name.startswith("dist/example")]
+    scene.check("what was built before is there", None if names == ["dist/example_fits-1-py3-none-any.whl"] else f"{left}")
+    others = [name for name in left if name.split("/")[0] not in ("dist", "logs", "kept")]
+    scene.check("of what filled it only its log is left", f"{others}" if others else None)
+    little = scene.work / "too little"
+    done = scene.build(little, "", "--only", "core", sources=sources, within=small(little, "48k"))
+    told = done.status == 2 and "is full: dist/rocm_sdk_core" in unwrapped(done.err)
+    scene.check("packages that do not fit are an error too", None if told else f"{done.ending}: {done.err}")
+    left = [line for line in done.out.splitlines() if line.startswith("left: ")]
+    scene.check("and nothing of them is left", f"{left}" if left else None)

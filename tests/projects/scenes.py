@@ -27,14 +27,14 @@ class Scene:
     work: Path
     python: Path
 
-    def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, **started):
-        """Run `rockpack build` with these nodes behind those of the repository's packages.kdl."""
+    def build(self, dest, nodes, *options, sources=FIXTURES, env=None, python=None, within=(), **started):
+        """Run `rockpack build`, `within` other words, with these nodes behind those of the repository's packages.kdl."""
         manifest = self.work / "manifests" / dest.name
         manifest.mkdir(parents=True, exist_ok=True)
         text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
         (manifest / "packages.kdl").write_text(text, encoding="utf-8")
         shutil.copy(REPOSITORY / "families.kdl", manifest)
-        command = [self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "--dest-dir", dest]
+        command = [*within, self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "--dest-dir", dest]
         command += ["--sources", sources, "--python", python or self.python, *options]
         home = self.work / "home"
         home.mkdir(exist_ok=True)

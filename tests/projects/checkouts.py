@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Checkouts of the bindings: the sources that are in their published wheels, over a skeleton of the test's own."""
+
+import shutil
+import zipfile
+
+import fewer
+import graph
+import skeletons
+from fetch import fetcher, machine
+from process import run
+from report import NotRun
+
+ROCM = "7.2.2"
+WHEELS = {"hip_python": "hip-python==7.2.2.562.43", "rocm_llvm_python": "rocm-llvm-python==7.2.2.562.46"}
+SOURCES = (".py", ".pyx", ".pxd", ".h", "LICENSE")
+
+# What the test calls. Where sources are cut down, this stays of them, with all that it leads to.
+CALLED = {
+    "hip_python": ("hipInit", "hipGetDeviceCount", "hipRuntimeGetVersion", "hipDriverGetVersion", "hipGetErrorString"),
+    "rocm_llvm_python": (
+        "LLVMContextCreate", "LLVMContextDispose", "LLVMCreateMemoryBufferWithMemoryRangeCopy", "LLVMPrintModuleToString",
+        "LLVMGetFirstFunction", "LLVMGetNextFunction", "LLVMGetValueName2", "LLVMDisposeModule"),
+}
+CUT = {
+    "hip_python": ("hip/hip.pyx", "hip/hip.pxd", "hip/chip.pyx", "hip/chip.pxd"),
+    "rocm_llvm_python": tuple(f"rocm/llvm/c/{part}core.{end}" for part in ("", "c") for end in ("pyx", "pxd")),
+}
+# Sources that use what is cut.
+USERS = {"hip_python": tuple(f"hip/{name}" for name in ("_hip_helpers.pyx", "_hip_helpers.pxd", "hiprtc.pyx", "hiprtc_pyext.py")), "rocm_llvm_python": ()}
+# The modules of rocm.llvm that are compiled where few are.
+FEW = ("c.core", "c.types", "c.irreader", "c.datatypes", "c.deprecated", "c.visibility", "c.errorhandling", "config.llvm_config")
+
+
+def wheels(work):
+    """Return the published wheels, {name: path}, downloaded unless they are there."""
+    place = work / "published"
+    for name, requirement in WHEELS.items():
+        if not list(place.glob(f"{name}-*.whl")):
+            command = [fetcher(work), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", "3.12"]
+            done = run([*command, "--platform", "manylinux_2_28_x86_64", "--dest", place, requirement], work, machine())
+            if done.status:
+                raise NotRun(f"{requirement} cannot be had from PyPI: {done.problem}")
+    return {name: next(place.glob(f"{name}-*.whl")) for name in WHEELS}
+
+
+def texts(wheel):
+    """Return the sources in a wheel, {path: text}."""
+    found = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.endswith(SOURCES):
+                path = "LICENSE" if ".dist-info/" in name else name
+                found[path] = archive.read(name).decode()
+    return found
+
+
+def fewer_of(name, found):
+    """Cut sources down to what the test calls."""
+    wanted = set(CALLED[name]).union(*(fewer.words(found[path]) for path in USERS[name]))
+    found.update(fewer.cut({path: found[path] for path in CUT[name]}, wanted))
+    version = "rocm/llvm/_version.py"
+    if version in found:
+        lines = found[version].splitlines(keepends=True)
+        kept = [line for line in lines if not line.startswith('  "') or line.strip(' ",\n').removeprefix("rocm.llvm.") in FEW]
+        found[version] = "".join(kept)
+
+
+def make(work, sources, whole):
+    """Write the checkouts below `sources`, as git has them on their release branches."""
+    shutil.rmtree(sources, ignore_errors=True)
+    published = {name: texts(wheel) for name, wheel in wheels(work).items()}
+    if not whole:
+        for name, found in published.items():
+            fewer_of(name, found)
+    hip, llvm = sources / "hip-python", sources / "rocm-llvm-python"
+    graph.write(hip / "hip-python", {**published["hip_python"], **skeletons.setup("hip-python", "hip", "HIP_PYTHON_LIBS")})
+    cuda = skeletons.setup("hip-python-as-cuda", "cuda", "HIP_PYTHON_CUDA_LIBS", ["hip-python=={}"])
+    version = published["hip_python"]["hip/_version.py"]
+    graph.write(hip / "hip-python-as-cuda", {**skeletons.CUDA, **cuda, "cuda/_version.py": version})
+    project = skeletons.setup("rocm-llvm-python", "rocm", "ROCM_LLVM_PYTHON_LIBS")
+    graph.write(llvm / "rocm-llvm-python", {**published["rocm_llvm_python"], **project, "setup.cfg": skeletons.CONFIG})
+    graph.write(llvm / "src", {"Makefile": skeletons.MAKEFILE, "Target.cpp": skeletons.TARGET})
+    graph.checkouts(sources)
+    for name in ("hip-python", "rocm-llvm-python"):
+        committed(sources / name, f"release/rocm-rel-{ROCM}")
+    for name in ("rocGRAPH", "hipGRAPH"):
+        committed(sources / name, "release/1.0.x")
+
+
+def committed(checkout, branch):
+    """Make a checkout of git out of a directory."""
+    for words in (["init", "--quiet", f"--initial-branch={branch}"], ["add", "."],
+                  ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "--message=published"]):
+        done = run(["git", *words], checkout)
+        if done.status:
+            raise NotRun(f"git makes no checkout: {done.problem}")

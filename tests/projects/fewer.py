@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Cuts Cython sources down to what is wanted of them: whole ones of hundreds of functions take minutes to compile."""
+
+import re
+
+# Where something begins that may be left out, and its name. What has none stays: imports, declarations of headers.
+NAMED = [re.compile(text) for text in (
+    r"(?:cdef |cpdef )?(?:class|def) (\w+)", r"(?!cdef (?:extern|struct|union|enum)|ctypedef)cdef [^=(]*?(\w+)\(",
+    r"cdef [^=(]*?(\w+) *=", r"(\w+) *=")]
+TEXT = re.compile(r'r?""".*?"""|#[^\n]*', re.DOTALL)
+OPEN = re.compile(r"[\])}\s#@]|$")
+
+
+def pieces(text):
+    """Yield the pieces of a source, each from one line at its margin to the next, as (name or None, text)."""
+    piece, quoted = [], False
+    for line in text.splitlines(keepends=True):
+        margin = not quoted and (line[0] == "@" or not OPEN.match(line)) and not line.startswith('"""')
+        if margin and not all(held.startswith("@") for held in piece):
+            yield _named(piece)
+            piece = []
+        piece.append(line)
+        quoted ^= line.count('"""') % 2 == 1
+    yield _named(piece)
+
+
+def _named(piece):
+    first = next((line for line in piece if not line.startswith("@")), "")
+    found = next((match for pattern in NAMED if (match := pattern.match(first))), None)
+    name = found[1] if found and not found[1].startswith("__all") else None
+    return name, "".join(piece)
+
+
+def words(text):
+    """Return the words of code, without its documentation and comments."""
+    return set(re.findall(r"\w+", TEXT.sub("", text)))
+
+
+def cut(texts, wanted):
+    """Return these sources, {path: text}, with what these words lead to, and nothing else that has a name."""
+    parts = {path: list(pieces(text)) for path, text in texts.items()}
+    named = {}
+    for path in parts:
+        for name, text in parts[path]:
+            if name:
+                named.setdefault(name, []).append(text)
+    kept, new = set(), set(wanted)
+    while new:
+        name = new.pop()
+        if name in named and name not in kept:
+            kept.add(name)
+            new.update(*(words(text) for text in named[name]))
+    result = {}
+    for path, held in parts.items():
+        lines = "".join(text for name, text in held if name is None or name in kept)
+        gone = set(named) - kept
+        result[path] = re.sub(r'^    "(\w+)",\n', lambda line: "" if line[1] in gone else line[0], lines, flags=re.MULTILINE)
+    return result
