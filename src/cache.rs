@@ -65,7 +65,7 @@ pub use offer::{Archive, Claims, Offer, Stretch};
 pub use prune::Pruned;
 pub use read::{Damage, PackedBytes};
 pub use recipe::Recipe;
-pub use shared::Shared;
+pub use shared::{Farm, Shared};
 pub use stats::Stats;
 pub use store::Store;
 pub use summary::Summary;

@@ -26,6 +26,7 @@ mod index;
 mod init;
 mod making;
 mod mirror;
+mod pack_stream;
 mod plan;
 mod promote;
 mod prune;
@@ -62,6 +63,7 @@ pub use index::IndexArgs;
 pub use init::InitArgs;
 pub use making::MakingArgs;
 pub use mirror::MirrorArgs;
+pub use pack_stream::PackStreamArgs;
 pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
@@ -168,6 +170,8 @@ pub enum Command {
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
     Demo(DemoArgs),
+    #[command(hide = true)]
+    PackStream(PackStreamArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Help(HelpArgs),

@@ -32,6 +32,7 @@ mod index;
 mod init;
 mod man;
 mod mirror;
+mod pack_stream;
 mod plan;
 mod promote;
 mod prune;
@@ -78,6 +79,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
         Command::Demo(args) => demo::run(args),
+        Command::PackStream(args) => pack_stream::run(args),
         Command::Completions(args) => completions::run(args.shell),
         Command::Man(_) => man::run(),
         Command::Help(args) => help::run(args),

@@ -30,6 +30,7 @@ mod estimate;
 mod expectation;
 mod output;
 mod pack;
+mod pack_stream;
 mod packing;
 mod prepare;
 mod running_hash;
@@ -57,6 +58,7 @@ use wheel_queue::WheelQueue;
 use write_error::WriteError;
 
 pub use estimate::estimate;
+pub use pack_stream::{PackStreamError, pack_stream};
 pub use prepare::check;
 pub use timings::{Kind, Span, Timings, Track};
 pub use wheel::least_memory;

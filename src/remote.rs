@@ -5,6 +5,10 @@
 //! itself. So what is wrong in a shared cache can never be in a package. A stream is the output of an action, whose
 //! command is `rockpack pack-stream SETTINGS` and whose input is the content: any server of the protocol keeps it.
 //!
+//! What the shared cache does not have and takes long to pack, a build farm can pack ([`Executor`]): it is given the
+//! content and a program, and its answer is checked like any other stream. Threads go on from the front meanwhile, and
+//! the farm from the back.
+//!
 //! Nobody waits for the network: [`download`] brings what it can while packages are made, and threads hold a stream
 //! back only as long as it comes several times faster than they would pack it. Nothing that a server does is an
 //! error of the build.
@@ -30,6 +34,8 @@ mod blob;
 mod breaker;
 mod client;
 mod download;
+mod execution;
+mod farm;
 mod helper;
 mod netrc;
 mod pace;
@@ -39,9 +45,11 @@ mod upload;
 use auth::Auth;
 use breaker::Breaker;
 use client::Client;
+use farm::Farm;
 
 pub use address::{Address, AddressError};
 pub use auth::{HeaderError, header};
+pub use farm::Executor;
 pub use helper::Helper;
 pub use secret::Secret;
 
@@ -74,6 +82,8 @@ pub struct Options {
     pub silo: String,
     /// How many threads compute at once.
     pub threads: usize,
+    /// A farm that packs what the cache does not have.
+    pub executor: Option<Executor>,
 }
 
 /// Certificates of a connection.
@@ -95,6 +105,7 @@ pub struct SharedCache {
     runtime: Runtime,
     stop: watch::Sender<bool>,
     client: Mutex<Option<Client>>,
+    farm: Option<Farm>,
     counts: Counts,
     /// What the server has an entry of that could be used, if it had come in time.
     there: Mutex<Vec<Key>>,
@@ -124,11 +135,16 @@ impl SharedCache {
     pub fn new(cache: Cache, options: Options) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let netrc = options.netrc.as_ref().and_then(|path| fs_err::read_to_string(path).ok());
-        let (headers, helpers) = (options.headers.clone(), options.helpers.clone());
-        let auth = Auth::new(&options.address, headers, helpers, netrc.as_deref());
+        let auth = |address: &Address| {
+            let (headers, helpers) = (options.headers.clone(), options.helpers.clone());
+            Auth::new(address, headers, helpers, netrc.as_deref())
+        };
+        let executor = options.executor.clone();
+        let farm = executor.map(|executor| Farm::new(executor.clone(), auth(&executor.address)));
         Ok(Self {
             cache,
-            auth: Arc::new(auth),
+            auth: Arc::new(auth(&options.address)),
+            farm,
             options,
             breaker: Arc::default(),
             runtime,
@@ -149,12 +165,13 @@ impl SharedCache {
             let connected = self.auth.refresh().map_err(|error| crate::text::with_causes(&error));
             let connected = connected.and_then(|_| {
                 let (auth, breaker) = (Arc::clone(&self.auth), Arc::clone(&self.breaker));
-                self.runtime.block_on(Client::connect(
-                    &self.options,
-                    auth,
-                    breaker,
-                    self.stop.subscribe(),
-                ))
+                let (address, stop) = (&self.options.address, self.stop.subscribe());
+                let connect = Client::connect(address, &self.options, auth, breaker, stop);
+                self.runtime.block_on(connect)
+            });
+            let no_cache = "the server is no cache: it executes actions alone";
+            let connected = connected.and_then(|client| {
+                if client.limits.caches { Ok(client) } else { Err(no_cache.to_owned()) }
             });
             match connected {
                 Ok(connected) => *client = Some(connected),
@@ -177,6 +194,7 @@ impl SharedCache {
             sent: count(&self.counts.sent),
             sent_bytes: count(&self.counts.sent_bytes),
             off: self.breaker.off(),
+            farm: self.farm.as_ref().map(Farm::report),
         }
     }
 }
@@ -207,7 +225,7 @@ impl Store for SharedCache {
     }
 
     fn source(&self) -> Option<&dyn Source> {
-        self.options.read.then_some(self)
+        (self.options.read || self.farm.is_some()).then_some(self)
     }
 
     fn offer(&self) -> Offer {
@@ -228,11 +246,16 @@ impl Store for SharedCache {
 
 impl Source for SharedCache {
     fn wants(&self, size: u64, effort: Duration) -> bool {
-        pace::is_worth(size, effort)
+        let executed = self.farm.is_some() && farm::is_worth(size, effort);
+        executed || self.options.read && pace::is_worth(size, effort)
     }
 
     fn patience(&self, size: u64, effort: Duration) -> Duration {
-        if pace::is_dear(size, effort) { pace::PATIENCE } else { Duration::ZERO }
+        if self.options.read && pace::is_dear(size, effort) {
+            pace::PATIENCE
+        } else {
+            Duration::ZERO
+        }
     }
 
     fn bring(&self, awaited: &[&dyn Awaited], over: &AtomicBool) {

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::demo_tree;
 
+mod farm;
 mod server;
 
 use server::{Fault, Server};

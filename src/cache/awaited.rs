@@ -32,11 +32,16 @@ pub trait Awaited: Debug + Sync {
     /// # Errors
     /// When it cannot be read.
     fn content(&self) -> io::Result<Content>;
+    /// Fills `buffer` with content from `offset` on.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
     /// Whether it still has to be packed or to come: no thread has begun to pack it, and it is not here yet.
     fn is_open(&self) -> bool;
     /// Asks threads not to begin with it for so long from now on: it is about to come.
     fn hold(&self, time: Duration);
-    /// It will not come: threads may begin with it.
+    /// Nobody waits for it any more: threads may begin with it, whatever is said of holding it later.
     fn give_up(&self);
     /// It has come, and is in the store. Gives whether that was in time.
     fn arrive(&self, entry: CacheEntry) -> bool;

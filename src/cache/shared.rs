@@ -19,4 +19,23 @@ pub struct Shared {
     pub sent_bytes: u64,
     /// Why it was not used to the end.
     pub off: Option<String>,
+    /// What a build farm did, where there is one.
+    pub farm: Option<Farm>,
+}
+
+/// What a build farm did for a build.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Farm {
+    /// Its address, without anything secret.
+    pub address: String,
+    /// How many streams it packed in time to be used.
+    pub packed: u64,
+    /// The packed bytes of those.
+    pub packed_bytes: u64,
+    /// How many came too late: threads got to them first.
+    pub late: u64,
+    /// How many it was given and failed to pack.
+    pub failed: u64,
+    /// Why it failed first.
+    pub why: Option<String>,
 }

@@ -76,6 +76,18 @@ pub struct RemoteArgs {
     /// How often a request that failed is tried again [default: 5]
     #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true)]
     pub remote_retries: u32,
+
+    /// Server of a build farm, which packs what takes long and the shared cache does not have; it is the shared cache too, unless --remote-cache names another
+    #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_EXECUTOR", hide_env_values = true)]
+    pub remote_executor: Option<String>,
+
+    /// What the farm's machines have to be, such as OSFamily=Linux; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, requires = "remote_executor")]
+    pub remote_default_exec_properties: Vec<String>,
+
+    /// Static rockpack for the farm's machines [default: this program, if it is static]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "remote_executor")]
+    pub remote_program: Option<PathBuf>,
 }
 
 /// What is done with a shared cache.
@@ -87,9 +99,16 @@ enum Mode {
 }
 
 impl RemoteArgs {
-    /// The address, if one is named: a variable that is set to nothing names none.
+    /// The address of the shared cache, if one is named: a variable that is set to nothing names none. A farm
+    /// is one.
     pub fn address(&self) -> Option<&str> {
-        self.remote_cache.as_deref().filter(|address| !address.is_empty())
+        let cache = self.remote_cache.as_deref().filter(|address| !address.is_empty());
+        cache.or_else(|| self.executor())
+    }
+
+    /// The address of the farm, if one is named.
+    pub fn executor(&self) -> Option<&str> {
+        self.remote_executor.as_deref().filter(|address| !address.is_empty())
     }
 }
 
@@ -160,6 +179,16 @@ mod tests {
     #[test]
     fn a_variable_that_is_set_to_nothing_names_no_server() {
         assert_eq!(parse(&["--remote-cache", ""]).address(), None);
+        assert_eq!(parse(&["--remote-executor", ""]).address(), None);
+    }
+
+    #[test]
+    fn a_farm_is_a_cache_unless_another_is_named() {
+        let farm = parse(&["--remote-executor", "farm"]);
+        assert_eq!((farm.address(), farm.executor()), (Some("farm"), Some("farm")));
+        let both = parse(&["--remote-executor", "farm", "--remote-cache", "cache"]);
+        assert_eq!((both.address(), both.executor()), (Some("cache"), Some("farm")));
+        assert_eq!(parse(&["--remote-cache", "cache"]).executor(), None);
     }
 
     #[test]

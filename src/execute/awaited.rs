@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::Digest as _;
@@ -32,6 +32,8 @@ pub(super) struct Awaited<'a> {
     since: Instant,
     /// Until when threads do not begin with it, in milliseconds after `since`.
     held: AtomicU64,
+    /// Whether threads never wait for it again.
+    given_up: AtomicBool,
 }
 
 impl<'a> Awaited<'a> {
@@ -55,12 +57,14 @@ impl<'a> Awaited<'a> {
             outcome: OnceLock::new(),
             since: Instant::now(),
             held: AtomicU64::new(0),
+            given_up: AtomicBool::new(false),
         }
     }
 
     /// Whether threads do not begin with it now.
     pub fn is_held(&self) -> bool {
         self.outcome.get().is_none()
+            && !self.given_up.load(Ordering::Relaxed)
             && self.since.elapsed().as_millis() < u128::from(self.held.load(Ordering::Relaxed))
     }
 
@@ -119,6 +123,10 @@ impl cache::Awaited for Awaited<'_> {
         Ok(*self.content.get_or_init(|| Content(hasher.into())))
     }
 
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.bytes.read_exact_at(self.offset + offset, buffer)
+    }
+
     fn is_open(&self) -> bool {
         self.outcome.get().is_none()
     }
@@ -129,7 +137,7 @@ impl cache::Awaited for Awaited<'_> {
     }
 
     fn give_up(&self) {
-        self.held.store(0, Ordering::Relaxed);
+        self.given_up.store(true, Ordering::Relaxed);
     }
 
     fn arrive(&self, entry: cache::CacheEntry) -> bool {

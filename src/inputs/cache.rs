@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rockpack::cache::{Cache, Shared, Store};
+use rockpack::cache::{Cache, Farm, Shared, Store};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 
@@ -45,11 +45,22 @@ pub fn warn(why: &str) {
 
 /// What the shared cache could not do concerns no package either.
 pub fn warn_shared(shared: &Shared) {
-    let Some(why) = &shared.off else { return };
+    let Some(why) = &shared.off else { return warn_farm(shared) };
     let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
     ui::show_problems(
         &Problem::warning(Code::Cache, text)
             .help("the packages are made all the same; without --remote-cache nobody asks it")
+            .into(),
+    );
+}
+
+/// Nor does what a build farm could not do.
+fn warn_farm(shared: &Shared) {
+    let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return };
+    let text = format!("the build farm {address} did not pack all that it could: {why}");
+    ui::show_problems(
+        &Problem::warning(Code::Cache, text)
+            .help("it is packed here; without --remote-executor nobody asks the farm")
             .into(),
     );
 }

@@ -1,9 +1,10 @@
 //! The shared cache that was asked for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rockpack::cache::{Cache, Store};
-use rockpack::remote::{Address, Helper, Options, Secret, SharedCache, Tls, header};
+use rockpack::elf::{self, ElfKind};
+use rockpack::remote::{Address, Executor, Helper, Options, Secret, SharedCache, Tls, header};
 use rockpack::source::{Code, Problem};
 
 use crate::cli::RemoteArgs;
@@ -24,10 +25,18 @@ pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn St
 }
 
 fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
-    let address: Address = address.parse().map_err(|error| {
+    let named = |option: &str, address: &str| {
         // What is wrong may be a password.
-        wrong(&format!("--remote-cache (ROCKPACK_REMOTE_CACHE): {error}"))
-    })?;
+        address.parse::<Address>().map_err(|error| wrong(&format!("{option}: {error}")))
+    };
+    let executor = match args.executor() {
+        Some(farm) => {
+            let address = named("--remote-executor (ROCKPACK_REMOTE_EXECUTOR)", farm)?;
+            Some(Executor { address, properties: properties(args)?, program: program(args)? })
+        }
+        None => None,
+    };
+    let address = named("--remote-cache (ROCKPACK_REMOTE_CACHE)", address)?;
     let read =
         |path: &Path| fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()));
     let mut headers = Vec::new();
@@ -58,7 +67,47 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
         budget: BUDGET,
         silo: args.remote_cache_silo.clone(),
         threads,
+        executor,
     })
+}
+
+/// What the machines of the farm have to be, in the order that the protocol wants.
+fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
+    let property = |text: &String| {
+        let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    let mut properties = Vec::new();
+    for text in &args.remote_default_exec_properties {
+        let text = property(text).ok_or_else(|| {
+            wrong(&format!("--remote-default-exec-properties: `{text}` names no value"))
+                .help("write NAME=VALUE, such as OSFamily=Linux")
+        });
+        properties.push(text?);
+    }
+    properties.sort();
+    Ok(properties)
+}
+
+/// What the machines of the farm run. They have nothing that a program loads, so it has to be static.
+fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
+    let help = "give a static one with --remote-program FILE: released programs are";
+    let (what, path) = if let Some(path) = &args.remote_program {
+        (format!("--remote-program: {}", path.display()), path.clone())
+    } else {
+        let path = std::env::current_exe().map_err(|error| wrong(&error.to_string()))?;
+        ("--remote-executor: this rockpack".to_owned(), path)
+    };
+    let file = fs_err::File::open(&path).map_err(|error| wrong(&error.to_string()).help(help))?;
+    let facts = elf::inspect(file.file()).and_then(|info| info.facts());
+    match facts.map(|facts| facts.kind) {
+        Ok(ElfKind::StaticExecutable | ElfKind::StaticPie) => Ok(path),
+        Ok(_) => {
+            let why = "is not static, and machines of a farm have no libraries for it";
+            Err(wrong(&format!("{what} {why}")).help(help))
+        }
+        Err(_) => Err(wrong(&format!("{what} is no program for Linux")).help(help)),
+    }
 }
 
 /// Headers, each with where it stands: those of the command line, else those of the environment.

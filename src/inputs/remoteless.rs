@@ -13,7 +13,7 @@ pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store
     if args.address().is_none() {
         return Ok(Box::new(cache));
     }
-    let text = "--remote-cache (ROCKPACK_REMOTE_CACHE): this rockpack was built without the feature `remote`";
+    let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
     let help =
         "build it with `cargo build --features remote`, or take a released program, which has it";
     Err(Problem::usage(Code::Environment, text).help(help))

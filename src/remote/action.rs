@@ -82,6 +82,92 @@ impl Action {
     }
 }
 
+/// What a farm does for a stream: the action that packs it, with the program that does so. Another program makes
+/// another action, so that what it makes is found as [`Action`], too.
+#[derive(Debug, Clone)]
+pub(super) struct Execution {
+    /// The command, as bytes for the server.
+    pub command: Vec<u8>,
+    /// The input root: the content, and the program.
+    pub root: Vec<u8>,
+    /// The action, as bytes for the server.
+    pub action: Vec<u8>,
+}
+
+impl Execution {
+    /// That of a recipe, by `program`, on machines with these properties.
+    pub fn of(
+        recipe: &Recipe,
+        program: Digest,
+        properties: &[(String, String)],
+        silo: &str,
+    ) -> Self {
+        let properties = properties.iter().map(|(name, value)| api::platform::Property {
+            name: name.clone(),
+            value: value.clone(),
+        });
+        let platform = api::Platform { properties: properties.collect() };
+        let platform = (!platform.properties.is_empty()).then_some(platform);
+        #[expect(deprecated, reason = "servers of before 2.2 read it there")]
+        let command = api::Command {
+            arguments: vec!["./rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
+            output_files: vec![OUTPUT.into()],
+            output_paths: vec![OUTPUT.into()],
+            platform: platform.clone(),
+            ..api::Command::default()
+        };
+        let content = Digest { sha256: recipe.content.0, size: recipe.size };
+        let file = |name: &str, digest: Digest, is_executable| api::FileNode {
+            name: name.into(),
+            digest: Some(digest.message()),
+            is_executable,
+            ..api::FileNode::default()
+        };
+        let files = vec![file("content", content, false), file("rockpack", program, true)];
+        let root = api::Directory { files, ..api::Directory::default() }.encode_to_vec();
+        let command = command.encode_to_vec();
+        let action = api::Action {
+            command_digest: Some(Digest::of(&command).message()),
+            input_root_digest: Some(Digest::of(&root).message()),
+            timeout: Some(timeout(recipe)),
+            salt: silo.as_bytes().to_vec(),
+            platform,
+            ..api::Action::default()
+        };
+        Self { command, root, action: action.encode_to_vec() }
+    }
+
+    /// What the action is named by.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.action)
+    }
+}
+
+/// How long a farm may take: ten times as long as it takes here, and a minute.
+fn timeout(recipe: &Recipe) -> bazel_remote_apis::google::protobuf::Duration {
+    let seconds = 60 + 10 * recipe.effort.as_secs();
+    bazel_remote_apis::google::protobuf::Duration {
+        seconds: i64::try_from(seconds).unwrap_or(i64::MAX),
+        nanos: 0,
+    }
+}
+
+/// The stream that a farm made for a recipe, if that can be it.
+pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Digest> {
+    let [output] = result.output_files.as_slice() else { return None };
+    let stream = Digest::read(output.digest.as_ref()?)?;
+    let fits = result.exit_code == 0
+        && output.path == OUTPUT
+        && stream.size > 0
+        && stream.size <= most(recipe)?;
+    fits.then_some(stream)
+}
+
+/// How many bytes packing can make of a content.
+fn most(recipe: &Recipe) -> Option<u64> {
+    recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)
+}
+
 /// The entry of a stream.
 pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::ActionResult {
     let output = api::OutputFile {
@@ -112,15 +198,8 @@ fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
 
 /// The stream that an entry names, if the entry can be one of this recipe.
 pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Digest> {
-    let [output] = result.output_files.as_slice() else { return None };
-    let stream = Digest::read(output.digest.as_ref()?)?;
-    let most = recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)?;
-    let fits = result.exit_code == 0
-        && output.path == OUTPUT
-        && stream.size > 0
-        && stream.size <= most
-        && result.stdout_raw == row(recipe, form, stream);
-    fits.then_some(stream)
+    let stream = executed(result, recipe)?;
+    (result.stdout_raw == row(recipe, form, stream)).then_some(stream)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Blobs on their way: in one message, or in a stream of them.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest, WriteRequest};
 use fs_err::File;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use tonic::{Code, Status};
 
 use super::action::Digest;
@@ -18,6 +19,10 @@ use crate::cache::Room;
 
 /// How much is sent in a message of a stream.
 const PIECE: u64 = 1 << 20;
+/// How many blobs are sent at once.
+const AT_ONCE: usize = 8;
+/// How many blobs go together, at most.
+const TOGETHER: usize = 500;
 /// How long a message of a stream may be waited for: a build does not wait, but the hand that fetches it could do
 /// other work.
 const STALL: Duration = Duration::from_secs(10);
@@ -236,6 +241,37 @@ impl Client {
         } else {
             Err(Status::unavailable(format!("{committed} of {size} bytes were taken")))
         }
+    }
+
+    /// Sends blobs, small ones together.
+    pub async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
+        // A batch has room for what is beside the bytes of each: a digest is about a hundred.
+        let most = self.limits.batch;
+        let (small, large): (Vec<_>, Vec<_>) =
+            blobs.into_iter().partition(|(digest, _)| digest.size + 200 <= most);
+        let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for blob in small {
+            let size = blob.0.size + 200;
+            if bytes + size > most || batch.len() == TOGETHER {
+                batches.push(std::mem::take(&mut batch));
+                bytes = 0;
+            }
+            bytes += size;
+            batch.push(blob);
+        }
+        batches.push(batch);
+        batches.retain(|batch| !batch.is_empty());
+        let batches = stream::iter(&batches).map(|batch| self.send_small(batch));
+        let mut batches = batches.buffer_unordered(AT_ONCE);
+        while let Some(done) = batches.next().await {
+            done?;
+        }
+        let large = stream::iter(&large).map(|(digest, blob)| self.send(*digest, blob));
+        let mut large = large.buffer_unordered(AT_ONCE);
+        while let Some(done) = large.next().await {
+            done?;
+        }
+        Ok(())
     }
 
     /// A name of the server's instance.

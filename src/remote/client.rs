@@ -13,10 +13,11 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Request, Status};
 
-use super::Options;
 use super::action::Digest;
+use super::address::Address;
 use super::auth::Auth;
 use super::breaker::Breaker;
+use super::{Options, Tls};
 use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
@@ -30,16 +31,19 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// What a server that names no limit takes in one message, less what is around the blobs.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 /// The largest message that is accepted.
-const LARGEST_MESSAGE: usize = 16 << 20;
+pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 
 /// Why there is no answer.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// The server does not have it.
+    #[error("it does not have what was asked for")]
     Missing,
     /// The server does not want it, or says nonsense, and does so again.
+    #[error("{0}")]
     Refused(String),
     /// The cache is off, or nobody needs the answer any more.
+    #[error("it is not asked any more")]
     Over,
 }
 
@@ -52,6 +56,16 @@ pub(super) struct Limits {
     pub largest: u64,
     /// Whether it takes entries.
     pub writable: bool,
+    /// Whether it keeps blobs and entries.
+    pub caches: bool,
+    /// Whether it executes actions.
+    pub executes: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { batch: BATCH, largest: 0, writable: false, caches: false, executes: false }
+    }
 }
 
 /// A connection to a server.
@@ -69,11 +83,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects, and asks what the server can do.
+    /// Connects to `address`, and asks what the server can do.
     ///
     /// # Errors
     /// With the reason, for people. Nothing is tried twice.
     pub async fn connect(
+        address: &Address,
         options: &Options,
         auth: Arc<Auth>,
         breaker: Arc<Breaker>,
@@ -81,18 +96,19 @@ impl Client {
     ) -> Result<Self, String> {
         let mut over = stop.clone();
         tokio::select! {
-            connected = Self::connect_now(options, auth, breaker, stop) => connected,
+            connected = Self::connect_now(address, options, auth, breaker, stop) => connected,
             _ = over.wait_for(|over| *over) => Err("nobody needs it any more".to_owned()),
         }
     }
 
     async fn connect_now(
+        address: &Address,
         options: &Options,
         auth: Arc<Auth>,
         breaker: Arc<Breaker>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, String> {
-        let endpoint = endpoint(options).map_err(|error| said(&error))?;
+        let endpoint = endpoint(address, &options.tls).map_err(|error| said(&error))?;
         let connected = tokio::time::timeout(CONNECT, endpoint.connect()).await;
         let channel = connected
             .map_err(|_| format!("there is no connection after {} s", CONNECT.as_secs()))?
@@ -106,7 +122,7 @@ impl Client {
         let mut client = Self {
             channel,
             instance: options.instance.clone(),
-            limits: Limits { batch: BATCH, largest: 0, writable: false },
+            limits: Limits::default(),
             auth,
             breaker,
             timeout: options.timeout,
@@ -127,8 +143,11 @@ impl Client {
             .await
             .map_err(|_| format!("it did not answer in {} s", CAPABILITIES.as_secs()))?
             .map_err(|status| self.said(&status))?;
-        let cache = answer.into_inner().cache_capabilities;
-        let cache = cache.ok_or("the server is no cache: it executes actions alone")?;
+        let answer = answer.into_inner();
+        let executes = answer.execution_capabilities.is_some_and(|it| it.exec_enabled);
+        let Some(cache) = answer.cache_capabilities else {
+            return Ok(Limits { executes, ..Limits::default() });
+        };
         let sha256 = i32::from(api::digest_function::Value::Sha256);
         if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&sha256) {
             return Err("the server does not know SHA-256".to_owned());
@@ -140,7 +159,8 @@ impl Client {
         };
         let writable = cache.action_cache_update_capabilities;
         let writable = writable.is_some_and(|it| it.update_enabled);
-        Ok(Limits { batch, largest: bytes(cache.max_cas_blob_size_bytes), writable })
+        let largest = bytes(cache.max_cas_blob_size_bytes);
+        Ok(Limits { batch, largest, writable, caches: true, executes })
     }
 
     /// A message with all that is sent besides.
@@ -172,11 +192,16 @@ impl Client {
 
     /// What a server said, in one line and without secrets.
     pub fn said(&self, status: &Status) -> String {
-        let text = self.auth.without_secrets(status.message());
-        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text: String = text.chars().filter(|c| !c.is_control()).take(200).collect();
+        let text = self.plain(status.message());
         let code = format!("{:?}", status.code());
         if text.is_empty() { code } else { format!("{code}: {text}") }
+    }
+
+    /// What a server sent as text, in one line, without secrets, and not long.
+    pub fn plain(&self, text: &str) -> String {
+        let text = self.auth.without_secrets(text);
+        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.chars().filter(|c| !c.is_control()).take(200).collect()
     }
 
     /// Makes requests until one is answered: those that failed for a reason that may pass are tried again.
@@ -328,18 +353,18 @@ pub(super) fn too_slow() -> Status {
     Status::deadline_exceeded("it did not answer in time")
 }
 
-fn endpoint(options: &Options) -> Result<Endpoint, tonic::transport::Error> {
-    let mut endpoint = Endpoint::from_shared(options.address.uri())?
+fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport::Error> {
+    let mut endpoint = Endpoint::from_shared(address.uri())?
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)
         .initial_stream_window_size(8 << 20)
         .initial_connection_window_size(32 << 20);
-    if options.address.uri().starts_with("https:") {
-        let mut tls = match &options.tls.roots {
+    if address.uri().starts_with("https:") {
+        let mut tls = match &with.roots {
             Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
             None => ClientTlsConfig::new().with_native_roots(),
         };
-        if let Some((certificate, key)) = &options.tls.identity {
+        if let Some((certificate, key)) = &with.identity {
             tls = tls.identity(Identity::from_pem(certificate, key.reveal()));
         }
         endpoint = endpoint.tls_config(tls)?;

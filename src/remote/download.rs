@@ -1,6 +1,6 @@
 //! Bringing streams while packages are made.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::action::{self, Action};
 use super::client::{Client, Failure};
+use super::farm::{self, Farm, Made, Task};
 use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use crate::cache::{Awaited, Form, Recipe};
@@ -17,6 +18,8 @@ use crate::cache::{Awaited, Form, Recipe};
 const HANDS: usize = 24;
 /// How many of them may be quick to pack: those come too late more often.
 const CHEAP_HANDS: usize = 4;
+/// How many streams a farm packs at once: as many as hide that each takes long.
+const FARM_HANDS: usize = 32;
 /// How much of what is quick to pack is hashed for nothing, before one gives up on it.
 const SAMPLE: u64 = 64 << 20;
 /// How long a server may say nothing while it is asked, before it is not asked any more.
@@ -28,8 +31,8 @@ const HOLD: Duration = Duration::from_millis(300);
 
 /// Brings what it can.
 pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &AtomicBool) {
-    let (dear, cheap): (VecDeque<_>, VecDeque<_>) =
-        awaited.iter().copied().partition(|it| is_dear(it.size(), it.effort()));
+    let is_dear = |place: &usize| is_dear(awaited[*place].size(), awaited[*place].effort());
+    let (dear, cheap): (VecDeque<_>, VecDeque<_>) = (0..awaited.len()).partition(is_dear);
     let hands = HANDS.min(awaited.len());
     let download = Download {
         shared,
@@ -41,11 +44,18 @@ pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &At
         cheap_hits: AtomicU64::new(0),
         cheap_misses: AtomicU64::new(0),
         asking: AtomicUsize::new(0),
+        looking: AtomicUsize::new(hands),
+        missed: Mutex::default(),
     };
     std::thread::scope(|scope| {
         let download = &download;
-        let hands: Vec<_> =
+        let mut hands: Vec<_> =
             (0..hands).map(|number| scope.spawn(move || download.hand(number))).collect();
+        if let Some(farm) = &shared.farm {
+            let farm_hands = FARM_HANDS.min(awaited.len());
+            let given = (0..farm_hands).map(|_| scope.spawn(move || download.delegate(farm)));
+            hands.extend(given.collect::<Vec<_>>());
+        }
         let busy = || hands.iter().any(|hand| !hand.is_finished());
         while !over.load(Ordering::Relaxed) && busy() {
             download.decide();
@@ -69,7 +79,7 @@ struct Download<'b> {
     shared: &'b SharedCache,
     all: &'b [&'b dyn Awaited],
     over: &'b AtomicBool,
-    queue: Mutex<Queue<'b>>,
+    queue: Mutex<Queue>,
     pace: Pace,
     /// Who hashes and unpacks.
     cpu: Semaphore,
@@ -77,16 +87,20 @@ struct Download<'b> {
     cheap_misses: AtomicU64,
     /// How many wait for the server.
     asking: AtomicUsize,
+    /// How many hands still ask for streams.
+    looking: AtomicUsize,
+    /// What the server does not have and a farm could pack, by its place among all.
+    missed: Mutex<BTreeMap<usize, Recipe>>,
 }
 
-/// What nobody has asked for yet, in the order in which threads come to it.
-struct Queue<'b> {
-    dear: VecDeque<&'b dyn Awaited>,
-    cheap: VecDeque<&'b dyn Awaited>,
+/// What nobody has asked for yet, as places among all: in the order in which threads come to it.
+struct Queue {
+    dear: VecDeque<usize>,
+    cheap: VecDeque<usize>,
 }
 
 impl<'b> Download<'b> {
-    fn queue(&self) -> MutexGuard<'_, Queue<'b>> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,15 +116,18 @@ impl<'b> Download<'b> {
 
     /// The next one to ask for. What threads wait for comes in their order; else what they come to last is the
     /// first, so that it is here when they do.
-    fn next(&self, hand: usize) -> Option<&'b dyn Awaited> {
+    fn next(&self, hand: usize) -> Option<usize> {
         let threads = self.shared.options.threads;
         let mut queue = self.queue();
-        let pays = |it: &&dyn Awaited| self.pace.pays(it.size(), it.effort(), threads);
+        let pays = |place: &usize| {
+            let it = self.all[*place];
+            self.pace.pays(it.size(), it.effort(), threads)
+        };
         loop {
             let forward = queue.dear.front().is_some_and(pays);
             let next = if forward { queue.dear.pop_front() } else { queue.dear.pop_back() };
             match next {
-                Some(next) if next.is_open() => return Some(next),
+                Some(next) if self.all[next].is_open() => return Some(next),
                 Some(_) => {}
                 None => break,
             }
@@ -119,7 +136,7 @@ impl<'b> Download<'b> {
         let hopeless = misses.load(Ordering::Relaxed) > SAMPLE + hits.load(Ordering::Relaxed);
         if hand < CHEAP_HANDS && !hopeless {
             while let Some(next) = queue.cheap.pop_back() {
-                if next.is_open() {
+                if self.all[next].is_open() {
                     return Some(next);
                 }
             }
@@ -129,13 +146,26 @@ impl<'b> Download<'b> {
 
     /// One of those who ask.
     fn hand(&self, number: usize) {
+        self.look_up(number);
+        self.looking.fetch_sub(1, Ordering::Release);
+    }
+
+    fn look_up(&self, number: usize) {
         let Some(client) = self.ask(|| self.shared.client()) else { return self.over_for_all() };
         while !self.over.load(Ordering::Relaxed) {
             if self.shared.breaker.off().is_some() {
                 return self.over_for_all();
             }
-            let Some(awaited) = self.next(number) else { return };
-            let came = self.one(&client, awaited);
+            let Some(place) = self.next(number) else { return };
+            let awaited = self.all[place];
+            let Some(recipe) = self.recipe(awaited) else {
+                awaited.give_up();
+                continue;
+            };
+            let came = self.one(&client, awaited, &recipe);
+            if !matches!(came, Err(Failure::Over) | Ok(Came::InTime | Came::TooLate | Came::Here)) {
+                self.miss(place, recipe);
+            }
             if !matches!(came, Ok(Came::InTime)) {
                 awaited.give_up();
             }
@@ -153,6 +183,9 @@ impl<'b> Download<'b> {
 
     fn count(&self, awaited: &dyn Awaited, came: &Result<Came, Failure>) {
         let counts = &self.shared.counts;
+        if !self.shared.options.read {
+            return;
+        }
         let cheap = !is_dear(awaited.size(), awaited.effort());
         match came {
             Ok(Came::InTime) => Counts::add(&counts.hits, 1),
@@ -193,33 +226,113 @@ impl<'b> Download<'b> {
         done
     }
 
-    /// Asks for one stream, and has it checked.
-    fn one(&self, client: &Client, awaited: &dyn Awaited) -> Result<Came, Failure> {
-        let (shared, form) = (self.shared, awaited.form());
-        let content = self.compute(|| awaited.content());
-        // It cannot be read, or somebody began to pack it: they will say.
-        let Ok(content) = content else { return Ok(Came::TooLate) };
+    /// What is asked for. None when it cannot be read, or somebody began to pack it: they will say.
+    fn recipe(&self, awaited: &dyn Awaited) -> Option<Recipe> {
+        let content = self.compute(|| awaited.content()).ok()?;
         let (settings, effort) = (awaited.settings().to_owned(), awaited.effort());
-        let recipe = Recipe { content, size: awaited.size(), settings, effort };
+        Some(Recipe { content, size: awaited.size(), settings, effort })
+    }
+
+    /// Asks for one stream, and has it checked.
+    fn one(
+        &self,
+        client: &Client,
+        awaited: &dyn Awaited,
+        recipe: &Recipe,
+    ) -> Result<Came, Failure> {
+        let (shared, form) = (self.shared, awaited.form());
         if shared.cache.has(&recipe.key()) {
             return Ok(Came::Here);
         }
-        let action = Action::of(&recipe, &shared.options.silo).digest();
+        if !shared.options.read {
+            return Err(Failure::Missing);
+        }
+        let action = Action::of(recipe, &shared.options.silo).digest();
         let entry = self.ask(|| shared.runtime.block_on(client.entry(action)))?;
         self.pace.stirred();
-        let Some(stream) = action::stream(&entry, &recipe, form) else { return Ok(Came::Wrong) };
+        let Some(stream) = action::stream(&entry, recipe, form) else { return Ok(Came::Wrong) };
         if !awaited.is_open() {
-            self.remember(&recipe);
+            self.remember(recipe);
             return Ok(Came::TooLate);
         }
         let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::TooLate) };
         let progress = |_| self.pace.stirred();
         self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress)))?;
         if !awaited.is_open() {
-            self.remember(&recipe);
+            self.remember(recipe);
             return Ok(Came::TooLate);
         }
-        Ok(self.take(awaited, form, &recipe, &room))
+        Ok(self.take(awaited, form, recipe, &room))
+    }
+
+    /// A farm can pack what nobody has.
+    fn miss(&self, place: usize, recipe: Recipe) {
+        if self.shared.farm.is_some() && farm::is_worth(recipe.size, recipe.effort) {
+            self.missed.lock().unwrap_or_else(PoisonError::into_inner).insert(place, recipe);
+        }
+    }
+
+    /// What threads come to last of what a farm could pack.
+    fn next_missed(&self) -> Option<(&'b dyn Awaited, Recipe)> {
+        let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((place, recipe)) = missed.pop_last() {
+            if self.all[place].is_open() {
+                return Some((self.all[place], recipe));
+            }
+        }
+        None
+    }
+
+    /// One of those who give work to the farm.
+    fn delegate(&self, farm: &Farm) {
+        let ended = || self.over.load(Ordering::Relaxed) || *self.shared.stop.borrow();
+        while !ended() && !farm.is_off() {
+            // In this order: who looks adds before it ends.
+            let looking = self.looking.load(Ordering::Acquire) > 0;
+            let Some((awaited, recipe)) = self.next_missed() else {
+                if !looking {
+                    return;
+                }
+                std::thread::sleep(TICK);
+                continue;
+            };
+            let Some(client) = self.shared.client() else { return };
+            match self.packed(farm, &client, awaited, &recipe) {
+                Ok(Came::InTime | Came::Here) => {}
+                Ok(Came::TooLate) => farm.was_late(),
+                Ok(Came::Wrong) => farm.failed("what it made is not what was to be packed".into()),
+                Err(Failure::Over) => return,
+                Err(failure) => farm.failed(failure.to_string()),
+            }
+        }
+    }
+
+    /// Has the farm pack one stream, and checks it.
+    fn packed(
+        &self,
+        farm: &Farm,
+        client: &Client,
+        awaited: &dyn Awaited,
+        recipe: &Recipe,
+    ) -> Result<Came, Failure> {
+        let task = Task { awaited, recipe };
+        let is_needed = || awaited.is_open() && !self.over.load(Ordering::Relaxed);
+        let farm::Came::Stream(stream, room) = farm.pack(self.shared, client, task, is_needed)?
+        else {
+            return Ok(Came::TooLate);
+        };
+        if !awaited.is_open() {
+            return Ok(Came::TooLate);
+        }
+        let import = || self.shared.cache.import(recipe, awaited.form(), &room);
+        let Ok(entry) = self.compute(import) else { return Ok(Came::Wrong) };
+        // A thread that begins with it finds it now.
+        farm.made(Made { recipe: recipe.clone(), form: awaited.form(), stream, entry });
+        if !awaited.arrive(entry) {
+            return Ok(Came::TooLate);
+        }
+        farm.was_in_time(stream);
+        Ok(Came::InTime)
     }
 
     fn take(

@@ -14,17 +14,16 @@ use sha2::Digest as _;
 use super::action::{self, Action, Digest};
 use super::blob::Blob;
 use super::client::{Client, Failure};
+use super::farm::{Farm, Made};
 use super::pace::is_worth;
 use super::{Counts, SharedCache};
 use crate::archive::deflate::Method;
 use crate::cache::{Archive, Form, Recipe, Stretch};
 
-/// How many blobs are sent at once.
+/// How many entries are made at once.
 const AT_ONCE: usize = 8;
 /// How many digests are asked about in a request.
 const ASKED: usize = 500;
-/// How many blobs go together, at most.
-const TOGETHER: usize = 500;
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
 
@@ -49,7 +48,10 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
         .filter(|(_, recipe, _)| is_worth(recipe.size, recipe.effort))
         .filter(|(_, recipe, _)| !there.contains(&recipe.key()))
         .collect();
-    if wanted.is_empty() || shared.breaker.off().is_some() {
+    let mut made = shared.farm.as_ref().map_or_else(Vec::new, Farm::all_made);
+    // A thread may have packed it too.
+    made.retain(|made| !wanted.iter().any(|(_, recipe, _)| **recipe == made.recipe));
+    if wanted.is_empty() && made.is_empty() || shared.breaker.off().is_some() {
         return;
     }
     let Some(client) = shared.client() else { return };
@@ -57,7 +59,8 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
         shared.breaker.turn_off("it takes no entries from here: nothing was sent".to_owned());
         return;
     }
-    let parcels = parcels(shared, &wanted);
+    let mut parcels = parcels(shared, &wanted);
+    parcels.extend(made.iter().filter_map(|made| from_farm(shared, made)));
     let budget = shared.options.budget;
     let sent = shared
         .runtime
@@ -125,6 +128,19 @@ fn parcel<'a>(
     })
 }
 
+/// What a farm packed is found by other programs too, under the name that has no program in it.
+fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
+    let (file, offset) = shared.cache.file_of(&made.entry);
+    let file = Arc::new(file.try_clone().ok()?);
+    Some(Parcel {
+        recipe: &made.recipe,
+        form: made.form,
+        action: Action::of(&made.recipe, &shared.options.silo),
+        digest: made.stream,
+        blob: Blob::File { file, offset, len: made.stream.size },
+    })
+}
+
 /// Streams first, then actions and commands, then entries: an entry never names what is not there.
 async fn send(
     shared: &SharedCache,
@@ -144,7 +160,7 @@ async fn send(
         let digests: Vec<Digest> = blobs.keys().copied().collect();
         let missing = client.missing(&digests).await?;
         blobs.retain(|digest, _| missing.contains(digest));
-        send_blobs(client, blobs).await?;
+        client.send_all(blobs).await?;
         let entries = stream::iter(parcels).map(|parcel| async move {
             let result = action::result(parcel.recipe, parcel.form, parcel.digest);
             client.set_entry(parcel.action.digest(), result).await?;
@@ -156,36 +172,6 @@ async fn send(
         while let Some(done) = entries.next().await {
             done?;
         }
-    }
-    Ok(())
-}
-
-async fn send_blobs(client: &Client, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
-    // A batch has room for what is beside the bytes of each: a digest is about a hundred.
-    let most = client.limits.batch;
-    let (small, large): (Vec<_>, Vec<_>) =
-        blobs.into_iter().partition(|(digest, _)| digest.size + 200 <= most);
-    let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
-    for blob in small {
-        let size = blob.0.size + 200;
-        if bytes + size > most || batch.len() == TOGETHER {
-            batches.push(std::mem::take(&mut batch));
-            bytes = 0;
-        }
-        bytes += size;
-        batch.push(blob);
-    }
-    batches.push(batch);
-    batches.retain(|batch| !batch.is_empty());
-    let batches = stream::iter(&batches).map(|batch| client.send_small(batch));
-    let mut batches = batches.buffer_unordered(AT_ONCE);
-    while let Some(done) = batches.next().await {
-        done?;
-    }
-    let large = stream::iter(&large).map(|(digest, blob)| client.send(*digest, blob));
-    let mut large = large.buffer_unordered(AT_ONCE);
-    while let Some(done) = large.next().await {
-        done?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::cache::{Shared, Summary};
+use rockpack::cache::{Farm, Shared, Summary};
 use rockpack::execute::{Kind, Outcome, Timings};
 use rockpack::package::WheelName;
 use rockpack::plan::Plan;
@@ -162,7 +162,7 @@ fn from_cache(summary: &Summary) -> Option<String> {
 
 /// What came out of the cache that machines share, and went into it.
 fn from_shared(shared: &Shared) -> String {
-    let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off } = shared;
+    let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
     let mut text = format!(
         "shared cache {address}: {hits} of {} came packed, {}",
         counted(usize::try_from(hits + misses + refused).unwrap_or(usize::MAX), "file"),
@@ -176,6 +176,26 @@ fn from_shared(shared: &Shared) -> String {
     }
     if off.is_some() {
         text.push_str("; then it was off");
+    }
+    if let Some(farm) = farm {
+        let _ = write!(text, "\n{}", from_farm(farm));
+    }
+    text
+}
+
+/// What a build farm packed.
+fn from_farm(farm: &Farm) -> String {
+    let Farm { address, packed, packed_bytes, late, failed, why: _ } = farm;
+    let mut text = format!(
+        "build farm {address}: {} packed there, {}",
+        counted(usize::try_from(*packed).unwrap_or(usize::MAX), "file"),
+        human_size(*packed_bytes)
+    );
+    if *late > 0 {
+        let _ = write!(text, "; {late} came too late");
+    }
+    if *failed > 0 {
+        let _ = write!(text, "; {failed} failed");
     }
     text
 }

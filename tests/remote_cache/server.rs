@@ -1,6 +1,6 @@
 //! A server of the Remote Execution API in memory, which has faults on request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::transport::server::TcpIncoming;
 use tonic::{Code, Request, Response, Status, Streaming};
+
+mod execution;
+
+pub use execution::FarmFault;
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +91,11 @@ struct State {
     entries: BTreeMap<String, api::ActionResult>,
     fault: Option<Fault>,
     requests: usize,
+    farm_fault: Option<FarmFault>,
+    /// Actions that somebody wanted to have executed.
+    seen: BTreeSet<String>,
+    executed: usize,
+    cancelled: usize,
 }
 
 /// The server, at a port of its own.
@@ -102,6 +111,8 @@ struct Shared {
     token: &'static str,
     /// How many connections came since the last change.
     connections: Arc<AtomicUsize>,
+    /// Who executes.
+    machines: Arc<tokio::sync::Semaphore>,
 }
 
 impl Server {
@@ -110,6 +121,8 @@ impl Server {
         use api::action_cache_server::ActionCacheServer;
         use api::capabilities_server::CapabilitiesServer;
         use api::content_addressable_storage_server::ContentAddressableStorageServer;
+        use api::execution_server::ExecutionServer;
+        use bazel_remote_apis::google::longrunning::operations_server::OperationsServer;
         use bytes::byte_stream_server::ByteStreamServer;
 
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -117,7 +130,8 @@ impl Server {
             .enable_all()
             .build()
             .unwrap();
-        let shared = Shared { state: Arc::default(), token, connections: Arc::default() };
+        let machines = Arc::new(tokio::sync::Semaphore::new(2));
+        let shared = Shared { state: Arc::default(), token, connections: Arc::default(), machines };
         let listen = || runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let (front, back) = (listen(), listen());
         let port = front.local_addr().unwrap().port();
@@ -126,6 +140,8 @@ impl Server {
         let router = tonic::transport::Server::builder()
             .add_service(CapabilitiesServer::new(shared.clone()))
             .add_service(ActionCacheServer::new(shared.clone()))
+            .add_service(ExecutionServer::new(shared.clone()))
+            .add_service(OperationsServer::new(shared.clone()))
             .add_service(
                 ContentAddressableStorageServer::new(shared.clone())
                     .max_decoding_message_size(large),
@@ -142,6 +158,17 @@ impl Server {
     /// How many entries it has.
     pub fn entries(&self) -> usize {
         self.shared.state.lock().unwrap().entries.len()
+    }
+
+    /// How many actions it executed, and how many it was told not to.
+    pub fn executed(&self) -> (usize, usize) {
+        let state = self.shared.state.lock().unwrap();
+        (state.executed, state.cancelled)
+    }
+
+    /// From now on this goes wrong with what is executed. Everything that was kept is forgotten.
+    pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {
+        *self.shared.state.lock().unwrap() = State { farm_fault: fault, ..State::default() };
     }
 
     /// From now on this goes wrong.
@@ -242,6 +269,10 @@ impl api::capabilities_server::Capabilities for Shared {
         };
         Ok(Response::new(api::ServerCapabilities {
             cache_capabilities: Some(cache),
+            execution_capabilities: Some(api::ExecutionCapabilities {
+                exec_enabled: true,
+                ..Default::default()
+            }),
             ..Default::default()
         }))
     }

@@ -1,0 +1,24 @@
+//! `rockpack pack-stream`: what a build farm runs for a build.
+
+use std::path::Path;
+
+use rockpack::execute::{PackStreamError, pack_stream};
+use rockpack::source::{Code, Problem};
+use rockpack::text::with_causes;
+
+use super::{Failure, environment};
+use crate::cli::PackStreamArgs;
+
+/// Packs `content` into `stream`.
+pub fn run(args: &PackStreamArgs) -> Result<(), Failure> {
+    let done = pack_stream(&args.settings, Path::new("content"), Path::new("stream"));
+    done.map_err(|error| match &error {
+        PackStreamError::Settings { known, .. } => {
+            let help = format!("it packs with `{}`", known.join("`, `"));
+            Problem::usage(Code::Environment, error.to_string()).help(help).into()
+        }
+        PackStreamError::Size { .. } | PackStreamError::Io(_) | PackStreamError::Xz(_) => {
+            environment(with_causes(&error))
+        }
+    })
+}

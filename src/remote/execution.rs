@@ -1,0 +1,142 @@
+//! Having an action executed.
+
+use std::time::Duration;
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::longrunning::operations_client::OperationsClient;
+use bazel_remote_apis::google::longrunning::{CancelOperationRequest, Operation, operation};
+use prost::Message as _;
+use tonic::{Code, Status};
+
+use super::action::Digest;
+use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
+use api::execution_client::ExecutionClient;
+
+/// How long a server may take to say that it has understood.
+const STALL: Duration = Duration::from_secs(10);
+/// How often it is looked whether anybody still needs the result.
+const TICK: Duration = Duration::from_millis(50);
+/// How long it is tried to tell the server that nobody does.
+const CANCEL: Duration = Duration::from_secs(2);
+
+/// What became of an action.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// It came to its end, whatever its exit status is.
+    Done(Box<api::ActionResult>),
+    /// The server says that it lacks something, or something that it says when it does.
+    Lacking(String),
+    /// Nobody needs the result any more.
+    Unneeded,
+}
+
+impl Client {
+    /// Has an action executed, whose inputs the server has. `fresh` takes no earlier result of it. Waits as
+    /// long as `is_needed`.
+    pub async fn execute(
+        &self,
+        action: Digest,
+        fresh: bool,
+        is_needed: impl Fn() -> bool,
+    ) -> Result<Answer, Failure> {
+        self.try_often(|| async { (false, self.execute_once(action, fresh, &is_needed).await) })
+            .await
+    }
+
+    async fn execute_once(
+        &self,
+        action: Digest,
+        fresh: bool,
+        is_needed: &impl Fn() -> bool,
+    ) -> Result<Answer, Status> {
+        let mut begun = Begun { client: self, name: String::new() };
+        let answer = tokio::select! {
+            answer = begun.follow(action, fresh) => answer,
+            () = unneeded(is_needed) => return Ok(Answer::Unneeded),
+        };
+        begun.name.clear();
+        match answer {
+            Err(status) if is_lack(status.code()) => Ok(Answer::Lacking(self.said(&status))),
+            answer => answer.map(|result| Answer::Done(Box::new(result))),
+        }
+    }
+}
+
+/// What servers say when an input is gone: the protocol has the first, and some have the others.
+fn is_lack(code: Code) -> bool {
+    matches!(code, Code::FailedPrecondition | Code::NotFound | Code::Internal)
+}
+
+async fn unneeded(is_needed: &impl Fn() -> bool) {
+    while is_needed() {
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+/// An execution that is under way. A server whose answer is not waited for any more is told so, to do something else.
+struct Begun<'c> {
+    client: &'c Client,
+    /// What the server calls it, once it has said so.
+    name: String,
+}
+
+impl Begun<'_> {
+    async fn follow(&mut self, action: Digest, fresh: bool) -> Result<api::ActionResult, Status> {
+        let request = self.client.request(api::ExecuteRequest {
+            instance_name: self.client.instance.clone(),
+            skip_cache_lookup: fresh,
+            action_digest: Some(action.message()),
+            inline_stderr: true,
+            ..api::ExecuteRequest::default()
+        });
+        let mut execution = ExecutionClient::new(self.client.channel.clone())
+            .max_decoding_message_size(LARGEST_MESSAGE);
+        let stall = STALL.min(self.client.timeout());
+        let slow = |_| too_slow();
+        let answers = tokio::time::timeout(stall, execution.execute(request));
+        let mut answers = answers.await.map_err(slow)??.into_inner();
+        let mut next = tokio::time::timeout(stall, answers.message()).await.map_err(slow)??;
+        while let Some(operation) = next {
+            if operation.done {
+                return result(operation);
+            }
+            self.name = operation.name;
+            next = answers.message().await?;
+        }
+        Err(Status::unavailable("an execution ended without a result"))
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if self.name.is_empty() {
+            return;
+        }
+        let name = std::mem::take(&mut self.name);
+        let request = self.client.request(CancelOperationRequest { name });
+        let mut operations = OperationsClient::new(self.client.channel.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // Some servers have no such request. They go on, and know the result when it is asked for again.
+            runtime.spawn(async move {
+                drop(tokio::time::timeout(CANCEL, operations.cancel_operation(request)).await);
+            });
+        }
+    }
+}
+
+/// What an operation that is done came to.
+fn result(operation: Operation) -> Result<api::ActionResult, Status> {
+    let said = |status: bazel_remote_apis::google::rpc::Status| {
+        Status::new(Code::from_i32(status.code), status.message)
+    };
+    let response = match operation.result {
+        Some(operation::Result::Response(any)) => api::ExecuteResponse::decode(&*any.value),
+        Some(operation::Result::Error(status)) => return Err(said(status)),
+        None => return Err(Status::data_loss("an execution has no result")),
+    };
+    let response = response.map_err(|_| Status::data_loss("an execution has no result"))?;
+    match response.status {
+        Some(status) if status.code != 0 => Err(said(status)),
+        _ => response.result.ok_or_else(|| Status::data_loss("an execution has no result")),
+    }
+}

@@ -1,0 +1,171 @@
+//! `rockpack build --remote-executor`: a farm that runs what it is given, and one that does everything wrong.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+use super::server::{FarmFault, Server};
+use super::{Built, TOKEN, demo_tree, text};
+
+/// The demo with a header that makes many blocks of xz, and its packages.
+struct Tried {
+    dir: TempDir,
+    without: String,
+    took: Duration,
+}
+
+impl Tried {
+    fn new() -> Self {
+        let dir = demo_tree::scratch(true);
+        let header = "artifacts/amd-llvm_dev_generic/stage/lib/llvm/include/large.h";
+        let header = dir.path().join(header);
+        fs::create_dir_all(header.parent().unwrap()).unwrap();
+        fs::write(header, text(3, 800_000)).unwrap();
+        // What a farm runs has to be static. This one starts the program that is tested, which lies beside it there.
+        let machine =
+            if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
+        fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
+        let mut tried = Self { dir, without: String::new(), took: Duration::ZERO };
+        let began = Instant::now();
+        tried.without = tried.build("without", &[]).sums;
+        tried.took = began.elapsed();
+        tried
+    }
+
+    fn command(&self, name: &str, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", name, "--jobs", "1"])
+            .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
+            .args(["--devel-tarball-compression", "--xz-preset", "1"])
+            .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            .env("NETRC", "/dev/null")
+            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"))
+            .output()
+            .unwrap()
+    }
+
+    /// A build into a directory of this name, with an empty cache.
+    fn build(&self, name: &str, args: &[&str]) -> Built {
+        let began = Instant::now();
+        let output = self.command(name, args);
+        let built = Built::new(&self.path(name), &output, began.elapsed());
+        fs::remove_dir_all(self.path(name)).unwrap();
+        fs::remove_dir_all(self.path(&format!("{name}-cache"))).unwrap();
+        built
+    }
+
+    /// A build that gives work to `server`.
+    fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
+        let url = server.url();
+        let farm = ["--remote-executor", &url, "--remote-program", "static"];
+        let properties = ["--remote-default-exec-properties", "OSFamily=Linux"];
+        let built = self.build(name, &[&farm[..], &properties, args].concat());
+        assert_eq!(built.sums, self.without, "{name}: other bytes\n{}", built.said);
+        built
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+/// How many files the farm packed, and how many warnings there are of it.
+fn farm(built: &Built) -> (usize, usize) {
+    let line = built.said.lines().find(|line| line.starts_with("build farm ")).unwrap();
+    let packed = line.split(": ").nth(1).unwrap().split(' ').next().unwrap();
+    (packed.parse().unwrap(), built.said.matches("the build farm ").count())
+}
+
+#[test]
+fn a_farm_packs_what_nobody_has() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let built = tried.with("first", &server, &["--remote-upload-local-results"]);
+    let (packed, warnings) = farm(&built);
+    let (executed, _) = server.executed();
+    assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.said);
+    // All that was packed, here and there, is found under names that have no program in them: by a machine that
+    // knows no farm too.
+    let url = server.url();
+    let second = tried.build("second", &["--remote-cache", &url]);
+    assert_eq!((&second.sums, second.warnings()), (&tried.without, 0), "{}", second.said);
+    let (hits, of) = second.came();
+    assert!(hits == of && hits >= packed, "{}", second.said);
+    // With --no-remote-accept-cached it executes again what it has.
+    let third = tried.with("third", &server, &["--no-remote-accept-cached"]);
+    let again = server.executed().0 - executed;
+    assert!(farm(&third).0 > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
+}
+
+#[test]
+fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let first = tried.with("first", &server, &[]);
+    let executed = server.executed().0;
+    let second = tried.with("second", &server, &[]);
+    let anew = server.executed().0 - executed;
+    // What the first had executed is an entry of the server; a thread of the second may get to some before.
+    let (packed, _) = farm(&second);
+    assert!(farm(&first).0 > 0 && packed > 0 && anew < packed + executed, "{}", second.said);
+}
+
+#[test]
+fn whatever_a_farm_does_the_packages_are_the_same() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let mut wrong = Vec::new();
+    for fault in FarmFault::ALL {
+        server.misbehave_as_farm(Some(fault));
+        let limits = ["--remote-timeout", "1s", "--remote-retries", "1"];
+        let built = tried.with(&format!("{fault:?}"), &server, &limits);
+        let (packed, warnings) = farm(&built);
+        if warnings != usize::from(fault.is_told()) || (packed > 0) != fault.is_healed() {
+            wrong.push(format!("{fault:?}: {packed} packed\n{}", built.said));
+        }
+        if fault == FarmFault::NeverDone && server.executed().1 == 0 {
+            wrong.push("nobody told the farm to leave off".to_owned());
+        }
+        // Nobody waits for a farm. But its machines are this one, and so whatever they do is its time.
+        let most = tried.took * 8 + Duration::from_secs(10);
+        if built.took > most {
+            wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
+    let dir = demo_tree::scratch(true);
+    let dynamic = env!("CARGO_BIN_EXE_rockpack");
+    fs::write(dir.path().join("text"), "no program").unwrap();
+    let farm = "grpc://127.0.0.1:1";
+    let own = ["--remote-executor", farm];
+    for (args, said) in [
+        (vec!["--remote-program", dynamic], "is not static"),
+        (vec!["--remote-program", "text"], "text is no program for Linux"),
+        (vec!["--remote-program", "nowhere"], "nowhere"),
+        (vec!["--remote-default-exec-properties", "Linux"], "`Linux` names no value"),
+    ] {
+        let output = Command::new(dynamic)
+            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"])
+            .args(["--manifest", env!("CARGO_MANIFEST_DIR"), "--cache", "never-cache"])
+            .args(own)
+            .args(args)
+            .current_dir(dir.path())
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(said), "{text}");
+        assert!(!dir.path().join("never").exists());
+    }
+}

@@ -1,0 +1,258 @@
+//! The farm of the server: it runs what it is given, as a program of its own, or has a fault.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Output};
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::longrunning as long;
+use bazel_remote_apis::google::protobuf::{Any, Empty};
+use bazel_remote_apis::google::rpc;
+use fs_err as fs;
+use futures_util::{StreamExt, stream};
+use prost::Message as _;
+use rockpack::archive::checksum::Sha256;
+use tonic::{Code, Request, Response, Status};
+
+use super::{Answers, Shared, for_ever, status};
+
+/// What goes wrong when something is to be executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FarmFault {
+    /// Who asks may not.
+    Refuses,
+    /// Nobody is there to do it.
+    Busy,
+    /// Nothing is ever said.
+    Stalls,
+    /// It is begun, and never done.
+    NeverDone,
+    /// An input is gone by the time it is needed, once for each action.
+    Loses,
+    /// The first streams of answers end without a result.
+    Breaks,
+    /// The program ends with an error.
+    Fails,
+    /// The stream is that of another content.
+    OtherContent,
+    /// The output has another name.
+    OtherOutput,
+    /// The stream is gone when it is asked for.
+    Gone,
+}
+
+impl FarmFault {
+    pub const ALL: [Self; 10] = [
+        Self::Refuses,
+        Self::Busy,
+        Self::Stalls,
+        Self::NeverDone,
+        Self::Loses,
+        Self::Breaks,
+        Self::Fails,
+        Self::OtherContent,
+        Self::OtherOutput,
+        Self::Gone,
+    ];
+
+    /// Whether asking once more helps.
+    pub fn is_healed(self) -> bool {
+        matches!(self, Self::Loses | Self::Breaks)
+    }
+
+    /// Whether people are warned: a farm with other things to do is no fault.
+    pub fn is_told(self) -> bool {
+        !self.is_healed() && self != Self::NeverDone
+    }
+}
+
+impl Shared {
+    fn message<T: prost::Message + Default>(&self, digest: Option<&api::Digest>) -> T {
+        T::decode(&*self.content(digest)).unwrap()
+    }
+
+    fn content(&self, digest: Option<&api::Digest>) -> Vec<u8> {
+        let (digest, state) = (digest.unwrap(), self.state.lock().unwrap());
+        state.blobs.get(&digest.hash).expect("an input that nobody sent").clone()
+    }
+
+    fn keep(&self, bytes: Vec<u8>) -> api::Digest {
+        let (hash, size) = (Sha256::of(&bytes).to_string(), bytes.len());
+        self.state.lock().unwrap().blobs.insert(hash.clone(), bytes);
+        api::Digest { hash, size_bytes: i64::try_from(size).unwrap() }
+    }
+
+    /// Executes an action in a directory that has its inputs and nothing else, apart from what the program starts.
+    fn run(&self, action: &api::Digest, fault: Option<FarmFault>) -> api::ActionResult {
+        let action: api::Action = self.message(Some(action));
+        let command: api::Command = self.message(action.command_digest.as_ref());
+        let root: api::Directory = self.message(action.input_root_digest.as_ref());
+        let properties = action.platform.unwrap().properties;
+        assert_eq!((&*properties[0].name, &*properties[0].value), ("OSFamily", "Linux"));
+        assert!(action.timeout.unwrap().seconds >= 60 && command.environment_variables.is_empty());
+        let dir = tempfile::tempdir().unwrap();
+        for file in root.files {
+            let (path, mut bytes) =
+                (dir.path().join(&file.name), self.content(file.digest.as_ref()));
+            if fault == Some(FarmFault::OtherContent) && file.name == "content" {
+                bytes[1000] ^= 1;
+            }
+            fs::write(&path, bytes).unwrap();
+            let mode = if file.is_executable { 0o755 } else { 0o644 };
+            fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        symlink(env!("CARGO_BIN_EXE_rockpack"), dir.path().join("program")).unwrap();
+        let mut arguments = command.arguments.clone();
+        if fault == Some(FarmFault::Fails) {
+            arguments[2] = "deflate by another program".to_owned();
+        }
+        let Output { status, stderr, .. } = Command::new(&arguments[0])
+            .args(&arguments[1..])
+            .current_dir(dir.path())
+            .env_clear()
+            .output()
+            .unwrap();
+        let mut result = api::ActionResult {
+            exit_code: status.code().unwrap(),
+            stderr_raw: stderr,
+            ..api::ActionResult::default()
+        };
+        let path = &command.output_paths[0];
+        if let Ok(stream) = fs::read(dir.path().join(path)) {
+            let digest = self.keep(stream);
+            if fault == Some(FarmFault::Gone) {
+                self.state.lock().unwrap().blobs.remove(&digest.hash);
+            }
+            let other = fault == Some(FarmFault::OtherOutput);
+            result.output_files.push(api::OutputFile {
+                path: if other { "core".to_owned() } else { path.clone() },
+                digest: Some(digest),
+                ..api::OutputFile::default()
+            });
+        }
+        result
+    }
+
+    /// Whether this action was seen for the first time.
+    fn is_new(&self, action: &api::Digest) -> bool {
+        self.state.lock().unwrap().seen.insert(action.hash.clone())
+    }
+}
+
+fn under_way(action: &api::Digest) -> long::Operation {
+    let name = format!("operations/{}", action.hash);
+    long::Operation { name, ..long::Operation::default() }
+}
+
+fn done(action: &api::Digest, response: &api::ExecuteResponse) -> long::Operation {
+    let value = response.encode_to_vec();
+    let type_url = "type.googleapis.com/build.bazel.remote.execution.v2.ExecuteResponse".to_owned();
+    let result = long::operation::Result::Response(Any { type_url, value });
+    long::Operation { done: true, result: Some(result), ..under_way(action) }
+}
+
+#[tonic::async_trait]
+impl api::execution_server::Execution for Shared {
+    type ExecuteStream = Answers<long::Operation>;
+
+    async fn execute(
+        &self,
+        request: Request<api::ExecuteRequest>,
+    ) -> Result<Response<Self::ExecuteStream>, Status> {
+        self.enter(&request)?;
+        let action = request.into_inner().action_digest.unwrap();
+        let fault = self.state.lock().unwrap().farm_fault;
+        let first = self.is_new(&action);
+        let begun = stream::iter([Ok(under_way(&action))]);
+        match fault {
+            Some(FarmFault::Refuses) => return Err(Status::permission_denied("not you")),
+            Some(FarmFault::Busy) => return Err(Status::resource_exhausted("too much to do")),
+            Some(FarmFault::Stalls) => return for_ever().await,
+            Some(FarmFault::NeverDone) => {
+                return Ok(Response::new(Box::pin(begun.chain(stream::pending()))));
+            }
+            Some(FarmFault::Breaks) if first => return Ok(Response::new(Box::pin(begun))),
+            Some(FarmFault::Loses) if first => {
+                let hash = {
+                    let action: api::Action = self.message(Some(&action));
+                    let root: api::Directory = self.message(action.input_root_digest.as_ref());
+                    root.files[0].digest.clone().unwrap().hash
+                };
+                self.state.lock().unwrap().blobs.remove(&hash);
+                let status: rpc::Status = status(Code::FailedPrecondition);
+                let response = api::ExecuteResponse {
+                    status: Some(status),
+                    ..api::ExecuteResponse::default()
+                };
+                let lost = stream::iter([Ok(done(&action, &response))]);
+                return Ok(Response::new(Box::pin(begun.chain(lost))));
+            }
+            _ => {}
+        }
+        let shared = self.clone();
+        let result = async move {
+            let _one = shared.machines.acquire().await.unwrap();
+            let (other, named) = (shared.clone(), action.clone());
+            let result = tokio::task::spawn_blocking(move || other.run(&named, fault));
+            let result = result.await.unwrap();
+            let mut state = shared.state.lock().unwrap();
+            state.executed += 1;
+            if fault.is_none() {
+                state.entries.insert(action.hash.clone(), result.clone());
+            }
+            let response =
+                api::ExecuteResponse { result: Some(result), ..api::ExecuteResponse::default() };
+            Ok(done(&action, &response))
+        };
+        Ok(Response::new(Box::pin(begun.chain(stream::once(result)))))
+    }
+
+    type WaitExecutionStream = Answers<long::Operation>;
+
+    async fn wait_execution(
+        &self,
+        _: Request<api::WaitExecutionRequest>,
+    ) -> Result<Response<Self::WaitExecutionStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+}
+
+#[tonic::async_trait]
+impl long::operations_server::Operations for Shared {
+    async fn cancel_operation(
+        &self,
+        request: Request<long::CancelOperationRequest>,
+    ) -> Result<Response<Empty>, Status> {
+        self.enter(&request)?;
+        assert!(request.into_inner().name.starts_with("operations/"));
+        self.state.lock().unwrap().cancelled += 1;
+        Ok(Response::new(Empty::default()))
+    }
+
+    async fn list_operations(
+        &self,
+        _: Request<long::ListOperationsRequest>,
+    ) -> Result<Response<long::ListOperationsResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn get_operation(
+        &self,
+        _: Request<long::GetOperationRequest>,
+    ) -> Result<Response<long::Operation>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn delete_operation(
+        &self,
+        _: Request<long::DeleteOperationRequest>,
+    ) -> Result<Response<Empty>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn wait_operation(
+        &self,
+        _: Request<long::WaitOperationRequest>,
+    ) -> Result<Response<long::Operation>, Status> {
+        Err(Status::unimplemented(""))
+    }
+}
