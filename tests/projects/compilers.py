@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """make-artifacts, with the compiler and HIP whole and all else small: what bindings are built against and call.
 
-    compilers.py TOOLS [--static] OPTIONS...     OPTIONS as of make-artifacts
+    compilers.py TOOLS OPTIONS...     OPTIONS as of make-artifacts
 
 A small tree has no libamdhip64, libamd_comgr, libLLVM, libclang nor clang: each is too large for it. A full one is
-2.4 GB to download, this one 160 MB. LLVM's static archives, 350 MB unpacked, are there with --static.
+2.4 GB to download, this one 160 MB. LLVM's static archives, 350 MB, are left out:
+Debian's need libraries of Debian.
 """
 
 import importlib.machinery
 import importlib.util
-import re
 import sys
 from pathlib import Path
 
@@ -21,7 +21,6 @@ WITHOUT = ("flang", "libmlir", "clang-tools", "libclang-rt", "libomp5")
 
 def main():
     tools, rest = Path(sys.argv[1]), sys.argv[2:]
-    static = "--static" in rest
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(tools))
     loader = importlib.machinery.SourceFileLoader("make_artifacts", str(tools / "make-artifacts"))
@@ -35,17 +34,15 @@ def main():
             if text is made.PACKAGES and row[0] in WHOLE:
                 artifact, kind, prefix, root, _, *packages = row
                 packages = [name for name in packages if not name.startswith(WITHOUT)]
-                # llvm-config names Polly's archives too, which Debian has in a package of their own.
-                polly = [re.sub("^llvm", "libpolly", name) for name in packages if re.fullmatch(r"llvm-\d+-dev", name) and static]
-                row = [artifact, kind, prefix, root, "9999999", *packages, *polly]
+                row = [artifact, kind, prefix, root, "9999999", *packages]
             yield row
 
     def parts(artifact, prefix, path):
         """Drop static archives."""
-        return None if path.endswith(".a") and not static else component(artifact, prefix, path)
+        return None if path.endswith(".a") else component(artifact, prefix, path)
 
     made.table, made.component = rows, parts
-    sys.argv = ["make-artifacts", "--size", "small", *(word for word in rest if word != "--static")]
+    sys.argv = ["make-artifacts", "--size", "small", *rest]
     made.main()
 
 
