@@ -19,7 +19,7 @@ mod reading;
 mod unbundled;
 
 pub use elf::{of_binary, of_stream};
-pub use kpack::{Archiver, marker};
+pub use kpack::{Archiver, compressed, marker};
 pub use reading::{Reading, Sink};
 pub use unbundled::{Bundle, BundleError, Object};
 

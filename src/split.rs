@@ -27,6 +27,7 @@ mod error;
 mod fat;
 mod hashed;
 mod input;
+mod packed_code;
 mod rows;
 mod scan;
 mod sorted;

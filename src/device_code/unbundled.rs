@@ -152,22 +152,36 @@ impl Bundle {
         &self.objects
     }
 
-    /// The bytes of a code object, from front to back.
+    /// Gives each code object by its place among `objects`, with its bytes: what is compressed is unpacked once for
+    /// all of them. They come in the order in which they are in the bundle.
     ///
     /// # Errors
-    /// When the file cannot be read.
-    pub fn code<'f>(
+    /// When the file cannot be read, and what `take` returns.
+    pub fn each_code(
         &self,
-        file: &'f impl ReadAt,
-        object: &Object,
-    ) -> io::Result<Box<dyn Read + 'f>> {
-        if self.form == Form::Plain {
-            let at = self.at + object.offset;
-            return Ok(Box::new(Cursor { file, at, len: at + object.size }));
-        }
+        file: &impl ReadAt,
+        mut take: impl FnMut(usize, &mut dyn Read) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut order: Vec<(usize, &Object)> = self.objects.iter().enumerate().collect();
+        order.sort_by_key(|(_, object)| object.offset);
         let mut content = self.content(file)?;
-        io::copy(&mut content.by_ref().take(object.offset), &mut io::sink())?;
-        Ok(Box::new(content.take(object.size)))
+        let mut at = 0;
+        for (index, object) in order {
+            // `check` saw to it that none begins before the one ahead of it ends.
+            let before = object.offset.saturating_sub(at);
+            io::copy(&mut content.by_ref().take(before), &mut io::sink())?;
+            let mut code = content.by_ref().take(object.size);
+            take(index, &mut code)?;
+            io::copy(&mut code, &mut io::sink())?;
+            at = object.offset + object.size;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a code object that is not compressed.
+    fn plain<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
+        let at = self.at + object.offset;
+        Box::new(Cursor { file, at, len: at + object.size })
     }
 
     /// All of it as it is when it is not compressed.
@@ -214,7 +228,7 @@ impl Bundle {
             let before = object.offset.checked_sub(at);
             let before = before.ok_or_else(|| self.damaged("pieces of code overlap"))?;
             if self.form == Form::Plain {
-                content = self.code(file, object)?;
+                content = self.plain(file, object);
             } else {
                 let skipped = io::copy(&mut content.by_ref().take(before), &mut io::sink());
                 if skipped.map_err(unread)? != before {
@@ -358,14 +372,25 @@ mod tests {
             let file = [vec![9; 64], form.clone(), vec![0; 5000]].concat();
             let read = Bundle::read(&file, 64, file.len() as u64).unwrap();
             assert_eq!((read.at(), read.length()), (64, form.len() as u64));
-            let read_code = read.objects().iter().map(|object| {
-                let mut bytes = Vec::new();
-                read.code(&file, object).unwrap().read_to_end(&mut bytes).unwrap();
+            let mut read_code = Vec::new();
+            let all = read.each_code(&file, |index, code| {
+                let (object, mut bytes) = (&read.objects()[index], Vec::new());
+                code.read_to_end(&mut bytes)?;
                 assert_eq!(bytes.len() as u64, object.size);
-                (object.target.clone(), bytes)
+                read_code.push((object.target.clone(), bytes));
+                Ok(())
             });
+            all.unwrap();
             let expected = code().map(|(target, bytes)| (target.to_owned(), bytes));
-            assert_eq!(read_code.collect::<Vec<_>>(), expected);
+            assert_eq!(read_code, expected);
+            // Nobody has to read them.
+            let mut seen = Vec::new();
+            read.each_code(&file, |index, _| {
+                seen.push(index);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen, [0, 1, 2]);
         }
     }
 

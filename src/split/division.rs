@@ -117,7 +117,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     let file = |fat: &Fat| Emptied {
         member: input.wheel.entries()[fat.member].name.clone(),
         isas: fat.isas().into_iter().map(str::to_owned).collect(),
-        bundles: fat.bundles(),
+        bundles: fat.bundles().len(),
         zeros: fat.zeros(),
     };
     fats.iter().map(file).collect()

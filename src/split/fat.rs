@@ -15,6 +15,9 @@ use crate::names::{RelPath, without_features};
 /// Below the root: where build tools put archives, and where the runtime is led to.
 const DIRECTORY: &str = ".kpack";
 
+/// Which code object it is: a file, a bundle of it, its place in the bundle.
+pub(super) type Piece = (usize, usize, usize);
+
 /// A program or a library whose device code goes into archives.
 #[derive(Debug)]
 pub(super) struct Fat {
@@ -38,8 +41,7 @@ pub struct Archive {
     /// Their bytes.
     pub bytes: u64,
     isa: String,
-    /// Which they are: a file, a bundle, a code object.
-    pieces: Vec<(usize, usize, usize)>,
+    pieces: Vec<Piece>,
 }
 
 impl Fat {
@@ -82,9 +84,18 @@ impl Fat {
         self.objects().map(|(_, object)| without_features(&object.target)).collect()
     }
 
-    /// How many bundles it had.
-    pub fn bundles(&self) -> usize {
-        self.bundles.len()
+    /// The bundles that it had.
+    pub fn bundles(&self) -> &[Bundle] {
+        &self.bundles
+    }
+
+    /// Gives the code of one of them, as the bundle does.
+    pub fn each_code(
+        &self,
+        bundle: usize,
+        take: impl FnMut(usize, &mut dyn io::Read) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.bundles[bundle].each_code(&self.file, take)
     }
 
     /// How many of its bytes are zeros now.
@@ -137,19 +148,20 @@ pub(super) fn archives(
 }
 
 impl Archive {
-    /// Writes it, with code out of these files.
+    /// Writes it, with code of these files; `frame` gives a piece of it, compressed.
     pub(super) fn write<W: Write + Seek>(
         &self,
         fats: &[Fat],
+        frame: impl Fn(Piece) -> io::Result<Vec<u8>>,
         group: &str,
         out: W,
     ) -> io::Result<W> {
         let mut archiver = Archiver::new(out, group, &self.isa)?;
-        for (file, bundle, at) in &self.pieces {
-            let fat = &fats[*file];
-            let object = &fat.bundles[*bundle].objects()[*at];
-            let mut code = fat.bundles[*bundle].code(&fat.file, object)?;
-            archiver.add(&fat.binary, *bundle, &object.target, object.size, &mut *code)?;
+        for piece in &self.pieces {
+            let (file, bundle, at) = *piece;
+            let object = &fats[file].bundles[bundle].objects()[at];
+            let frame = frame(*piece)?;
+            archiver.add(&fats[file].binary, bundle, &object.target, object.size, &frame)?;
         }
         archiver.finish()
     }

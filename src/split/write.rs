@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use super::division::{Division, Part};
 use super::error::{SplitError, WriteError};
 use super::hashed::Hashed;
+use super::packed_code::PackedCode;
 use super::spooled::Spooled;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::stage::{self, StagedFile};
@@ -29,7 +30,7 @@ enum Job<'d> {
     /// A wheel is hashed that is split.
     Hash(&'d Path),
     /// A wheel is written.
-    Write(&'d Division, &'d Part),
+    Write(&'d Division, &'d PackedCode, &'d Part),
 }
 
 /// Hashes, in hexadecimal.
@@ -47,18 +48,21 @@ pub(super) fn all(
     stage: &Stage,
     threads: usize,
 ) -> Result<Hashes, SplitError> {
+    let packed = divisions.iter().map(|division| PackedCode::new(&division.fats, threads));
+    let packed = packed.collect::<io::Result<Vec<_>>>()?;
     let mut jobs: Vec<(u64, Job<'_>)> = Vec::new();
-    for division in divisions {
+    for (division, packed) in divisions.iter().zip(&packed) {
         jobs.push((fs_err::metadata(&division.from)?.len(), Job::Hash(&division.from)));
         let size = |part: &Part| part.packed + part.fresh;
-        jobs.extend(division.parts.iter().map(|part| (size(part), Job::Write(division, part))));
+        let job = |part| (size(part), Job::Write(division, packed, part));
+        jobs.extend(division.parts.iter().map(job));
     }
     let done = stage::written(&jobs, threads, |job, disk| hash(job, stage, disk))?;
     let mut hashes = Hashes::default();
     for ((_, job), hash) in jobs.into_iter().zip(done) {
         match job {
             Job::Hash(path) => drop(hashes.inputs.insert(path.to_owned(), hash)),
-            Job::Write(_, part) => drop(hashes.outputs.insert(part.output.clone(), hash)),
+            Job::Write(_, _, part) => drop(hashes.outputs.insert(part.output.clone(), hash)),
         }
     }
     Ok(hashes)
@@ -68,16 +72,21 @@ pub(super) fn all(
 fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
     match job {
         Job::Hash(path) => Ok(regular::sha256(path)?),
-        Job::Write(division, part) => {
+        Job::Write(division, packed, part) => {
             let file = Hashed::new(stage.create(&part.output)?, disk);
             let failed = |source| SplitError::Write { output: part.output.to_string(), source };
-            wheel(division, part, file).map_err(failed)
+            wheel(division, packed, part, file).map_err(failed)
         }
     }
 }
 
 /// Writes one wheel, and gives its hash.
-fn wheel(division: &Division, part: &Part, file: Hashed) -> Result<String, WriteError> {
+fn wheel(
+    division: &Division,
+    packed: &PackedCode,
+    part: &Part,
+    file: Hashed,
+) -> Result<String, WriteError> {
     let (wheel, mut record) = (&division.wheel, String::new());
     let mut zip = ZipWriter::new(BufWriter::with_capacity(BUFFER, file), Timestamp::EARLIEST);
     // Texts of ours bear the time of METADATA, so that all members have one time where they had.
@@ -87,7 +96,8 @@ fn wheel(division: &Division, part: &Part, file: Hashed) -> Result<String, Write
         None => Timestamp::EARLIEST.dos(),
     };
     for archive in &part.archives {
-        let file = archive.write(&division.fats, &division.group, tempfile::tempfile()?)?;
+        let (out, frame) = (tempfile::tempfile()?, |piece| packed.frame(piece));
+        let file = archive.write(&division.fats, frame, &division.group, out)?;
         record += &spool(&mut zip, &archive.path, Spooled::stored(file)?, MODE, time)?;
     }
     for (index, name) in &part.members {
