@@ -94,6 +94,7 @@ struct State {
     farm_fault: Option<FarmFault>,
     /// Actions that somebody wanted to have executed.
     seen: BTreeSet<String>,
+    asked: usize,
     executed: usize,
     cancelled: usize,
 }
