@@ -37,7 +37,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cache", &["archive"]),
     ("plan", &["archive", "binary", "catalog", "manifest"]),
     ("resolve", &["binary", "catalog", "manifest", "plan", "policy", "target"]),
-    ("fetch", &["archive", "catalog", "event", "manifest", "plan", "resolve", "store"]),
+    ("fetch", &["archive", "binary", "catalog", "event", "manifest", "plan", "resolve", "store"]),
     ("package", &["archive", "binary", "plan"]),
     ("review", &["binary", "catalog", "package", "plan"]),
     ("provenance", &["archive", "binary", "catalog", "manifest", "package", "plan", "resolve"]),
