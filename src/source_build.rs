@@ -156,6 +156,14 @@ pub enum ProjectError {
     /// The Python that was to build cannot.
     #[error(transparent)]
     Tools(#[from] ToolsError),
+    /// A package that the devel tree is made of is neither built nor there.
+    #[error("{} is neither built now nor in {}, and projects are built against the devel package, which requires it", .pin, .dest.display())]
+    Absent {
+        /// It, as `NAME==VERSION`.
+        pin: String,
+        /// The destination.
+        dest: PathBuf,
+    },
     /// The destination cannot be written.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -164,11 +172,15 @@ pub enum ProjectError {
     Io(#[from] io::Error),
 }
 
-/// Whether there is a Python that can do what `plan` says of projects and wheels.
+/// Whether the machine can do what `plan` says of projects and wheels: it has a Python for that, and `dest` the
+/// packages that projects are built against, where this build does not make them.
 ///
 /// # Errors
-/// When it is needed and does not run, or lacks what a build needs.
-pub fn check(plan: &Plan, settings: &Settings) -> Result<(), ProjectError> {
+/// When a package is not there, or Python does not run, or lacks what a build needs.
+pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
+    if let Some(pin) = wheelhouse::absent(plan, dest)? {
+        return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
+    }
     if !plan.projects.is_empty() || !plan.wheels.is_empty() {
         tools(plan, settings)?;
     }

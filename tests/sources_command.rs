@@ -116,3 +116,37 @@ fn a_clone_that_fails_leaves_nothing() {
     let left: Vec<_> = fs_err::read_dir(dir.path().join("src")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
+
+#[test]
+fn what_projects_are_built_against_is_there_before_anything_is_built() {
+    let dir = crate::demo_tree::scratch(true);
+    let checkout = dir.path().join("src/example");
+    fs_err::create_dir_all(&checkout).unwrap();
+    fs_err::write(checkout.join("setup.py"), "").unwrap();
+    let manifest = "include \"built-in\"\npython-project \"example\" {\n    source \"example\"\n    \
+                    env \"ROOT\" \"{devel}\"\n}\n";
+    fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
+    fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
+    let said = |only: &str| {
+        let words =
+            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.2.0"];
+        let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(words)
+            .args(["--sources", "src", "--no-cache", "--python", "no-such-python", "--only", only])
+            .current_dir(dir.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        assert_ne!(output.status.code(), Some(0));
+        assert!(!dir.path().join("out/dist").exists());
+        crate::program::said(&output)
+    };
+    let first = said("example");
+    assert!(first.contains("is neither built now nor in out"), "{first}");
+    assert!(first.contains("(--only …,rocm)"), "{first}");
+    let second = said("example,meta,core,libraries,devel");
+    assert!(second.contains("rocm-profiler==7.2.0"), "{second}");
+    assert!(second.contains("(--only …,rocm-profiler)"), "{second}");
+    let all = said("example,meta,core,libraries,devel,profiler");
+    assert!(all.contains("no-such-python"), "{all}");
+}

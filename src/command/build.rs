@@ -54,7 +54,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
-    projects::check(&plan, &projects)?;
+    projects::check(args, &plan, &projects)?;
     if args.no_build_packages {
         pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);

@@ -55,6 +55,21 @@ pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The first package, as `NAME==VERSION`, that is installed for the devel tree, and that this plan does not make
+/// and `dest` does not have.
+pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
+    let name_of = |file: &PathBuf| distribution_of(&file.file_name()?.to_string_lossy());
+    let there: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
+    let made: BTreeSet<String> =
+        plan.distributions.iter().map(|made| made.name.normalized()).collect();
+    let has = |pin: &&String| {
+        let name = pin.split("==").next().and_then(|name| name.parse::<DistName>().ok());
+        name.is_none_or(|name| [&made, &there].iter().any(|all| all.contains(&name.normalized())))
+    };
+    let pins = plan.devel.iter().flat_map(|devel| &devel.install);
+    Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
+}
+
 /// The wheels of what comes before a project: as they were made, else as an earlier build left them.
 pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();

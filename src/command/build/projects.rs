@@ -32,8 +32,8 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
 }
 
 /// Whether the machine can build those of the plan.
-pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Failure> {
-    source_build::check(plan, settings).map_err(|e| not_built(&e))
+pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
+    source_build::check(plan, settings, &args.dest_dir).map_err(|e| not_built(&e))
 }
 
 /// Brings the wheels of others that projects are built with; all that cannot be had is told.
@@ -108,6 +108,13 @@ fn not_built(error: &ProjectError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
     match error {
         ProjectError::Tools(tools) => problem.help(tools.remedy()).into(),
+        ProjectError::Absent { pin, .. } => {
+            let name = pin.split("==").next().unwrap_or(pin);
+            let help = format!(
+                "name it too (--only …,{name}), or give the --dest-dir of a build that made it"
+            );
+            problem.help(help).into()
+        }
         ProjectError::Stage(_) | ProjectError::Io(_) => problem.into(),
     }
 }
