@@ -116,28 +116,39 @@ fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
     assert!(farm(&first).0 > 0 && packed > 0 && anew < packed + executed, "{}", second.said);
 }
 
+/// How often a fault is tried: threads can pack everything before the farm does what it does wrong.
+const TRIES: usize = 4;
+
+/// Builds with a farm that has a fault. What always holds is checked; gives whether the fault had its effect.
+fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> bool {
+    let cancelled = server.executed().1;
+    // Nothing is ever said of the one that stalls, and the packages are there in seconds.
+    let timeout = if fault == FarmFault::Stalls { "200ms" } else { "10s" };
+    let limits = ["--remote-timeout", timeout, "--remote-retries", "1"];
+    let built = tried.with(name, server, &limits);
+    let (packed, warnings) = farm(&built);
+    assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.said);
+    assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.said);
+    assert!(warnings == 0 || fault.is_told(), "{fault:?}: a warning\n{}", built.said);
+    // Nobody waits for a farm. But its machines are this one, and so whatever they do is its time.
+    let most = tried.took * 8 + Duration::from_secs(10);
+    assert!(built.took <= most, "{fault:?} took {:?}, without {:?}", built.took, tried.took);
+    if fault == FarmFault::NeverDone {
+        return server.executed().1 > cancelled;
+    }
+    if fault.is_healed() { packed > 0 } else { warnings == 1 }
+}
+
 #[test]
 fn whatever_a_farm_does_the_packages_are_the_same() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let mut wrong = Vec::new();
     for fault in FarmFault::ALL {
-        server.misbehave_as_farm(Some(fault));
-        let limits = ["--remote-timeout", "1s", "--remote-retries", "1"];
-        let built = tried.with(&format!("{fault:?}"), &server, &limits);
-        let (packed, warnings) = farm(&built);
-        if warnings != usize::from(fault.is_told()) || (packed > 0) != fault.is_healed() {
-            wrong.push(format!("{fault:?}: {packed} packed\n{}", built.said));
-        }
-        if fault == FarmFault::NeverDone && server.executed().1 == 0 {
-            wrong.push("nobody told the farm to leave off".to_owned());
-        }
-        // Nobody waits for a farm. But its machines are this one, and so whatever they do is its time.
-        let most = tried.took * 8 + Duration::from_secs(10);
-        if built.took > most {
-            wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
-        }
+        let has_effect = (0..TRIES).any(|number| {
+            server.misbehave_as_farm(Some(fault));
+            with_fault(&tried, &server, fault, &format!("{fault:?}{number}"))
+        });
+        assert!(has_effect, "{fault:?}: nobody is told, nothing is packed, or nobody left off");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
