@@ -1,18 +1,19 @@
 //! Artifacts that come as one compressed tar archive.
 //!
 //! A tar archive cannot be read out of order, and wheels are written in another order than
-//! archives; so an archive is unpacked once, below a temporary directory.
+//! archives; so an archive is unpacked once, into a file without a name.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
 use std::rc::Rc;
 
 use liblzma::stream::{CONCATENATED, Stream};
 use tar::EntryType;
 
 use super::layout::{MANIFEST, Storage};
+use super::members::{Member, Members, stays_below};
+use super::scratch::{AppendError, ScratchFile};
 use crate::cleanup;
 use crate::names::RelPath;
 
@@ -44,6 +45,10 @@ pub(super) enum UnpackError {
     First { archive: String, member: String },
     #[error("archive {archive} has two members of the name `{member}`")]
     Twice { archive: String, member: RelPath },
+    #[error("archive {archive}: `{member}` lies in `{above}`, which is no directory")]
+    NoDirectory { archive: String, member: RelPath, above: RelPath },
+    #[error("archive {archive}: the text of the link `{member}` is not UTF-8")]
+    LinkText { archive: String, member: RelPath },
     #[error("archive {archive}: a header says that `{member}` has {} bytes", .size.escape_debug())]
     Size { archive: String, member: RelPath, size: String },
     #[error(
@@ -56,17 +61,20 @@ pub(super) enum UnpackError {
     SecondName { archive: String, member: RelPath },
     #[error("archive {archive} has hard links to hard links to hard links: too many to follow")]
     Chain { archive: String },
-    #[error("cannot unpack `{member}` of archive {archive}")]
-    Write { archive: String, member: RelPath, source: io::Error },
+    #[error("cannot read `{member}` of archive {archive}")]
+    Content { archive: String, member: RelPath, source: io::Error },
+    #[error("cannot unpack archive {archive} into the temporary directory {directory}")]
+    Write { archive: String, directory: String, source: io::Error },
 }
 
 /// An archive that is unpacked.
-#[derive(Clone, Copy)]
 pub(super) struct Unpacking<'u> {
     /// Its name.
     pub(super) name: &'u str,
-    /// Where to: a directory that exists and is empty.
-    pub(super) to: &'u Path,
+    /// Where the bytes of its members go.
+    pub(super) file: &'u mut ScratchFile,
+    /// Its members, and where their bytes are.
+    pub(super) members: &'u mut Members,
     /// The files that are wanted of it; all, and directories and links too, where it is not said.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
@@ -75,14 +83,14 @@ impl Unpacking<'_> {
     /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
     /// Gives wanted hard links to members that are not wanted, with these members: their bytes have gone by.
     pub(super) fn in_order(
-        self,
+        &mut self,
         packed: impl Read,
         storage: Storage,
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
         let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
         let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
-        let missed = self.members(tar.entries().map_err(|source| self.unread(source))?, &left)?;
+        let missed = self.unpack(tar.entries().map_err(|source| self.unread(source))?, &left)?;
         ended(tar.into_inner().bytes, self.name)?;
         Ok(missed)
     }
@@ -90,13 +98,13 @@ impl Unpacking<'_> {
     /// Unpacks an archive that can be read at any place: what is not wanted is not read. Gives the same as
     /// [`Unpacking::in_order`].
     pub(super) fn at_random(
-        self,
+        &mut self,
         bytes: impl Read + Seek,
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
         let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
         let members = tar.entries_with_seek().map_err(|source| self.unread(source))?;
-        let missed = self.members(members, &left)?;
+        let missed = self.unpack(members, &left)?;
         ended(tar.into_inner().bytes, self.name)?;
         Ok(missed)
     }
@@ -105,8 +113,13 @@ impl Unpacking<'_> {
         UnpackError::Read { archive: self.name.to_owned(), source }
     }
 
-    fn members<R: Read>(
-        self,
+    fn unwritten(&self, source: io::Error) -> UnpackError {
+        let directory = std::env::temp_dir().display().to_string();
+        UnpackError::Write { archive: self.name.to_owned(), directory, source }
+    }
+
+    fn unpack<R: Read>(
+        &mut self,
         members: tar::Entries<'_, R>,
         left: &Cell<u64>,
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
@@ -128,12 +141,16 @@ impl Unpacking<'_> {
             }
             left.set(HEADERS.saturating_add(skipped));
         }
+        self.file.flush().map_err(|source| self.unwritten(source))?;
         Ok(missed)
     }
 
-    /// Whether a member is unpacked. The list of base directories always is.
+    /// Whether a member is unpacked. The list of base directories always is, once.
     fn takes(&self, path: &RelPath) -> bool {
-        path.as_str() == MANIFEST || self.wanted.is_none_or(|wanted| wanted.contains(path))
+        if path.as_str() == MANIFEST {
+            return self.members.get(path).is_none();
+        }
+        self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
     /// The member that a hard link leads to, where it was not unpacked; `missed` were not.
@@ -146,31 +163,82 @@ impl Unpacking<'_> {
         if self.wanted.is_none() || member.header().entry_type() != EntryType::Link {
             return Ok(None);
         }
-        let target = member.link_name_bytes().unwrap_or_default();
-        let target = str::from_utf8(&target).unwrap_or_default().trim_start_matches("./").parse();
-        let target: RelPath = target.map_err(|_| UnpackError::SecondName {
-            archive: self.name.to_owned(),
-            member: path.clone(),
-        })?;
+        let target = self.first_name(member, path)?;
         Ok((!self.takes(&target) || missed.contains(&target)).then_some(target))
     }
 
+    /// The member that a hard link is another name of.
+    fn first_name<R: Read>(
+        &self,
+        member: &tar::Entry<'_, R>,
+        path: &RelPath,
+    ) -> Result<RelPath, UnpackError> {
+        let target = member.link_name_bytes().unwrap_or_default();
+        let target = str::from_utf8(&target).unwrap_or_default().trim_start_matches("./").parse();
+        target.map_err(|_| self.second_name(path))
+    }
+
+    fn second_name(&self, path: &RelPath) -> UnpackError {
+        UnpackError::SecondName { archive: self.name.to_owned(), member: path.clone() }
+    }
+
     fn member<R: Read>(
-        self,
+        &mut self,
         member: &mut tar::Entry<'_, R>,
         path: RelPath,
     ) -> Result<(), UnpackError> {
-        let archive = self.name.to_owned();
-        check_size(self.name, &path, member, self.to)?;
-        match member.unpack_in(self.to) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                let target = "..".to_owned();
-                Err(UnpackError::Outside { archive, member: path, target })
+        let unpacked = match member.header().entry_type() {
+            EntryType::Directory => Member::Directory,
+            EntryType::Symlink => Member::Symlink(link_text(self.name, &path, member)?),
+            EntryType::Link => {
+                let target = self.first_name(member, &path)?;
+                let found = self.members.get(&target);
+                let found = found.filter(|found| !matches!(found, Member::Directory));
+                found.cloned().ok_or_else(|| self.second_name(&path))?
             }
-            Err(source) => Err(UnpackError::Write { archive, member: path, source }),
-        }
+            _ => self.content(member, &path)?,
+        };
+        self.members.insert(path.clone(), unpacked).map_err(|above| {
+            let archive = self.name.to_owned();
+            if above == path {
+                UnpackError::Twice { archive, member: path }
+            } else {
+                UnpackError::NoDirectory { archive, member: path, above }
+            }
+        })
     }
+
+    /// Unpacks a regular file.
+    fn content<R: Read>(
+        &mut self,
+        member: &mut tar::Entry<'_, R>,
+        path: &RelPath,
+    ) -> Result<Member, UnpackError> {
+        check_size(self.name, path, member, self.file)?;
+        let unread = |source| {
+            let (archive, member) = (self.name.to_owned(), path.clone());
+            UnpackError::Content { archive, member, source }
+        };
+        let executable = member.header().mode().map_err(unread)? & 0o111 != 0;
+        let piece = match self.file.append(&mut *member) {
+            Ok(piece) if piece.len() == member.size() => piece,
+            Ok(_) => return Err(unread(io::ErrorKind::UnexpectedEof.into())),
+            Err(AppendError::Read(source)) => return Err(unread(source)),
+            Err(AppendError::Write(source)) => return Err(self.unwritten(source)),
+        };
+        Ok(Member::File { piece, executable })
+    }
+}
+
+/// The text of a symbolic link.
+fn link_text<R: Read>(
+    archive: &str,
+    path: &RelPath,
+    member: &tar::Entry<'_, R>,
+) -> Result<String, UnpackError> {
+    let text = member.link_name_bytes().unwrap_or_default().into_owned();
+    String::from_utf8(text)
+        .map_err(|_| UnpackError::LinkText { archive: archive.to_owned(), member: path.clone() })
 }
 
 /// How many bytes a member's content takes in the archive at most.
@@ -257,7 +325,7 @@ fn check_size<R: Read>(
     archive: &str,
     path: &RelPath,
     member: &mut tar::Entry<'_, R>,
-    to: &Path,
+    to: &ScratchFile,
 ) -> Result<(), UnpackError> {
     let read_error = |source| UnpackError::Read { archive: archive.to_owned(), source };
     for record in member.pax_extensions().map_err(read_error)?.into_iter().flatten() {
@@ -268,8 +336,7 @@ fn check_size<R: Read>(
             return Err(UnpackError::Size { archive, member, size: value });
         }
     }
-    // A file system that does not tell is asked by writing.
-    let room = rustix::fs::statvfs(to).map_or(u64::MAX, |found| found.f_bavail * found.f_frsize);
+    let room = to.room();
     if member.size() > room {
         let (archive, member, size) = (archive.to_owned(), path.clone(), member.size());
         return Err(UnpackError::Room { archive, member, size, room });
@@ -327,33 +394,5 @@ fn check_kind<R: Read>(
             }
         }
         _ => Err(UnpackError::Special { archive: archive.to_owned(), member: path.clone() }),
-    }
-}
-
-/// Whether `target`, followed from `depth` directories below a root, never leaves the root.
-pub(super) fn stays_below(depth: usize, target: &str) -> bool {
-    let mut depth = depth;
-    for segment in target.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." if depth == 0 => return false,
-            ".." => depth -= 1,
-            _ => depth += 1,
-        }
-    }
-    !target.starts_with('/')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_that_leave_are_told_apart() {
-        assert!(stays_below(1, "../a"));
-        assert!(!stays_below(1, "../../a"));
-        assert!(!stays_below(3, "/a"));
-        assert!(stays_below(0, "a/../b"));
-        assert!(!stays_below(0, "a/../../b"));
     }
 }

@@ -1,5 +1,6 @@
 //! Artifacts in a directory of this machine: as directories, or as archives that are unpacked.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io;
@@ -12,10 +13,12 @@ use walkdir::WalkDir;
 
 use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
+use super::members::Member;
 use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
 use super::results::{collect, unreadable};
+use super::scratch::Scratch;
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
-use super::unpacked::Unpacked;
+use super::unpacked::UnpackedArchive;
 use super::{ArtifactId, Ignored, Origin, Wanted};
 use crate::binary::ReadAt;
 use crate::identity::{FileState, Identity};
@@ -23,20 +26,25 @@ use crate::names::RelPath;
 use crate::regular;
 use crate::source::{Code, Problem, Problems};
 
-/// The artifact directory on this machine; archives are unpacked beside it for as long as this lives.
+/// The artifact directory on this machine; what its archives have is kept in temporary files for as long as this lives.
 #[derive(Debug)]
 pub struct Directory {
-    roots: BTreeMap<ArtifactId, PathBuf>,
+    roots: BTreeMap<ArtifactId, Root>,
     ignored: Vec<Ignored>,
-    /// The archives that were unpacked.
-    taken: Vec<Taken>,
-    // Held so that what was unpacked vanishes with it.
-    _unpacked: Option<Unpacked>,
+}
+
+/// An artifact.
+#[derive(Debug)]
+enum Root {
+    /// A directory, which somebody else can change.
+    Directory(PathBuf),
+    /// What an archive has.
+    Archive(UnpackedArchive),
 }
 
 impl Directory {
-    /// Finds the artifacts in `dir`. Archives are unpacked below the system's temporary directory
-    /// (`TMPDIR`), and checked with the checksums beside them.
+    /// Finds the artifacts in `dir`. Archives are unpacked ([`Self::unpack`]), and checked with the checksums beside
+    /// them.
     ///
     /// # Errors
     /// When `dir` cannot be read or has no artifact, or an archive is broken or not what its checksum says.
@@ -77,13 +85,15 @@ impl Directory {
         let archives = archives.into_iter().filter(is_wanted);
         let archives: Vec<_> = archives.filter_map(|child| child.packed).collect();
         let mut found = Self::unpack(&archives, demands, wanted)?;
-        found.roots.extend(directories.into_iter().map(|child| (child.id, child.path)));
+        let directories = directories.into_iter().map(|it| (it.id, Root::Directory(it.path)));
+        found.roots.extend(directories);
         found.ignored = ignored;
         Ok(found)
     }
 
-    /// Unpacks archives, wherever they are, below the system's temporary directory (`TMPDIR`): as many side by
-    /// side as the pool of the caller has threads. Where it is said what is wanted, nothing else is unpacked.
+    /// Unpacks archives, wherever they are, into files without names on the system's temporary directory (`TMPDIR`):
+    /// as many side by side as the pool of the caller has threads. Where it is said what is wanted, nothing else is
+    /// unpacked.
     ///
     /// # Errors
     /// All that is wrong with any of them; nothing of any of them can be used then.
@@ -92,73 +102,59 @@ impl Directory {
         demands: &Demands,
         wanted: Option<&Wanted>,
     ) -> Result<Self, Problems> {
-        let temporary = if archives.is_empty() {
-            None
-        } else {
-            Some(Unpacked::new().map_err(|e| {
-                let what = format!("cannot make a temporary directory: {e}");
-                Problem::error(Code::Environment, what)
-            })?)
-        };
-        let unpacked = archives.par_iter().map(|packed| {
-            let Some(temporary) = &temporary else { return Err(Problems::new()) };
-            unpacked(&**packed, temporary.path(), demands, wanted).map_err(Problems::from)
+        let scratch = Scratch::default();
+        // The largest first: a thread that begins with one of them last keeps all others waiting.
+        let mut order: Vec<(usize, &dyn Packed)> =
+            archives.iter().map(|packed| &**packed).enumerate().collect();
+        order.sort_by_key(|(_, packed)| Reverse(packed.size()));
+        let unpacked = order.into_iter().par_bridge().map(|(place, packed)| {
+            (place, unpacked(packed, &scratch, demands, wanted).map_err(Problems::from))
         });
-        let unpacked: Vec<_> = collect(unpacked.collect())?;
-        let mut found = Self {
-            roots: BTreeMap::new(),
-            ignored: Vec::new(),
-            taken: Vec::new(),
-            _unpacked: temporary,
-        };
-        for (id, root, taken) in unpacked {
-            found.roots.insert(id, root);
-            found.taken.push(taken);
-        }
-        found.taken.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
-        Ok(found)
+        let mut unpacked: Vec<_> = unpacked.collect();
+        unpacked.sort_by_key(|(place, _)| *place);
+        let unpacked = collect(unpacked.into_iter().map(|(_, unpacked)| unpacked).collect())?;
+        let roots = unpacked.into_iter().map(|(id, archive)| (id, Root::Archive(archive)));
+        Ok(Self { roots: roots.collect(), ignored: Vec::new() })
     }
 
     /// The archives that were unpacked, sorted by key.
-    pub fn taken(&self) -> &[Taken] {
-        &self.taken
+    pub fn taken(&self) -> Vec<&Taken> {
+        let archives = self.roots.values().filter_map(|root| match root {
+            Root::Archive(archive) => Some(&archive.taken),
+            Root::Directory(_) => None,
+        });
+        let mut taken: Vec<_> = archives.collect();
+        taken.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
+        taken
     }
 
     /// Artifacts that are directories: nothing has checksums of them.
     pub fn directories(&self) -> impl Iterator<Item = &ArtifactId> {
-        let is_packed = |id: &ArtifactId| {
-            let of = |taken: &Taken| {
-                layout::parse_child(&taken.archive.key, false).is_ok_and(|(of, _)| of == *id)
-            };
-            self.taken.iter().any(of)
-        };
-        self.roots.keys().filter(move |id| !is_packed(id))
+        let is_directory = |root: &Root| matches!(root, Root::Directory(_));
+        self.roots.iter().filter(move |(_, root)| is_directory(root)).map(|(id, _)| id)
     }
 
     /// What is doubtful: archives that nobody vouches for.
     pub fn warnings(&self) -> Problems {
-        let unvouched = self.taken.iter().filter(|taken| !taken.vouched);
+        let unvouched = self.taken().into_iter().filter(|taken| !taken.vouched);
         let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
-    /// The file that has the bytes of `origin`; `None` for an artifact that is not here.
+    /// The file of an artifact directory that has the bytes of `origin`; `None` where there is none, as for archives.
     pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
-        let root = self.roots.get(&origin.artifact)?;
-        Some(below(&below(root, origin.base.as_str()), origin.path.as_str()))
+        match self.roots.get(&origin.artifact)? {
+            Root::Directory(root) => Some(path_of(root, origin)),
+            Root::Archive(_) => None,
+        }
     }
 
-    fn root(&self, artifact: &ArtifactId) -> io::Result<&Path> {
-        self.roots.get(artifact).map(PathBuf::as_path).ok_or_else(|| absent(artifact))
+    fn root(&self, artifact: &ArtifactId) -> io::Result<&Root> {
+        self.roots.get(artifact).ok_or_else(|| {
+            let what = format!("artifact `{artifact}` is not here");
+            io::Error::new(io::ErrorKind::NotFound, what)
+        })
     }
-
-    fn path_of(&self, origin: &Origin) -> io::Result<PathBuf> {
-        self.path(origin).ok_or_else(|| absent(&origin.artifact))
-    }
-}
-
-fn absent(artifact: &ArtifactId) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("artifact `{artifact}` is not here"))
 }
 
 impl Source for Directory {
@@ -171,7 +167,10 @@ impl Source for Directory {
     }
 
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String> {
-        regular::read_to_string(below(self.root(artifact)?, path), most)
+        match self.root(artifact)? {
+            Root::Directory(root) => regular::read_to_string(below(root, path), most),
+            Root::Archive(archive) => archive.text(&path.parse().map_err(io::Error::other)?, most),
+        }
     }
 
     fn list(
@@ -179,28 +178,45 @@ impl Source for Directory {
         artifact: &ArtifactId,
         base: &RelPath,
     ) -> Result<Option<Vec<ListedEntry>>, Problem> {
-        let Some(root) = self.roots.get(artifact) else { return Ok(None) };
-        not_behind_a_link(artifact, root, base)?;
-        let dir = below(root, base.as_str());
-        Ok(dir.is_dir().then(|| walk(artifact, &dir)))
+        match self.roots.get(artifact) {
+            None => Ok(None),
+            Some(Root::Directory(root)) => {
+                let is_link = |dir: &RelPath| below(root, dir.as_str()).is_symlink();
+                not_behind_a_link(artifact, base, is_link)?;
+                let dir = below(root, base.as_str());
+                Ok(dir.is_dir().then(|| walk(artifact, &dir)))
+            }
+            Some(Root::Archive(archive)) => {
+                let members = &archive.members;
+                let is_link = |dir: &RelPath| matches!(members.get(dir), Some(Member::Symlink(_)));
+                not_behind_a_link(artifact, base, is_link)?;
+                Ok(members.list(base))
+            }
+        }
     }
 
     fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>> {
-        let path = self.path_of(origin)?;
-        let found = fs::symlink_metadata(&path)?;
-        regular::check(&path, &found)?;
-        Ok(Box::new(DirectoryFile {
-            path,
-            identity: Identity::File(FileState::of(&found)),
-            seen: Seen::of(&found),
-        }))
+        Ok(match self.root(&origin.artifact)? {
+            Root::Directory(root) => Box::new(DirectoryFile::find(path_of(root, origin))?),
+            Root::Archive(archive) => Box::new(archive.find(&origin.base.join(&origin.path))?),
+        })
     }
 
     fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
-        let file = regular::open_unlinked(self.path_of(origin)?)?;
-        let seen = Seen::of(&file.metadata()?);
-        Ok(Box::new(Opened { file, seen }))
+        match self.root(&origin.artifact)? {
+            Root::Directory(root) => {
+                let file = regular::open_unlinked(path_of(root, origin))?;
+                let seen = Seen::of(&file.metadata()?);
+                Ok(Box::new(Opened { file, seen }))
+            }
+            Root::Archive(archive) => archive.find(&origin.base.join(&origin.path))?.open(),
+        }
     }
+}
+
+/// Where a file of an artifact is that is a directory.
+fn path_of(root: &Path, origin: &Origin) -> PathBuf {
+    below(&below(root, origin.base.as_str()), origin.path.as_str())
 }
 
 /// What was seen of a file.
@@ -223,6 +239,15 @@ struct DirectoryFile {
     path: PathBuf,
     seen: Seen,
     identity: Identity,
+}
+
+impl DirectoryFile {
+    fn find(path: PathBuf) -> io::Result<Self> {
+        let found = fs::symlink_metadata(&path)?;
+        regular::check(&path, &found)?;
+        let identity = Identity::File(FileState::of(&found));
+        Ok(Self { path, identity, seen: Seen::of(&found) })
+    }
 }
 
 impl SourceFile for DirectoryFile {
@@ -299,14 +324,17 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
         let entry = entry.map_err(cannot)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let parsed = match fs::metadata(entry.path()) {
-            Ok(metadata) => layout::parse_child(&name, metadata.is_dir()),
+            Ok(metadata) => layout::parse_child(&name, metadata.is_dir())
+                .map(|(id, storage)| (id, storage, metadata.len())),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 Err("a link to nothing".to_owned())
             }
             Err(e) => return Err(cannot(e).into()),
         };
         match (parsed, name.strip_suffix(SIDECAR)) {
-            (Ok((id, storage)), _) => children.push((id, storage, entry.path(), name)),
+            (Ok((id, storage, size)), _) => {
+                children.push((id, storage, size, entry.path(), name));
+            }
             (Err(_), Some(of)) => _ = sidecars.insert(of.to_owned(), (entry.path(), name)),
             (Err(reason), None) => ignored.push(Ignored { name, reason }),
         }
@@ -314,8 +342,8 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     let mut sidecar = |key: &str| sidecars.remove(key).map(|(path, _)| path);
     let mut children: Vec<Child> = children
         .into_iter()
-        .map(|(id, storage, path, key)| {
-            let local = || LocalArchive { sidecar: sidecar(&key), path: path.clone(), key };
+        .map(|(id, storage, size, path, key)| {
+            let local = || LocalArchive { sidecar: sidecar(&key), path: path.clone(), key, size };
             let packed =
                 (storage != Storage::Directory).then(|| Box::new(local()) as Box<dyn Packed>);
             Child { id, path, packed }
@@ -357,29 +385,32 @@ fn once(children: &[Child]) -> Result<(), Problem> {
     })
 }
 
-/// Unpacks an archive below `temporary`, and gives the artifact's directory.
+/// Unpacks an archive, and gives its artifact.
 fn unpacked(
     packed: &dyn Packed,
-    temporary: &Path,
+    scratch: &Scratch,
     demands: &Demands,
     wanted: Option<&Wanted>,
-) -> Result<(ArtifactId, PathBuf, Taken), Problem> {
+) -> Result<(ArtifactId, UnpackedArchive), Problem> {
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
-    let to = temporary.join(id.to_string());
-    fs::create_dir(&to)
-        .map_err(|e| Problem::error(Code::Environment, format!("cannot unpack an archive: {e}")))?;
+    let mut file = scratch.take().map_err(|e| Problem::error(Code::Environment, e.to_string()))?;
     let nothing = BTreeSet::new();
     let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
     let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
-    let taken = packed::unpack(packed, storage, &to, demands, wanted, partial)?;
-    Ok((id, to, taken))
+    let (members, taken) = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
+    scratch.give_back(file);
+    Ok((id, UnpackedArchive { members, taken }))
 }
 
 /// A base directory behind a link could be anywhere: the link is refused, wherever it leads.
-fn not_behind_a_link(id: &ArtifactId, root: &Path, base: &RelPath) -> Result<(), Problem> {
+fn not_behind_a_link(
+    id: &ArtifactId,
+    base: &RelPath,
+    is_link: impl Fn(&RelPath) -> bool,
+) -> Result<(), Problem> {
     let above = std::iter::successors(Some(base.clone()), RelPath::parent);
-    let link = above.filter(|dir| below(root, dir.as_str()).is_symlink()).last();
+    let link = above.filter(is_link).last();
     link.map_or(Ok(()), |link| {
         let what =
             format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");

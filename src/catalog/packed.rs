@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::archive::{UnpackError, Unpacking};
 use super::checksum::{Hashed, MOST, of_end, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive};
+use super::members::Members;
+use super::scratch::ScratchFile;
 use super::seek::{SeekTable, SeekableReader};
 use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
@@ -24,6 +26,9 @@ pub trait Packed: Debug + Send + Sync {
 
     /// Where it is, as people know it: a path, or an address.
     fn place(&self) -> String;
+
+    /// How many bytes it has, as far as that is known before it is read.
+    fn size(&self) -> u64;
 
     /// Its bytes, from the first one.
     ///
@@ -235,35 +240,39 @@ const CHAIN: usize = 4;
 /// Archives of fewer bytes are read whole: several requests would take longer than one.
 const SMALL: u64 = 4 << 20;
 
-/// Unpacks what is wanted of an archive into `to`, which has to exist and be empty; its bytes are hashed as they go
-/// by, or before, where it can be read at any place. Of one that is `partial`ly wanted, and whose end the sidecar
-/// vouches for, only the end and some frames are read, each with its checksum.
+/// Unpacks what is wanted of an archive into a file; its bytes are hashed as they go by, or before, where it can be
+/// read at any place. Of one that is `partial`ly wanted, and whose end the sidecar vouches for, only the end and some
+/// frames are read, each with its checksum.
 ///
 /// # Errors
-/// When it cannot be read or unpacked, or is not what it has to be. Nothing of `to` may be used then.
+/// When it cannot be read or unpacked, or is not what it has to be.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
-    to: &Path,
+    file: &mut ScratchFile,
     demands: &Demands,
     wanted: Option<&BTreeSet<RelPath>>,
     partial: bool,
-) -> Result<Taken, Problem> {
+) -> Result<(Members, Taken), Problem> {
     let expected = demands.expected(packed)?;
-    let unpacking = Unpacking { name: packed.key(), to, wanted };
+    let (name, mut members) = (packed.key(), Members::default());
     let reading = Reading { packed, storage, demands, expected, partial };
-    let (archive, mut missed) = reading.once(unpacking)?;
+    let mut once = |wanted: Option<&BTreeSet<RelPath>>| {
+        let members = &mut members;
+        reading.once(&mut Unpacking { name, file: &mut *file, members, wanted })
+    };
+    let (archive, mut missed) = once(wanted)?;
     for _ in 0..CHAIN {
         if missed.is_empty() {
             break;
         }
         // The bytes of a hard link stand at a member before it, which nobody wanted then.
-        missed = reading.once(Unpacking { wanted: Some(&missed), ..unpacking })?.1;
+        missed = once(Some(&missed))?.1;
     }
     if !missed.is_empty() {
         return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
     }
-    Ok(Taken { archive, vouched: expected.archive.is_some() })
+    Ok((members, Taken { archive, vouched: expected.archive.is_some() }))
 }
 
 /// How an archive is read.
@@ -276,10 +285,10 @@ struct Reading<'r> {
 }
 
 /// What an archive is, and hard links whose bytes have gone by.
-type Unpacked = (LockedArchive, BTreeSet<RelPath>);
+type Outcome = (LockedArchive, BTreeSet<RelPath>);
 
 impl Reading<'_> {
-    fn once(&self, unpacking: Unpacking<'_>) -> Result<Unpacked, Problem> {
+    fn once(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
         let Self { packed, storage, demands, expected, .. } = *self;
         if let Some(unpacked) = self.in_part(unpacking)? {
             return Ok(unpacked);
@@ -297,7 +306,7 @@ impl Reading<'_> {
     }
 
     /// Reads some frames of an archive; `None` where all of it is to be read.
-    fn in_part(&self, unpacking: Unpacking<'_>) -> Result<Option<Unpacked>, Problem> {
+    fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
         let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
             return Ok(None);
         };
@@ -368,10 +377,10 @@ impl Read for Bytes<'_> {
 fn in_order(
     packed: &dyn Packed,
     storage: Storage,
-    unpacking: Unpacking<'_>,
+    unpacking: &mut Unpacking<'_>,
     demands: &Demands,
     expected: Expected,
-) -> Result<Unpacked, Problem> {
+) -> Result<Outcome, Problem> {
     let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
     let unpacked = unpacking.in_order(&mut bytes, storage);
     if let Err(error) = &unpacked
@@ -408,6 +417,7 @@ fn is_of_this_machine(error: &UnpackError) -> bool {
 pub(super) struct LocalArchive {
     pub key: String,
     pub path: PathBuf,
+    pub size: u64,
     pub sidecar: Option<PathBuf>,
 }
 
@@ -418,6 +428,10 @@ impl Packed for LocalArchive {
 
     fn place(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn size(&self) -> u64 {
+        self.size
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {

@@ -96,6 +96,10 @@ pub trait SourceFile: Debug + Send + Sync {
 
     /// Says that bytes will be read soon. What goes wrong shows when they are.
     fn read_ahead(&self, _offset: u64, _len: u64) {}
+
+    /// Says that whoever found it needs its bytes no more. When that was said wherever it was found, a source that keeps
+    /// them for this run alone may give their room up; reading them is an error then.
+    fn give_up(&self) {}
 }
 
 /// A file that is open, read by position.

@@ -1,99 +1,123 @@
-//! The temporary directory that archives are unpacked to.
+//! An archive whose members can be read in any order.
 
-use std::fs::TryLockError;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
-use fs_err as fs;
-use tempfile::TempDir;
+use super::members::{Member, Members};
+use super::packed::Taken;
+use super::scratch::{FoundPiece, Piece};
+use super::source::{OpenFile, SourceFile};
+use crate::binary::ReadAt;
+use crate::identity::Identity;
+use crate::names::RelPath;
 
-use crate::cleanup::{self, Registration};
-use crate::regular;
-
-/// What the names of such directories begin with.
-const PREFIX: &str = "rockpack-artifacts-";
-/// The file in it that is locked for as long as the process lives that made it.
-const LOCK: &str = ".rockpack-lock";
-
-/// A directory that vanishes when this does, or the process is told to end. What is left of a process
-/// that was killed is removed by the next one.
+/// An archive that is unpacked and is what it has to be.
 #[derive(Debug)]
-pub(super) struct Unpacked {
-    // In the order in which they go.
-    directory: TempDir,
-    _registration: Registration,
-    _lock: fs::File,
+pub(super) struct UnpackedArchive {
+    pub members: Members,
+    pub taken: Taken,
 }
 
-impl Unpacked {
-    /// Makes one below the system's temporary directory, and removes those of processes that were killed.
+impl UnpackedArchive {
+    /// A text that is in it.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn new() -> io::Result<Self> {
-        Self::below(&std::env::temp_dir())
+    /// As [`super::Source::text`].
+    pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
+        let Some(Member::File { piece, .. }) = self.members.followed(path) else {
+            return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
+        };
+        if piece.len() > most {
+            let what = format!("is larger than {most} bytes, the limit for it");
+            return Err(self.fault(io::ErrorKind::FileTooLarge, path, &what));
+        }
+        let mut bytes = vec![0; usize::try_from(piece.len()).map_err(io::Error::other)?];
+        piece.read_exact_at(0, &mut bytes)?;
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let what = format!("is not UTF-8: see byte {at}");
+            self.fault(io::ErrorKind::InvalidData, path, &what)
+        })
     }
 
-    /// The same, below any directory.
-    fn below(root: &Path) -> io::Result<Self> {
-        sweep(root);
-        // Another process may find it before it is locked, take it for a dead one and remove it.
-        for _ in 0..100 {
-            let (directory, registration) =
-                cleanup::temporary(|| TempDir::with_prefix_in(PREFIX, root))?;
-            let place = directory.path().join(LOCK);
-            let Ok(lock) = fs::File::create_new(&place) else { continue };
-            let locked = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
-            if locked && lock.metadata()?.nlink() > 0 {
-                return Ok(Self { directory, _registration: registration, _lock: lock });
+    /// Finds a file.
+    ///
+    /// # Errors
+    /// As [`super::Source::find`].
+    pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
+        let (kind, what) = match self.members.get(path) {
+            Some(Member::File { piece, executable }) => {
+                let tag = format!("{}/{path}", self.taken.archive.sha256);
+                let identity = Identity::Tag(tag);
+                return Ok(ArchivedFile {
+                    piece: piece.found()?,
+                    executable: *executable,
+                    identity,
+                });
             }
-        }
-        Err(io::Error::other("another process removes every temporary directory"))
+            Some(Member::Directory) => (io::ErrorKind::IsADirectory, "is a directory, not a file"),
+            Some(Member::Symlink(_)) => (io::ErrorKind::InvalidInput, "is a link, not a file"),
+            None => (io::ErrorKind::NotFound, "is not there"),
+        };
+        Err(self.fault(kind, path, what))
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.directory.path()
+    fn fault(&self, kind: io::ErrorKind, path: &RelPath, what: &str) -> io::Error {
+        io::Error::new(kind, format!("`{path}` of archive {} {what}", self.taken.archive.key))
     }
 }
 
-/// Removes what processes of this user left that were killed. What cannot be removed stays.
-fn sweep(root: &Path) {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let ours = entries.filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
-    ours.map(|entry| entry.path()).filter(is_dead).for_each(|path| {
-        let _ = fs::remove_dir_all(path);
-    });
+/// A file of an archive. Its bytes are those that the archive's checksum stands for, and nobody else can change them.
+#[derive(Debug)]
+pub(super) struct ArchivedFile {
+    piece: FoundPiece,
+    executable: bool,
+    identity: Identity,
 }
 
-/// Whether the process is gone that made such a directory: nobody holds its lock.
-fn is_dead(path: &PathBuf) -> bool {
-    let ours = |found: std::fs::Metadata| {
-        found.is_dir() && found.uid() == rustix::process::geteuid().as_raw()
-    };
-    let locked = || regular::open_unlinked(path.join(LOCK)).is_ok_and(|f| f.try_lock().is_ok());
-    fs::symlink_metadata(path).is_ok_and(ours) && locked()
+impl SourceFile for ArchivedFile {
+    fn len(&self) -> u64 {
+        self.piece.len()
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(&self) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(Opened { piece: self.piece.piece().clone(), executable: self.executable }))
+    }
+
+    fn read_ahead(&self, offset: u64, len: u64) {
+        self.piece.piece().read_ahead(offset, len);
+    }
+
+    fn give_up(&self) {
+        self.piece.give_up();
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A file of an archive that is read. Nothing has to be opened for it.
+struct Opened {
+    piece: Piece,
+    executable: bool,
+}
 
-    #[test]
-    fn what_killed_processes_left_is_removed_and_nothing_else() {
-        let root = tempfile::tempdir().unwrap();
-        let living = Unpacked::below(root.path()).unwrap();
-        for (name, lock) in [("dead", true), ("other", false)] {
-            let place = root.path().join(format!("{PREFIX}{name}"));
-            fs::create_dir(&place).unwrap();
-            fs::write(place.join(if lock { LOCK } else { "file" }), "").unwrap();
-        }
-        let next = Unpacked::below(root.path()).unwrap();
-        assert!(!root.path().join(format!("{PREFIX}dead")).exists());
-        assert!(root.path().join(format!("{PREFIX}other/file")).exists());
-        assert!(living.path().exists() && next.path().exists());
-        drop((living, next));
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+impl ReadAt for Opened {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.piece.len())
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.piece.read_exact_at(offset, buf)
+    }
+}
+
+impl OpenFile for Opened {
+    fn is_executable(&self) -> bool {
+        self.executable
+    }
+
+    fn check_unchanged(&self) -> io::Result<()> {
+        Ok(())
     }
 }

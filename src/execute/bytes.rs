@@ -80,6 +80,19 @@ impl Bytes {
         }
     }
 
+    /// Says that none of those before `end` is read again.
+    pub fn give_up_before(&self, end: u64) {
+        match self {
+            Self::Memory(_) => {}
+            Self::File(file) | Self::Edited { file, .. } => {
+                if end >= self.len() {
+                    file.give_up();
+                }
+            }
+            Self::Tar(image) => image.give_up_before(end),
+        }
+    }
+
     /// Fills `buffer` from `offset` on.
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         match self {

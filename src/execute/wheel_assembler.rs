@@ -70,8 +70,21 @@ impl<'a> WheelAssembler<'a> {
         self.wheel.complete().min(self.wheel.position() - buffered)
     }
 
-    /// Writes one block.
+    /// Writes one block. What it was made of is not read again.
     pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
+        let Block { entry, offset, len } = packed.block;
+        let is_last = packed.block.last();
+        let is_content = matches!(packed.body, Body::Bytes { .. } | Body::Xz { .. });
+        self.block(packed)?;
+        if is_last {
+            entry.bytes.give_up_before(entry.bytes.len());
+        } else if is_content {
+            entry.bytes.give_up_before(offset + len as u64);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
         let Packed { block, body } = packed;
         let entry = block.entry;
         match body {

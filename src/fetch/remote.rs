@@ -33,11 +33,6 @@ impl RemoteArchive {
     pub fn heard_by(self, reporter: Arc<dyn Reporter + Send + Sync>) -> Self {
         Self { reporter, ..self }
     }
-
-    /// Its size in bytes.
-    pub fn size(&self) -> u64 {
-        self.object.size
-    }
 }
 
 impl fmt::Debug for RemoteArchive {
@@ -53,6 +48,10 @@ impl Packed for RemoteArchive {
 
     fn place(&self) -> String {
         format!("`{}` in `{}`", self.object.key, self.run.name())
+    }
+
+    fn size(&self) -> u64 {
+        self.object.size
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {

@@ -294,9 +294,12 @@ impl Farm {
         blobs.extend([ready.program.clone()]);
         blobs.retain(|digest, _| missing.contains(digest));
         if missing.contains(&content) {
-            let spooled = spooled(shared, awaited, recipe.size);
-            let blob = spooled.map_err(|error| Failure::Refused(format!("here: {error}")))?;
-            blobs.insert(content, blob);
+            match spooled(shared, awaited, recipe.size) {
+                Ok(blob) => _ = blobs.insert(content, blob),
+                // It was packed here meanwhile, and its bytes were given up.
+                Err(_) if !awaited.is_open() => return Err(Failure::Over),
+                Err(error) => return Err(Failure::Refused(format!("here: {error}"))),
+            }
         }
         storage.send_all(blobs).await?;
         lock(&self.there).extend(wanted);

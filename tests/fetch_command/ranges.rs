@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use rockpack::catalog::{self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Wanted};
+use rockpack::catalog::{
+    self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
+};
 use rockpack::fetch::{RemoteArchive, Selection};
 use rockpack::names::RelPath;
 use rockpack::source::Problems;
@@ -142,7 +144,9 @@ impl Run {
         catalog::confirm(&found, &self.all, &files)?;
         for (name, file) in names.iter().zip(&files) {
             let expected = self.dir.path().join("in/blas_lib_generic/math/stage/lib").join(name);
-            let bytes = fs::read(found.path(file).unwrap()).unwrap();
+            let found = found.find(file).unwrap();
+            let mut bytes = vec![0; usize::try_from(found.len()).unwrap()];
+            found.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
             assert!(bytes == fs::read(expected).unwrap(), "{name}");
         }
         let sum = &found.taken()[0].archive;

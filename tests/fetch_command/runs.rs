@@ -21,6 +21,36 @@ fn packages_of_a_store_are_those_of_the_directory() {
 }
 
 #[test]
+fn files_of_the_same_archives_come_out_of_the_cache() {
+    let dir = scratch();
+    let dir = dir.path();
+    let said_by = |args: &[&str]| {
+        let mut command = uncached(dir, args);
+        let output = command.env_remove("ROCKPACK_NO_CACHE").output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout.clone()).unwrap() + &said(&output)
+    };
+    let build = |dest: &str| {
+        let args = ["build", "--artifact-dir", "store/17-linux", "--dest-dir", dest];
+        said_by(&[&args[..], &["--cache", "cache"]].concat())
+    };
+    let numbers = |text: &str, behind: &str| -> Vec<u64> {
+        let line = text.lines().find(|line| line.contains(behind)).unwrap();
+        let words = line.split(behind).next().unwrap().split(' ');
+        words.filter_map(|word| word.parse().ok()).collect()
+    };
+    build("one");
+    let stats = said_by(&["cache", "stats", "--cache", "cache"]);
+    // They were unpacked a moment ago; the archive tells which they are.
+    assert!(numbers(&stats, " files are known without being read")[0] > 40, "{stats}");
+    let again = build("two");
+    let [hits, all] = numbers(&again, " files came packed")[..] else { panic!("{again}") };
+    assert!(hits == all && all > 100, "{again}");
+    let sums = |dest: &str| fs::read(dir.join(dest).join("dist/SHA256SUMS")).unwrap();
+    assert_eq!(sums("one"), sums("two"));
+}
+
+#[test]
 fn a_catalog_of_a_store_is_that_of_the_directory() {
     let dir = scratch();
     let dir = dir.path();

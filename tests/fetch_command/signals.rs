@@ -1,4 +1,6 @@
 //! Signals while archives come: whenever one arrives, nothing stays that is not whole.
+//!
+//! What a build unpacks has no name, so that it cannot stay; what it fetches has one.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -16,11 +18,20 @@ fn started(dir: &Path, args: &[&str]) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// What a directory has of files that are not whole yet.
+/// How many files a process has open below a directory that have no name there.
+pub(super) fn unnamed(process: &Child, dir: &Path) -> usize {
+    let dir = fs::canonicalize(dir).unwrap();
+    let open = fs::read_dir(format!("/proc/{}/fd", process.id())).into_iter().flatten().flatten();
+    let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let below = |target: &std::path::PathBuf| target.starts_with(&dir);
+    targets.filter(|target| below(target) && !target.exists()).count()
+}
+
+/// What a directory has of files that are not whole yet: those of fetching have such names, and others have none.
 fn left(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().unwrap());
-    names.filter(|name| name.contains("rockpack-")).collect()
+    names.filter(|name| name.contains("rockpack-") || dir.ends_with("tmp")).collect()
 }
 
 #[test]
@@ -40,6 +51,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
             let start = Instant::now();
             // The moment when the first file or directory is there is the one with the least room.
             while left(place).is_empty()
+                && unnamed(&child, &tmp) == 0
                 && child.try_wait().unwrap().is_none()
                 && start.elapsed() < Duration::from_mins(1)
             {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fs_err as fs;
-use rockpack::catalog::{self, Catalog};
+use rockpack::catalog::{self, Catalog, Source};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 
@@ -135,22 +135,67 @@ fn members_may_be_named_from_the_dot_on() {
 }
 
 #[test]
-fn what_was_unpacked_vanishes_with_the_tree() {
-    let dir = place(
-        "base_lib_generic.tar.zst",
-        &zst(&Archive::with_manifest().file("stage/a", "a").end()),
-    );
-    let (catalog, tree) = catalog::scan(&dir.path().join("artifacts")).unwrap();
-    let artifact = &catalog.artifacts[0];
-    let origin = rockpack::catalog::Origin {
-        artifact: artifact.id.clone(),
+fn the_same_bytes_of_the_same_archive_are_known_again() {
+    let packed = zst(&Archive::with_manifest().file("stage/a", "bytes").file("stage/b", "").end());
+    let dir = place("base_lib_generic.tar.zst", &packed);
+    let other = place("base_lib_generic.tar.xz", b"");
+    let origin = |catalog: &Catalog, name: &str| rockpack::catalog::Origin {
+        artifact: catalog.artifacts[0].id.clone(),
         base: "stage".parse().unwrap(),
-        path: "a".parse().unwrap(),
+        path: name.parse().unwrap(),
     };
-    let file = tree.path(&origin).unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), "a");
-    drop(tree);
-    assert!(!file.exists());
+    let known = |dir: &Path, name: &str| {
+        let (catalog, tree) = catalog::scan(&dir.join("artifacts")).unwrap();
+        let file = tree.find(&origin(&catalog, name)).unwrap();
+        let mut bytes = vec![0; usize::try_from(file.len()).unwrap()];
+        file.open().unwrap().read_exact_at(0, &mut bytes).unwrap();
+        (file.identity().clone(), String::from_utf8(bytes).unwrap())
+    };
+    let first = known(dir.path(), "a");
+    assert_eq!(first.1, "bytes");
+    assert_eq!(known(dir.path(), "a"), first);
+    assert_ne!(known(dir.path(), "b").0, first.0, "another member");
+    let tar = Archive::with_manifest().file("stage/a", "bytes").file("stage/b", "b").end();
+    fs::write(other.path().join("artifacts/base_lib_generic.tar.xz"), xz(&tar)).unwrap();
+    assert_ne!(known(other.path(), "a").0, first.0, "a member of another archive");
+}
+
+#[test]
+fn what_lies_behind_files_and_links_is_refused() {
+    let said = |archive: Archive| problem(&zst(&archive.end()));
+    let behind =
+        "archive base_lib_generic.tar.zst: `stage/a/b` lies in `stage/a`, which is no directory";
+    assert_eq!(said(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
+    assert_eq!(said(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
+    let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
+    assert_eq!(
+        said(late),
+        "archive base_lib_generic.tar.zst has two members of the name `stage/a`"
+    );
+    let none = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", b"stage/none");
+    assert_eq!(
+        said(none),
+        "archive base_lib_generic.tar.zst: the hard link `stage/h` does not name a file of the archive"
+    );
+    let text = Archive::with_manifest().member(b"stage/l", EntryType::Symlink, b"", b"caf\xe9");
+    assert_eq!(
+        said(text),
+        "archive base_lib_generic.tar.zst: the text of the link `stage/l` is not UTF-8"
+    );
+}
+
+#[test]
+fn a_base_directory_behind_a_link_is_refused_in_archives_too() {
+    let tar = Archive::default()
+        .file("artifact_manifest.txt", "link/stage\n")
+        .file("real/stage/a", "a")
+        .link("link", "real")
+        .end();
+    let found = problem(&zst(&tar));
+    assert_eq!(
+        found,
+        "base directory `link/stage` of artifact `base_lib_generic` leads through the link `link`"
+    );
 }
 
 #[test]

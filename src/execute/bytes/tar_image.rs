@@ -4,6 +4,7 @@
 //! side by side, and no copy of the archive exists anywhere.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Bytes;
 use crate::cache::Fingerprinter;
@@ -17,6 +18,8 @@ pub struct TarImage {
     /// Where each segment starts, and its bytes.
     segments: Vec<(u64, Bytes)>,
     len: u64,
+    /// How many segments nobody reads again.
+    given_up: AtomicUsize,
 }
 
 impl TarImage {
@@ -61,6 +64,15 @@ impl TarImage {
         {
             let within = offset.saturating_sub(*start);
             bytes.read_ahead(within, (end - start).min(bytes.len()) - within);
+        }
+    }
+
+    /// As [`Bytes::give_up_before`].
+    pub fn give_up_before(&self, end: u64) {
+        let until = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
+        let from = self.given_up.fetch_max(until, Ordering::Relaxed);
+        for (_, bytes) in self.segments.get(from..until).unwrap_or_default() {
+            bytes.give_up_before(bytes.len());
         }
     }
 
