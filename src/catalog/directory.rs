@@ -394,7 +394,9 @@ fn unpacked(
 ) -> Result<(ArtifactId, UnpackedArchive), Problem> {
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
-    let mut file = scratch.take().map_err(|e| Problem::error(Code::Environment, e.to_string()))?;
+    let mut file = scratch
+        .take()
+        .map_err(|e| Problem::error(Code::Environment, e.to_string()).help(packed::ELSEWHERE))?;
     let nothing = BTreeSet::new();
     let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
     let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));

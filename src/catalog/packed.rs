@@ -400,8 +400,16 @@ fn in_order(
 }
 
 fn broken(error: &UnpackError) -> Problem {
-    Problem::error(Code::BrokenArchive, with_causes(error))
+    let text = with_causes(error);
+    if is_of_this_machine(error) {
+        return Problem::error(Code::Environment, text).help(ELSEWHERE);
+    }
+    Problem::error(Code::BrokenArchive, text)
 }
+
+/// What to do where there is no room for what is unpacked.
+pub(super) const ELSEWHERE: &str =
+    "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them";
 
 fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
