@@ -67,8 +67,7 @@ print(failed, "use of undefined value '%nothing'" in bytes(message).decode())
     "rocm.clang: a header is parsed by cindex": (r'''
 import rocm_sdk
 from rocm.clang import cindex
-lib = rocm_sdk.find_libraries("amd_comgr")[0].parent
-cindex.Config.set_library_file(str(next(lib.glob("llvm/lib/libclang[.-][!c]*"))))
+cindex.Config.set_library_file(str(rocm_sdk.find_libraries("clang")[0]))
 unit = cindex.Index.create().parse("twice.h", args=["-xc"], unsaved_files=[("twice.h", "struct pair { int a; float b; };\nint twice(struct pair *of);\n")])
 found = [(each.kind.name, each.spelling, each.type.get_size() if each.kind.name == "STRUCT_DECL" else each.result_type.spelling) for each in unit.cursor.get_children()]
 print(found)

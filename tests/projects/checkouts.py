@@ -66,26 +66,46 @@ def fewer_of(name, found):
         found[version] = "".join(kept)
 
 
-def make(work, sources, whole):
+def make(work, sources, given):
     """Write the checkouts below `sources`, as git has them on their release branches."""
     shutil.rmtree(sources, ignore_errors=True)
     published = {name: texts(wheel) for name, wheel in wheels(work).items()}
-    if not whole:
+    if not given.whole:
         for name, found in published.items():
             fewer_of(name, found)
     hip, llvm = sources / "hip-python", sources / "rocm-llvm-python"
-    graph.write(hip / "hip-python", {**published["hip_python"], **skeletons.setup("hip-python", "hip", "HIP_PYTHON_LIBS")})
+    if given.checkouts:
+        skeleton(given.checkouts / "hip-python", hip, "hip-python/hip", "hip-python-as-cuda")
+        skeleton(given.checkouts / "rocm-llvm-python", llvm, "rocm-llvm-python/rocm")
+        graph.write(hip / "hip-python", published["hip_python"])
+        graph.write(llvm / "rocm-llvm-python", published["rocm_llvm_python"])
+    else:
+        stand_in(hip, llvm, published)
     cuda = skeletons.setup("hip-python-as-cuda", "cuda", "HIP_PYTHON_CUDA_LIBS", ["hip-python=={}"])
     version = published["hip_python"]["hip/_version.py"]
     graph.write(hip / "hip-python-as-cuda", {**skeletons.CUDA, **cuda, "cuda/_version.py": version})
-    project = skeletons.setup("rocm-llvm-python", "rocm", "ROCM_LLVM_PYTHON_LIBS")
-    graph.write(llvm / "rocm-llvm-python", {**published["rocm_llvm_python"], **project, "setup.cfg": skeletons.CONFIG})
-    graph.write(llvm / "src", {"Makefile": skeletons.MAKEFILE, "Target.cpp": skeletons.TARGET})
     graph.checkouts(sources)
     for name in ("hip-python", "rocm-llvm-python"):
         committed(sources / name, f"release/rocm-rel-{ROCM}")
     for name in ("rocGRAPH", "hipGRAPH"):
         committed(sources / name, "release/1.0.x")
+
+
+def stand_in(hip, llvm, published):
+    """Write hip-python and rocm-llvm-python over skeletons of the test's own."""
+    graph.write(hip / "hip-python", {**published["hip_python"], **skeletons.setup("hip-python", "hip", "HIP_PYTHON_LIBS")})
+    project = skeletons.setup("rocm-llvm-python", "rocm", "ROCM_LLVM_PYTHON_LIBS")
+    graph.write(llvm / "rocm-llvm-python", {**published["rocm_llvm_python"], **project, "setup.cfg": skeletons.CONFIG})
+    graph.write(llvm / "src", {"Makefile": skeletons.MAKEFILE, "Target.cpp": skeletons.TARGET})
+
+
+def skeleton(real, place, *without):
+    """Copy a real checkout without the sources that are laid over it."""
+    if not (real / without[0]).is_dir():
+        raise NotRun(f"{real} is no checkout of a release branch: it has no {without[0]}")
+    shutil.copytree(real, place, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for name in without:
+        shutil.rmtree(place / name)
 
 
 def committed(checkout, branch):

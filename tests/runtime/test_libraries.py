@@ -85,6 +85,18 @@ class Libraries(unittest.TestCase):
         )
         self.assertEqual(self.layout.code(code), "hipblas.dll amdhip64_7.dll hiprtc0702.dll")
 
+    def test_a_version_can_stand_before_the_ending(self) -> None:
+        code = (
+            "from rocm_sdk._libraries import _rank\n"
+            "def best(*names): return max((_rank('clang', n), n) for n in names)[1]\n"
+            "print(best('libclang-22.so.22', 'libclang-cpp.so.22.1'),\n"
+            "      best('libclang.so.22.0git', 'libclang-cpp.so.22.0git'),\n"
+            "      best('libclang-21.so.21', 'libclang-22.so.22'))\n"
+        )
+        self.assertEqual(
+            self.layout.code(code), "libclang-22.so.22 libclang.so.22.0git libclang-22.so.22"
+        )
+
     def test_preload_loads_once_and_keeps_the_library(self) -> None:
         code = (
             "import rocm_sdk; from rocm_sdk import _libraries as l\n"

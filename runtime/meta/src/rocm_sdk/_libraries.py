@@ -21,9 +21,9 @@ _loaded: dict[str, ctypes.CDLL] = {}
 _aliases: list[ctypes.CDLL] = []
 _dll_directories: list[Any] = []  # a directory leaves the search path with its handle
 
-_ELF_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.so(?P<version>(?:\.\d+)*)")
-_DLL_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.dll", re.IGNORECASE)
-_DLL_VERSION = re.compile(r"(?:[-_.]?\d+)*")  # as in amdhip64_7.dll, hiprtc0702.dll
+_ELF_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.so(?P<version>(?:\.\d+[a-z]*)*)")
+_DLL_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.dll(?P<version>)", re.IGNORECASE)
+_IN_STEM = re.compile(r"(?:[-_.]?\d+)*")  # as in amdhip64_7.dll, hiprtc0702.dll, libclang-22.so.22
 
 
 def find(*shortnames: str) -> list[Path]:
@@ -127,18 +127,17 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
 def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
     """Order the names that match: the library's own name first, then the fullest version.
 
-    `*hipblas*.dll` also matches libhipblaslt.dll, and libx.so.1.debug is no library.
+    `*hipblas*.dll` also matches libhipblaslt.dll, `libclang*.so*` also libclang-cpp.so.22.1,
+    and libx.so.1.debug is no library.
     """
     own = shortname.casefold()
-    if (match := _ELF_NAME.fullmatch(name)) is not None:
-        is_own, version = match["stem"].casefold() == own, match["version"]
-    elif (match := _DLL_NAME.fullmatch(name)) is not None:
-        stem = match["stem"].casefold()
-        version = stem.removeprefix(own)
-        is_own = stem.startswith(own) and _DLL_VERSION.fullmatch(version) is not None
-    else:
+    match = _ELF_NAME.fullmatch(name) or _DLL_NAME.fullmatch(name)
+    if match is None:
         return None
-    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    stem = match["stem"].casefold()
+    version = stem.removeprefix(own)
+    is_own = stem.startswith(own) and _IN_STEM.fullmatch(version) is not None
+    numbers = [int(part) for part in re.findall(r"\d+", version + match["version"])]
     return is_own, [len(numbers), *numbers]
 
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Compares wheels that were built with the published ones, and explains every difference by published.tsv."""
+
+import email.parser
+import fnmatch
+import posixpath
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+from report import some
+
+TABLE = Path(__file__).with_name("published.tsv")
+# Lines of readelf: what a library needs, where it looks, its own name; and a symbol that it defines.
+ENTRY = re.compile(r"\((NEEDED|SONAME|RPATH|RUNPATH)\).*\[(.*)\]")
+SYMBOL = re.compile(r"\s*\d+: [0-9a-f]+ +\w+ +\w+ +(?:GLOBAL|WEAK|UNIQUE) +\w+ +(?!UND)\w+ +([^\s@]+)")
+WORDS = {"NEEDED": "needs", "SONAME": "soname", "RPATH": "rpath", "RUNPATH": "rpath"}
+
+
+class Wheel:
+    """What is in a wheel: members by name, fields of its metadata, facts of its ELF files."""
+
+    def __init__(self, path, place, readelf):
+        shutil.rmtree(place, ignore_errors=True)
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(place)
+        self.name, self.version, self.python = path.name.split("-")[:3]
+        info = place / f"{self.name}-{self.version}.dist-info"
+        self.metadata = _fields((info / "METADATA").read_text())
+        self.tags = _fields((info / "WHEEL").read_text())
+        self.files = {self._plain(path.relative_to(place)): path for path in place.rglob("*") if path.is_file()}
+        self.elf = {name for name, path in self.files.items() if path.read_bytes()[:4] == b"\x7fELF"}
+        output = readelf([self.files[name] for name in sorted(self.elf)])
+        self.facts = {(name, *fact) for name, text in zip(sorted(self.elf), output, strict=True) for fact in _facts(text)}
+
+    def reach(self, others, place, readelf):
+        """Count what libraries of other wheels define as exports of those here that find them by their rpath."""
+        held = {name: wheel for wheel in others for name in zipfile.ZipFile(wheel).namelist()}
+        for name in self.elf:
+            entries = {(what, value) for of, what, value in self.facts if of == name}
+            searched = [posixpath.normpath(posixpath.join(posixpath.dirname(name), value.removeprefix("$ORIGIN/")))
+                        for what, value in entries if what == "rpath"]
+            for path in (f"{directory}/{value}" for directory in searched for what, value in entries if what == "needs"):
+                if path in held:
+                    library = zipfile.ZipFile(held[path]).extract(path, place)
+                    self.facts |= {(name, *fact) for fact in _facts(readelf([Path(library)])[0]) if fact[0] == "exports"}
+
+    def _plain(self, path):
+        """Return a path without version and Python."""
+        name = path.as_posix().replace(f"{self.name}-{self.version}.", f"{self.name}.")
+        return name.replace(self.python.replace("cp", "cpython-"), "cpython")
+
+
+def _fields(text):
+    """Return the fields of a metadata file, and its body as `Description`, as a set of pairs."""
+    message = email.parser.HeaderParser().parsestr(text)
+    fields = {(name, value) for name, value in message.items() if name != "Version"}
+    return fields | ({("Description", message.get_payload())} if message.get_payload() else set())
+
+
+def _facts(text):
+    """Yield what readelf says of an ELF file."""
+    for line in text.splitlines():
+        if entry := ENTRY.search(line):
+            yield WORDS[entry[1]], entry[2]
+        elif symbol := SYMBOL.match(line):
+            yield "exports", symbol[1]
+
+
+def _sides(what, ours, theirs):
+    """Yield what only one of two sets has; members are texts or tuples of texts."""
+    for side, found in (("here", ours - theirs), ("there", theirs - ours)):
+        for one in sorted(found):
+            words = (one,) if isinstance(one, str) else one
+            yield (f"{what} {side}", " ".join(" ".join(words).split())[:200])
+
+
+def differences(ours, theirs):
+    """Yield how two wheels differ, as pairs of texts: in what and where, and the value."""
+    yield from _sides("python", {ours.python}, {theirs.python})
+    yield from _sides("file", set(ours.files), set(theirs.files))
+    yield from _sides("metadata", ours.metadata, theirs.metadata)
+    yield from _sides("tag", {(name, value.replace(ours.python, "cp")) for name, value in ours.tags},
+                      {(name, value.replace(theirs.python, "cp")) for name, value in theirs.tags})
+    both = ours.elf & theirs.elf
+    mine, others = ({fact for fact in wheel.facts if fact[0] in both} for wheel in (ours, theirs))
+    yield from _sides("elf", mine, others)
+    told = re.compile(r".*\.dist-info/(METADATA|WHEEL|RECORD)")
+    for name in sorted(set(ours.files) & set(theirs.files) - both):
+        if not told.match(name) and ours.files[name].read_bytes() != theirs.files[name].read_bytes():
+            yield "content", name
+
+
+def rows(conditions):
+    """Yield the lines of the table that are meant under these conditions: (wheel, what, value), reason."""
+    for line in TABLE.read_text().splitlines():
+        if line and not line.startswith("#"):
+            condition, wheel, what, value, reason = line.split("\t")
+            if condition in ("any", *conditions):
+                yield (wheel, what, value), reason
+
+
+def explain(report, name, found, conditions):
+    """Check that each difference has a line in the table, and each line a difference."""
+    table = [(row, reason) for row, reason in rows(conditions) if fnmatch.fnmatchcase(name, row[0])]
+    counts, unexplained = dict.fromkeys((row for row, _ in table), 0), []
+    for what, value in found:
+        row = next((row for row, _ in table if fnmatch.fnmatchcase(what, row[1]) and fnmatch.fnmatchcase(value, row[2])), None)
+        if row:
+            counts[row] += 1
+        else:
+            unexplained.append(f"{what}: {value}")
+    for row, reason in table:
+        report.note(f"{counts[row]} × {row[1]}: {row[2]}: {reason}")
+    idle = [" ".join(row) for row, count in counts.items() if not count]
+    report.check(f"{name} differs from the published wheel only where published.tsv says why",
+                 f"{len(unexplained)} differences: {some(unexplained, 40)}" if unexplained else None)
+    report.check(f"{name}: what published.tsv says is so", f"no such difference: {some(idle, 40)}" if idle else None)
+
+
+def compare(scene, published, conditions):
+    """Compare each wheel that is published with that of this build."""
+    def readelf(paths):
+        """Return what readelf says of each of these files."""
+        done = scene.run(["readelf", "-dW", "--dyn-syms", *paths])
+        # With one file, readelf doesn't name it.
+        return re.split(r"^File: .*$", done.out, flags=re.MULTILINE)[1:] if len(paths) > 1 else [done.out] * len(paths)
+
+    for name, path in published.items():
+        built = next(scene.dest.glob(f"dist/{name}-*.whl"))
+        place = scene.place / "compared"
+        ours, theirs = (Wheel(wheel, place / f"{name}-{side}", readelf) for side, wheel in (("here", built), ("there", path)))
+        ours.reach(scene.dest.glob("dist/rocm_sdk_*.whl"), place / "others", readelf)
+        explain(scene.report, name, list(differences(ours, theirs)), conditions)
