@@ -231,7 +231,8 @@ pub fn build(
     let stage = Stage::open(dest)?;
     let builder = Builder::new(plan, settings, &stage, tools, report)?;
     let after = builder.order();
-    let ends = schedule::run(&after, settings.jobs, |index| builder.make(index));
+    let ends =
+        schedule::run(&after, settings.jobs, |index, processes| builder.make(index, processes));
     let outcome = builder.outcome(ends)?;
     Ok((outcome, stage))
 }

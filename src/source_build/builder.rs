@@ -113,8 +113,8 @@ impl<'a> Builder<'a> {
         (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
     }
 
-    /// Makes one thing.
-    pub fn make(&self, index: usize) -> Result<Product, Failure> {
+    /// Makes one thing, with up to so many processes.
+    pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         let name = item.name();
         if let Item::Project(project) = item
@@ -130,9 +130,10 @@ impl<'a> Builder<'a> {
         let mut place = Workspace { directory, variables: BTreeMap::new(), log };
         let done = match item {
             Item::Trial(project, kind, trial) => {
-                self.tried(project, kind, trial, &mut place).map(|ran| (Vec::new(), Some(ran)))
+                let ran = self.tried(project, kind, trial, &mut place, processes);
+                ran.map(|ran| (Vec::new(), Some(ran)))
             }
-            _ => self.wheels(item, &mut place).map(|wheels| (wheels, None)),
+            _ => self.wheels(item, &mut place, processes).map(|wheels| (wheels, None)),
         };
         let done = done.map_err(|failed| failed.or_full(&place.directory));
         if !matches!(item, Item::Devel(_)) {
@@ -168,15 +169,20 @@ impl<'a> Builder<'a> {
         Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
     }
 
-    fn wheels(&self, item: Item<'_>, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
-        project::furnish(place, self.settings, self.processes())?;
+    fn wheels(
+        &self,
+        item: Item<'_>,
+        place: &mut Workspace,
+        processes: usize,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        project::furnish(place, self.settings, processes)?;
         let wheels = match item {
             Item::Taken(wheel) => {
                 taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
-                self.site(project)?.build_all(self.settings, place)?
+                self.site(project, processes)?.build_all(self.settings, place)?
             }
             Item::Devel(tree) => {
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
@@ -206,8 +212,9 @@ impl<'a> Builder<'a> {
         kind: TrialKind,
         commands: &Trial,
         place: &mut Workspace,
+        processes: usize,
     ) -> Result<Ran, Failed> {
-        project::furnish(place, self.settings, self.processes())?;
+        project::furnish(place, self.settings, processes)?;
         let dest = self.stage.dest();
         let mut offered = self.required(Item::Project(project))?;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -218,7 +225,7 @@ impl<'a> Builder<'a> {
             sources: self.sources()?,
             offered,
             tools: &self.tools,
-            processes: self.processes(),
+            processes,
         };
         let ran = site.run(commands, place)?;
         if kind == TrialKind::Docs && ran.passed > 0 {
@@ -247,7 +254,7 @@ impl<'a> Builder<'a> {
         Ok(offered)
     }
 
-    fn site<'s>(&'s self, project: &'s ProjectBuild) -> Result<Site<'s>, Failed> {
+    fn site<'s>(&'s self, project: &'s ProjectBuild, processes: usize) -> Result<Site<'s>, Failed> {
         Ok(Site {
             project,
             sources: self.sources()?,
@@ -256,14 +263,9 @@ impl<'a> Builder<'a> {
             work: &self.work,
             kept: self.keeper.directory(),
             devel: self.devel.get().map(PathBuf::as_path),
-            processes: self.processes(),
+            processes,
             version: None,
         })
-    }
-
-    /// How many processes each project may start, so that all of them together are as many as jobs.
-    fn processes(&self) -> usize {
-        (self.settings.jobs / self.plan.projects.len().clamp(1, self.settings.jobs.max(1))).max(1)
     }
 
     /// What came of all things.

@@ -39,7 +39,8 @@ pub fn fill(
     fs::create_dir_all(dest.join("logs"))?;
     let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
     let none = vec![Vec::new(); plan.prefetched.len()];
-    let ends = schedule::run(&none, settings.jobs, |index| fetcher.bring(&plan.prefetched[index]));
+    let ends =
+        schedule::run(&none, settings.jobs, |index, _| fetcher.bring(&plan.prefetched[index]));
     let (mut brought, mut missing) = (Vec::new(), Vec::new());
     for (wheel, end) in plan.prefetched.iter().zip(ends) {
         match end {

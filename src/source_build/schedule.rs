@@ -15,55 +15,60 @@ pub enum End<T, E> {
 
 enum State<T, E> {
     Waiting,
-    Running,
+    /// It may start so many processes.
+    Running(usize),
     Over(End<T, E>),
 }
 
-/// Does all of `after.len()` things with up to `jobs` threads; `after[i]` are those that `i` waits for.
+/// Does all of `after.len()` things with up to `jobs` threads; `after[i]` are those that `i` waits for. `work` is told
+/// how many processes a thing may start: its share of the jobs that nothing which runs has, among all that could
+/// start with it. So those that run at once have as many as there are jobs together, or one each.
 ///
 /// Those that nothing holds back start in their order. The list has no circles: a thing in one would
 /// never start, and is said to wait for itself.
 pub fn run<T: Send, E: Send>(
     after: &[Vec<usize>],
     jobs: usize,
-    work: impl Fn(usize) -> Result<T, E> + Sync,
+    work: impl Fn(usize, usize) -> Result<T, E> + Sync,
 ) -> Vec<End<T, E>> {
     let states = Mutex::new((0..after.len()).map(|_| State::Waiting).collect::<Vec<State<T, E>>>());
     let changed = Condvar::new();
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(after.len()).max(1) {
-            scope.spawn(|| worker(after, &states, &changed, &work));
+            scope.spawn(|| worker(after, jobs, &states, &changed, &work));
         }
     });
     let states = states.into_inner().unwrap_or_else(PoisonError::into_inner);
     let end = |(index, state)| match state {
         State::Over(end) => end,
-        State::Waiting | State::Running => End::Waited(index),
+        State::Waiting | State::Running(_) => End::Waited(index),
     };
     states.into_iter().enumerate().map(end).collect()
 }
 
 fn worker<T, E>(
     after: &[Vec<usize>],
+    jobs: usize,
     states: &Mutex<Vec<State<T, E>>>,
     changed: &Condvar,
-    work: &(impl Fn(usize) -> Result<T, E> + Sync),
+    work: &(impl Fn(usize, usize) -> Result<T, E> + Sync),
 ) {
     let mut held = states.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         skip(after, &mut held);
         let Some(next) = (0..after.len()).find(|&index| is_ready(after, &held, index)) else {
             // What runs now may let others start; where nothing runs, nothing will.
-            if held.iter().any(|state| matches!(state, State::Running)) {
+            if held.iter().any(|state| matches!(state, State::Running(_))) {
                 held = changed.wait(held).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
             changed.notify_all();
             return;
         };
-        held[next] = State::Running;
+        let processes = share(after, jobs, &held);
+        held[next] = State::Running(processes);
         drop(held);
-        let end = match work(next) {
+        let end = match work(next, processes) {
             Ok(done) => End::Done(done),
             Err(failed) => End::Failed(failed),
         };
@@ -71,6 +76,14 @@ fn worker<T, E>(
         held[next] = State::Over(end);
         changed.notify_all();
     }
+}
+
+/// How many processes the next thing may start.
+fn share<T, E>(after: &[Vec<usize>], jobs: usize, states: &[State<T, E>]) -> usize {
+    let taken = states.iter().map(|state| if let State::Running(it) = state { *it } else { 0 });
+    let free = jobs.saturating_sub(taken.sum());
+    let ready = (0..after.len()).filter(|&index| is_ready(after, states, index)).count();
+    (free / ready.max(1)).max(1)
 }
 
 fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) -> bool {
@@ -106,7 +119,7 @@ mod tests {
     fn a_thing_starts_when_those_before_it_are_done() {
         let order = Mutex::new(Vec::new());
         let after = [vec![2], vec![0, 2], vec![], vec![1]];
-        let ends = run(&after, 3, |index| -> Result<usize, ()> {
+        let ends = run(&after, 3, |index, _| -> Result<usize, ()> {
             order.lock().unwrap().push(index);
             Ok(index)
         });
@@ -117,7 +130,7 @@ mod tests {
     #[test]
     fn independent_things_run_at_once_and_no_more_than_allowed() {
         let (meet, running, most) = (Barrier::new(2), Mutex::new(0_usize), Mutex::new(0_usize));
-        let ends = run(&vec![vec![]; 4], 2, |_| -> Result<(), ()> {
+        let ends = run(&vec![vec![]; 4], 2, |_, _| -> Result<(), ()> {
             let now = {
                 let mut running = running.lock().unwrap();
                 *running += 1;
@@ -136,16 +149,35 @@ mod tests {
     }
 
     #[test]
+    fn things_that_run_at_once_share_the_jobs_and_the_last_has_them_all() {
+        let (shares, meet) = (Mutex::new([0; 4]), Barrier::new(2));
+        run(&[vec![], vec![], vec![0, 1], vec![2]], 16, |index, processes| -> Result<(), ()> {
+            shares.lock().unwrap()[index] = processes;
+            if index < 2 {
+                meet.wait();
+            }
+            Ok(())
+        });
+        assert_eq!(*shares.lock().unwrap(), [8, 8, 16, 16]);
+        let shares = Mutex::new(Vec::new());
+        run(&vec![vec![]; 3], 2, |_, processes| -> Result<(), ()> {
+            shares.lock().unwrap().push(processes);
+            Ok(())
+        });
+        assert!(shares.lock().unwrap()[..2].iter().all(|share| *share == 1), "never none");
+    }
+
+    #[test]
     fn a_failure_stops_what_waits_for_it_and_nothing_else() {
         let after = [vec![], vec![0], vec![1], vec![]];
-        let ends = run(&after, 1, |index| if index == 0 { Err("broken") } else { Ok(index) });
+        let ends = run(&after, 1, |index, _| if index == 0 { Err("broken") } else { Ok(index) });
         assert_eq!(ends, [End::Failed("broken"), End::Waited(0), End::Waited(1), End::Done(3)]);
     }
 
     #[test]
     fn nothing_to_do_and_circles_end() {
-        assert!(run(&[], 4, |_| -> Result<(), ()> { Ok(()) }).is_empty());
-        let ends = run(&[vec![1], vec![0], vec![]], 2, |_| -> Result<(), ()> { Ok(()) });
+        assert!(run(&[], 4, |_, _| -> Result<(), ()> { Ok(()) }).is_empty());
+        let ends = run(&[vec![1], vec![0], vec![]], 2, |_, _| -> Result<(), ()> { Ok(()) });
         assert_eq!(ends, [End::Waited(0), End::Waited(1), End::Done(())]);
     }
 }
