@@ -21,6 +21,7 @@ use crate::plan::Plan;
 mod builder;
 mod checkout;
 mod checkouts;
+mod confined;
 mod devel;
 mod fingerprint;
 mod finish;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub offline: bool,
     /// What an earlier build made of the same is made again.
     pub anew: bool,
+    /// Builds of projects may write anywhere, and not only into directories of their own.
+    pub unconfined: bool,
     /// What is run beside the wheels of projects.
     pub trials: Vec<TrialKind>,
 }

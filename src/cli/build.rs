@@ -88,6 +88,13 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub rebuild: bool,
 
+    /// Let projects write wherever they may, and not only below their own directory and into caches of tools
+    ///
+    /// Without it, the kernel (Linux 5.19 or newer, with Landlock) refuses what the build of a project, its tests
+    /// or its documentation write elsewhere.
+    #[arg(long, requires = "sources", help_heading = "Projects")]
+    pub unconfined: bool,
+
     /// Run the tests of projects against their wheels, each in an environment of its own
     ///
     /// Tests that need what this machine does not have, such as a GPU, are skipped and listed. A test that

@@ -42,6 +42,7 @@ pub fn make(
         command: &command,
         directory: &place.directory,
         environment: &place.variables,
+        writable: None,
     })?;
     place.log.say(&format!("the devel tree is {root}"))?;
     Ok(root.into())

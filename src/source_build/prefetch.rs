@@ -92,7 +92,7 @@ impl Fetcher<'_> {
         (self.report)(Happened::Started(name.clone()));
         let log = Log::create(self.dest.join(log_of(wheel))).map_err(bare)?;
         let directory = self.work.join(&name);
-        let mut place = Workspace { directory, variables: BTreeMap::new(), log };
+        let mut place = Workspace { directory, variables: BTreeMap::new(), log, writable: None };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {
                 self.tell(name, &wheels, start.elapsed());

@@ -12,6 +12,7 @@ use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::confined::confined;
 use crate::{cleanup, regular};
 
 /// A file that takes what the steps of one project write.
@@ -53,6 +54,8 @@ pub struct Run<'a> {
     pub directory: &'a Path,
     /// All variables that it sees.
     pub environment: &'a BTreeMap<String, OsString>,
+    /// The directories that it may write into; all that its user may, where it is not said.
+    pub writable: Option<&'a [PathBuf]>,
 }
 
 /// How much of the end of a log is read for its last lines.
@@ -125,7 +128,12 @@ impl Log {
 fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
     // Whoever ends all programs comes before the start, or after the registration.
     let together = cleanup::undisturbed();
-    let mut child = command.process_group(0).spawn().map_err(|e| not_started(run, e))?;
+    let command = command.process_group(0);
+    let child = match run.writable {
+        Some(directories) => confined(directories, || command.spawn()),
+        None => command.spawn(),
+    };
+    let mut child = child.map_err(|e| not_started(run, e))?;
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let registration = leader.map(cleanup::programs);
     drop(together);
@@ -217,6 +225,7 @@ mod tests {
                 command: &words(command),
                 directory: directory.path(),
                 environment: &environment,
+                writable: None,
             })
         };
         run(&["sh", "-c", "echo $A; umask; env | wc -l >&2"]).unwrap();

@@ -69,8 +69,8 @@ impl Site<'_> {
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let mut place =
-                Workspace { directory, variables: BTreeMap::new(), log: place.log.clone() };
+            let (log, writable) = (place.log.clone(), place.writable.clone());
+            let mut place = Workspace { directory, variables: BTreeMap::new(), log, writable };
             furnish(&mut place, settings, self.processes)?;
             let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
             let made = site.build(&mut place).map_err(|failed| failed.of(version))?;

@@ -100,7 +100,12 @@ impl Tools {
             .collect();
         let command = [python.clone().into_os_string(), "-c".into(), QUESTION.into()];
         let here = Path::new(".");
-        let said = answer(&Run { command: &command, directory: here, environment: &environment });
+        let said = answer(&Run {
+            command: &command,
+            directory: here,
+            environment: &environment,
+            writable: None,
+        });
         let said =
             said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
         let mut lines = said.lines();
@@ -209,7 +214,12 @@ fn interpreter(version: &str) -> Option<Interpreter> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .collect();
     let command = [format!("python{version}").into(), "-c".into(), WHICH.into()];
-    let run = Run { command: &command, directory: Path::new("."), environment: &environment };
+    let run = Run {
+        command: &command,
+        directory: Path::new("."),
+        environment: &environment,
+        writable: None,
+    };
     let said = answer(&run).ok()?;
     let mut lines = said.lines();
     let (python, found) = (lines.next()?, lines.next()?);

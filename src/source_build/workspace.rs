@@ -33,6 +33,8 @@ pub struct Workspace {
     pub variables: BTreeMap<String, OsString>,
     /// What takes all that they write.
     pub log: Log,
+    /// What they may write into; anything, where it is not said.
+    pub writable: Option<Vec<PathBuf>>,
 }
 
 /// Why something could not be made.
@@ -91,16 +93,30 @@ impl Workspace {
         doing: &str,
         command: &[OsString],
     ) -> Result<(), Failed> {
-        let done = self.log.run(&Run { command, directory, environment: &self.variables });
+        let (environment, writable) = (&self.variables, self.writable.as_deref());
+        let done = self.log.run(&Run { command, directory, environment, writable });
         done.map_err(|e| match e {
             // The whole command is in the log.
             ProcessError::Status { status, .. } => {
-                Failed::new(format!("{doing} ended with {status}"))
+                let hint = if self.was_confined() { CONFINED } else { "" };
+                Failed::new(format!("{doing} ended with {status}{hint}"))
             }
             ProcessError::Start { .. } | ProcessError::Io(_) => {
                 Failed::new(format!("{doing}: {}", with_causes(&e)))
             }
         })
+    }
+}
+
+/// What a failure may come of.
+const CONFINED: &str = "; it may write below its own directory alone, unless --unconfined is given";
+/// What programs say, in any case, that may not write.
+const DENIED: &str = "ermission denied";
+
+impl Workspace {
+    /// Whether a program may have failed because it may not write elsewhere.
+    fn was_confined(&self) -> bool {
+        self.writable.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
     }
 }
 

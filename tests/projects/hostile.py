@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Projects that do what no build should: each gives a clear error, and leaves nothing."""
 
+import ctypes
 import os
 import resource
 import shutil
@@ -74,8 +75,41 @@ def all_of_them(scene):
     scene.check("nor does one that waits for input hold the build", None if time.monotonic() - begun < 300 else "it took minutes")
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{left}" if left else None)
+    outside(scene)
     full_disk(scene)
     full_file_system(scene)
+
+
+def landlock():
+    """Return which rules the kernel knows about where programs may write; 0 if none."""
+    return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
+
+
+def outside(scene):
+    """Build a project that writes where it has no business, and one of its tests that does."""
+    sources, dest = scene.work / "outside", scene.work / "outside out"
+    place = scene.work / "elsewhere"
+    place.mkdir()
+    write(sources, {"example-writes": f"Path({str(place)!r}, 'written').write_text(''); return wheel(directory, 'example_writes')",
+                    "example-inside": "Path('/dev/null').write_text(''); Path('made').write_text(''); return wheel(directory, 'example_inside')"})
+    tested = f'test "{{python}}" "-c" "open({str(place / "tested")!r}, \'w\')"'
+    nodes = ('python-project "example-writes" { source "example-writes"; }\n'
+             f'python-project "example-inside" {{ source "example-inside"; {tested}; }}\n')
+    only = ["--only", "example-writes", "--only", "example-inside"]
+    if landlock() < 2:
+        scene.report.note("WRITING ELSEWHERE NOT TESTED: this kernel cannot hold programs to a directory (Landlock)")
+        return
+    done = scene.build(dest, nodes, *only, "--run-tests", sources=sources)
+    said = unwrapped(done.err)
+    told = "`example-writes` could not be built" in said and "it may write below its own directory alone" in said
+    scene.check("a build that writes elsewhere fails, and is told why", None if told and done.status == 1 else done.err)
+    told = said.count("it may write below its own directory alone") == 2
+    scene.check("so does a test", None if told else done.err)
+    scene.check("nothing is there", None if not any(place.iterdir()) else f"{list(place.iterdir())}")
+    scene.check("what stays in its directory is built", None if wheels(dest) == ["example_inside-1-py3-none-any.whl"] else f"{wheels(dest)}")
+    done = scene.build(dest, nodes, *only, "--run-tests", "--unconfined", sources=sources)
+    names = sorted(path.name for path in place.iterdir())
+    scene.check("--unconfined lets both", None if done.status == 0 and names == ["tested", "written"] else f"{names}: {done.err}")
 
 
 def write(sources, bodies):

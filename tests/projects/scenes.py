@@ -239,10 +239,10 @@ python-project "example-{own}" {{
 }}
 ''' for own, other in pair)
 
-    done = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--only", "example-left",
+    done = scene.build(scene.work / "both", text(60, scene.work / "place"), "--jobs", "2", "--unconfined", "--only", "example-left",
                        "--only", "example-right", sources=sources)
     scene.check("two run at once with --jobs 2, without isolation", done.problem)
-    done = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--only", "example-left",
+    done = scene.build(scene.work / "single", text(2, scene.work / "empty place"), "--jobs", "1", "--unconfined", "--only", "example-left",
                        "--only", "example-right", sources=sources)
     alone = done.status == 1 and "left met nobody" in done.err and "right met nobody" not in done.err
     scene.check("one at a time with --jobs 1", None if alone else f"{done.ending}: {done.err}")

@@ -27,6 +27,7 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
         jobs,
         offline: args.no_index,
         anew: args.rebuild,
+        unconfined: args.unconfined,
         trials: trials.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind).collect(),
     })
 }
