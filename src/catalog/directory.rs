@@ -16,7 +16,7 @@ use super::layout::{self, Storage};
 use super::members::Member;
 use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
 use super::results::{collect, unreadable};
-use super::scratch::Scratch;
+use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::UnpackedArchive;
 use super::{ArtifactId, Ignored, Origin, Wanted};
@@ -103,6 +103,10 @@ impl Directory {
         wanted: Option<&Wanted>,
     ) -> Result<Self, Problems> {
         let scratch = Scratch::default();
+        if !archives.is_empty() {
+            // Where none can be made, that is said once, and not for each archive.
+            scratch.give_back(scratch_file(&scratch)?);
+        }
         // The largest first: a thread that begins with one of them last keeps all others waiting.
         let mut order: Vec<(usize, &dyn Packed)> =
             archives.iter().map(|packed| &**packed).enumerate().collect();
@@ -394,15 +398,18 @@ fn unpacked(
 ) -> Result<(ArtifactId, UnpackedArchive), Problem> {
     let (id, storage) = layout::parse_child(packed.key(), false)
         .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
-    let mut file = scratch
-        .take()
-        .map_err(|e| Problem::error(Code::Environment, e.to_string()).help(packed::ELSEWHERE))?;
+    let mut file = scratch_file(scratch)?;
     let nothing = BTreeSet::new();
     let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
     let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
     let (members, taken) = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
     scratch.give_back(file);
     Ok((id, UnpackedArchive { members, taken }))
+}
+
+fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
+    let taken = scratch.take();
+    taken.map_err(|e| Problem::error(Code::Environment, e.to_string()).help(packed::ELSEWHERE))
 }
 
 /// A base directory behind a link could be anywhere: the link is refused, wherever it leads.

@@ -51,6 +51,17 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
 }
 
 #[test]
+fn a_temporary_directory_that_cannot_be_used_is_told_once() {
+    let dir = scratch();
+    let mut command = uncached(dir.path(), &["scan", "--artifact-dir", "store/17-linux"]);
+    let output = command.env("TMPDIR", dir.path().join("none")).output().unwrap();
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert_eq!(told.matches("cannot make a temporary file in").count(), 1, "{told}");
+    assert!(told.contains("help: archives are unpacked below TMPDIR"), "{told}");
+}
+
+#[test]
 fn a_catalog_of_a_store_is_that_of_the_directory() {
     let dir = scratch();
     let dir = dir.path();
