@@ -185,6 +185,45 @@ fn a_server_that_does_not_take_what_is_sent_is_told_of_once() {
 }
 
 #[test]
+fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
+    let tried = Tried::new();
+    let (dir, manifest) = (tried.dir.path(), env!("CARGO_MANIFEST_DIR"));
+    let build = |dest: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
+        command.args(["build", "--artifact-dir", "artifacts", "--version", "7.2.0"]);
+        command.args(["--manifest", manifest, "--dest-dir", dest, "--remote-required"]);
+        command.args(["--compression", "max", "--devel-tarball-compression", "--xz-preset", "1"]);
+        command.envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")]);
+        command.args(more).env_remove("ROCKPACK_NO_CACHE").current_dir(dir).output().unwrap()
+    };
+    let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("grpc://127.0.0.1:{port}");
+    let output = build("nobody", &["--cache", "own", "--remote-cache", &url]);
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("× the shared cache") && told.contains("without --remote-required"),
+        "{told}"
+    );
+    assert!(dir.join("nobody/dist/SHA256SUMS").is_file(), "packages are in place");
+    for (number, more) in [
+        &["--cache", "own"][..],
+        &["--no-cache", "--remote-cache", &url],
+        &["--cache", "/dev/null/cache", "--remote-cache", &url],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let dest = format!("none-{number}");
+        let output = build(&dest, more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", said(&output));
+        assert!(said(&output).contains("--remote-required: "), "{more:?}: {}", said(&output));
+        assert!(!dir.join(dest).join("dist").exists(), "{more:?}");
+    }
+}
+
+#[test]
 fn nobody_there_is_one_warning() {
     let tried = Tried::new();
     // Nobody listens on a port that was just given back.

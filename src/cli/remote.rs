@@ -77,6 +77,10 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true)]
     pub remote_retries: u32,
 
+    /// End with an error where the shared cache or the farm could not be used to the end; the packages are made all the same
+    #[arg(long)]
+    pub remote_required: bool,
+
     /// Server of a build farm, which packs what takes long and the shared cache does not have; it is the shared cache too, unless --remote-cache names another
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_EXECUTOR", hide_env_values = true)]
     pub remote_executor: Option<String>,

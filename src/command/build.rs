@@ -63,7 +63,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     projects::prefetch(args, &manifest, &plan, &projects)?;
     // With --only there can be projects alone.
     let attestations = pool.install(|| attestations(args, request, &manifest, &catalog, &plan));
-    let mut built = Vec::new();
+    let (mut built, mut missed) = (Vec::new(), None);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let settings = settings(args, memory, pool.current_num_threads())?;
         let reporter = ui::Progress::new();
@@ -81,7 +81,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
-        tell(args, &plan, &outcome)?;
+        missed = tell(args, &plan, &outcome)?;
         built = outcome.built;
     }
     let known = execute::packages(&built);
@@ -89,7 +89,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let goes = |path: &RelPath| earlier::is_of_project(args, &plan, path);
         execute::conclude(stage, &plan, &attestations, made, &known, goes)
             .map_err(|e| not_executed(&e))
-    })
+    })?;
+    missed.map_or(Ok(()), |missed| Err(missed.into()))
 }
 
 /// How many bytes may be in memory at a time; less than one block takes could not be kept to.
@@ -112,23 +113,23 @@ fn settings(args: &BuildArgs, memory: u64, jobs: usize) -> Result<Settings, Prob
     Ok(Settings { memory, spans: args.timings.is_some(), cache })
 }
 
-/// Says what was made of artifacts, and where the time went.
-fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
+/// Says what was made of artifacts, and where the time went. Gives what is an error once everything is made.
+fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem>, Failure> {
     outcome
         .cache
         .iter()
         .flat_map(|summary| &summary.warnings)
         .for_each(|e| inputs::cache::warn(&with_causes(e)));
-    if let Some(shared) = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref()) {
-        inputs::cache::warn_shared(shared);
-    }
+    let shared = outcome.cache.as_ref().and_then(|summary| summary.shared.as_ref());
+    let required = args.remote.remote_required;
+    let missed = shared.and_then(|shared| inputs::cache::tell_shared(shared, required));
     if let Some(file) = &args.timings {
         ui::write_trace(file, &outcome.timings)
             .map_err(|e| environment(format!("cannot write the timings: {e}")))?;
     }
     print(&ui::closing_table(plan, outcome, ui::width()))?;
     earlier::tell(&outcome.earlier);
-    Ok(())
+    Ok(missed)
 }
 
 /// What goes with the packages.

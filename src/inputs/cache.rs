@@ -21,12 +21,23 @@ pub fn store(
     shared: &RemoteArgs,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
+    if shared.remote_required && (shared.address().is_none() || !args.wanted(forbidden())) {
+        let problem =
+            Problem::usage(Code::Environment, "--remote-required: no shared cache is used");
+        return Err(
+            problem.help("--remote-cache URL names one; it needs the cache of this machine")
+        );
+    }
     if !args.wanted(forbidden()) {
         return Ok(None);
     }
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
     match dir.and_then(|dir| Cache::open(&dir, args.limit()).map_err(|e| with_causes(&e))) {
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
+        Err(why) if shared.remote_required => {
+            let what = format!("--remote-required: the cache of this machine is not used: {why}");
+            Err(Problem::error(Code::Cache, what).help("--cache DIR names another"))
+        }
         Err(why) => {
             warn(&why);
             Ok(None)
@@ -43,26 +54,31 @@ pub fn warn(why: &str) {
     );
 }
 
-/// What the shared cache could not do concerns no package either.
-pub fn warn_shared(shared: &Shared) {
-    let Some(why) = &shared.off else { return warn_farm(shared) };
-    let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
-    ui::show_problems(
-        &Problem::warning(Code::Cache, text)
-            .help("the packages are made all the same; without --remote-cache nobody asks it")
-            .into(),
-    );
+/// What the shared cache or a build farm could not do concerns no package either: it is told, or given where it is
+/// `required` that they can.
+pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
+    let (text, help) = trouble(shared)?;
+    if required {
+        let help =
+            "the packages are made and in place; without --remote-required this is a warning";
+        return Some(Problem::error(Code::Cache, text).help(help));
+    }
+    ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
+    None
 }
 
-/// Nor does what a build farm could not do.
-fn warn_farm(shared: &Shared) {
-    let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return };
+/// What is wrong, and what to do about it.
+fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
+    if let Some(why) = &shared.off {
+        let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
+        return Some((
+            text,
+            "the packages are made all the same; without --remote-cache nobody asks it",
+        ));
+    }
+    let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return None };
     let text = format!("the build farm {address} did not pack all that it could: {why}");
-    ui::show_problems(
-        &Problem::warning(Code::Cache, text)
-            .help("it is packed here; without --remote-executor nobody asks the farm")
-            .into(),
-    );
+    Some((text, "it is packed here; without --remote-executor nobody asks the farm"))
 }
 
 /// The cache's directory: the one that was named, else the one that the environment says.
