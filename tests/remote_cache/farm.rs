@@ -24,7 +24,7 @@ impl Tried {
         let header = "artifacts/amd-llvm_dev_generic/stage/lib/llvm/include/large.h";
         let header = dir.path().join(header);
         fs::create_dir_all(header.parent().unwrap()).unwrap();
-        fs::write(header, text(3, 1_500_000)).unwrap();
+        fs::write(header, text(3, 1_000_000)).unwrap();
         // What a farm runs has to be static. This one starts the program that is tested, which lies beside it there.
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
