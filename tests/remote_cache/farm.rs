@@ -14,6 +14,8 @@ use super::{Built, TOKEN, demo_tree, text};
 /// The demo with a header that makes many blocks of xz, and its packages.
 struct Tried {
     dir: TempDir,
+    /// Where the artifacts are.
+    artifacts: &'static str,
     without: String,
     took: Duration,
 }
@@ -29,7 +31,8 @@ impl Tried {
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
-        let mut tried = Self { dir, without: String::new(), took: Duration::ZERO };
+        let mut tried =
+            Self { dir, artifacts: "artifacts", without: String::new(), took: Duration::ZERO };
         let began = Instant::now();
         tried.without = tried.build("without", &[]).sums;
         tried.took = began.elapsed();
@@ -38,7 +41,7 @@ impl Tried {
 
     fn command(&self, name: &str, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_rockpack"))
-            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", name, "--jobs", "1"])
+            .args(["build", "--artifact-dir", self.artifacts, "--dest-dir", name, "--jobs", "1"])
             .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
             .args(["--devel-tarball-compression", "--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
@@ -114,6 +117,21 @@ fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
     // What the first had executed is an entry of the server; a thread of the second may get to some before.
     let (packed, _) = farm(&second);
     assert!(farm(&first).0 > 0 && packed > 0 && anew < packed + executed, "{}", second.said);
+}
+
+/// What is packed here is given up at once, while the farm may still be given it.
+#[test]
+fn a_farm_packs_what_comes_out_of_archives() {
+    let (mut tried, server) = (Tried::new(), Server::start(TOKEN));
+    let pack = ["artifact", "pack", "artifacts", "-o", "archives"];
+    let packed = crate::program::rockpack(tried.dir.path(), &pack);
+    assert!(packed.status.success());
+    tried.artifacts = "archives";
+    for name in ["first", "second"] {
+        let built = tried.with(name, &server, &["--no-remote-accept-cached"]);
+        assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.said);
+        assert!(farm(&built).0 > 0, "{}", built.said);
+    }
 }
 
 /// How often a fault is tried: threads can pack everything before the farm does what it does wrong.
