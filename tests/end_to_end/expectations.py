@@ -226,7 +226,7 @@ NEVER_ALONE = (
 SKIPPED = {"preload:rocdxg": "only builds for WSL have it"}
 # Optional libraries that some packages do not have.
 NOT_FOR_EVERY_ISA = {"preload:hipsparselt": "not for every ISA", "preload:rccl": "not for every ISA"}
-SKIPPED_SMALL = {**SKIPPED, **NOT_FOR_EVERY_ISA}
+SKIPPED_SMALL = {**SKIPPED, **NOT_FOR_EVERY_ISA, "preload:clang": "reduced builds leave the compiler out"}
 SKIPPED_FULL = {
     **SKIPPED,
     "library:*:lib/llvm/lib/clang/*/lib/linux/libclang_rt.*san*.so": "a sanitizer runtime is loaded first",

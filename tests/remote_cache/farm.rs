@@ -127,11 +127,13 @@ fn a_farm_packs_what_comes_out_of_archives() {
     let packed = crate::program::rockpack(tried.dir.path(), &pack);
     assert!(packed.status.success());
     tried.artifacts = "archives";
-    for name in ["first", "second"] {
-        let built = tried.with(name, &server, &["--no-remote-accept-cached"]);
+    let packs = |number: usize| {
+        let name = format!("archives-{number}");
+        let built = tried.with(&name, &server, &["--no-remote-accept-cached"]);
         assert_eq!((farm(&built).1, built.warnings()), (0, 0), "{}", built.said);
-        assert!(farm(&built).0 > 0, "{}", built.said);
-    }
+        farm(&built).0 > 0
+    };
+    assert!((0..TRIES).any(packs), "threads were quicker each time");
 }
 
 /// How often a fault is tried: threads can pack everything before the farm does what it does wrong.
