@@ -3,7 +3,7 @@
 //! A FIFO blocks whoever opens it until someone writes to it, and a device such as `/dev/zero` never
 //! ends. Neither is an input, so that everything that reads one opens it here.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
@@ -81,7 +81,7 @@ fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
         file.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     }
     if told > most || bytes.len() as u64 > most {
-        Err(too_large(file.path(), most))
+        Err(too_large(&file.path().display(), most))
     } else {
         Ok(bytes)
     }
@@ -93,10 +93,18 @@ fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
 /// As [`read`], and when the file is not UTF-8.
 pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     let path = path.as_ref();
-    String::from_utf8(read(path, most)?).map_err(|error| {
+    text(read(path, most)?, &path.display())
+}
+
+/// The text that bytes are; `of` is what they are of.
+///
+/// # Errors
+/// When they are not UTF-8: the error names `of`.
+pub fn text(bytes: Vec<u8>, of: &dyn Display) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let text = format!("`{}` is not UTF-8: see byte {at}", path.display());
-        io::Error::new(ErrorKind::InvalidData, text)
+        let what = format!("`{of}` is not UTF-8: see byte {at}");
+        io::Error::new(ErrorKind::InvalidData, what)
     })
 }
 
@@ -111,8 +119,9 @@ fn irregular(path: &Path, kind: FileType) -> io::Error {
     io::Error::new(error, format!("`{}` is {what}, not a regular file", path.display()))
 }
 
-fn too_large(path: &Path, most: u64) -> io::Error {
-    let text = format!("`{}` is larger than {most} bytes, the limit for it", path.display());
+/// Says that `of` has more than `most` bytes.
+pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
+    let text = format!("`{of}` is larger than {most} bytes, the limit for it");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 

@@ -12,9 +12,8 @@ use liblzma::stream::{CONCATENATED, Stream};
 use tar::EntryType;
 
 use super::layout::{MANIFEST, Storage};
-use super::members::{Member, Members, stays_below};
+use super::members::{Member, Members};
 use super::scratch::{AppendError, ScratchFile};
-use crate::cleanup;
 use crate::names::RelPath;
 
 /// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
@@ -45,8 +44,8 @@ pub(super) enum UnpackError {
     First { archive: String, member: String },
     #[error("archive {archive} has two members of the name `{member}`")]
     Twice { archive: String, member: RelPath },
-    #[error("archive {archive}: `{member}` lies in `{above}`, which is no directory")]
-    NoDirectory { archive: String, member: RelPath, above: RelPath },
+    #[error("archive {archive}: `{member}` lies below `{above}`, which is a file or a link")]
+    Behind { archive: String, member: RelPath, above: RelPath },
     #[error("archive {archive}: the text of the link `{member}` is not UTF-8")]
     LinkText { archive: String, member: RelPath },
     #[error("archive {archive}: a header says that `{member}` has {} bytes", .size.escape_debug())]
@@ -126,7 +125,6 @@ impl Unpacking<'_> {
         let mut seen: HashMap<RelPath, EntryType> = HashMap::new();
         let mut missed = BTreeSet::new();
         for member in members {
-            cleanup::wait_if_ending();
             let mut member = member.map_err(|source| self.unread(source))?;
             left.set(u64::MAX);
             let mut skipped = 0;
@@ -203,7 +201,7 @@ impl Unpacking<'_> {
             if above == path {
                 UnpackError::Twice { archive, member: path }
             } else {
-                UnpackError::NoDirectory { archive, member: path, above }
+                UnpackError::Behind { archive, member: path, above }
             }
         })
     }
@@ -394,5 +392,33 @@ fn check_kind<R: Read>(
             }
         }
         _ => Err(UnpackError::Special { archive: archive.to_owned(), member: path.clone() }),
+    }
+}
+
+/// Whether `target`, followed from `depth` directories below a root, never leaves the root.
+fn stays_below(depth: usize, target: &str) -> bool {
+    let mut depth = depth;
+    for segment in target.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if depth == 0 => return false,
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    !target.starts_with('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_leave_are_told_apart() {
+        assert!(stays_below(1, "../a"));
+        assert!(!stays_below(1, "../../a"));
+        assert!(!stays_below(3, "/a"));
+        assert!(stays_below(0, "a/../b"));
+        assert!(!stays_below(0, "a/../../b"));
     }
 }

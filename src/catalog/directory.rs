@@ -145,7 +145,7 @@ impl Directory {
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
-    /// The file of an artifact directory that has the bytes of `origin`; `None` where there is none, as for archives.
+    /// The file that has the bytes of `origin`; `None` if the artifact is an archive, or is not here.
     pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
         match self.roots.get(&origin.artifact)? {
             Root::Directory(root) => Some(path_of(root, origin)),
@@ -218,7 +218,7 @@ impl Source for Directory {
     }
 }
 
-/// Where a file of an artifact is that is a directory.
+/// The path of a file in an artifact directory.
 fn path_of(root: &Path, origin: &Origin) -> PathBuf {
     below(&below(root, origin.base.as_str()), origin.path.as_str())
 }

@@ -32,7 +32,7 @@ impl Scratch {
     /// A file that nobody writes to, which may have something already.
     ///
     /// # Errors
-    /// When there is none and none can be made.
+    /// When no file is idle, and no new one can be made.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)

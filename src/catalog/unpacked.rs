@@ -9,6 +9,7 @@ use super::source::{OpenFile, SourceFile};
 use crate::binary::ReadAt;
 use crate::identity::Identity;
 use crate::names::RelPath;
+use crate::regular;
 
 /// An archive that is unpacked and is what it has to be.
 #[derive(Debug)]
@@ -26,17 +27,13 @@ impl UnpackedArchive {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
             return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
         };
+        let name = format!("{}/{path}", self.taken.archive.key);
         if piece.len() > most {
-            let what = format!("is larger than {most} bytes, the limit for it");
-            return Err(self.fault(io::ErrorKind::FileTooLarge, path, &what));
+            return Err(regular::too_large(&name, most));
         }
         let mut bytes = vec![0; usize::try_from(piece.len()).map_err(io::Error::other)?];
         piece.read_exact_at(0, &mut bytes)?;
-        String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            let what = format!("is not UTF-8: see byte {at}");
-            self.fault(io::ErrorKind::InvalidData, path, &what)
-        })
+        regular::text(bytes, &name)
     }
 
     /// Finds a file.

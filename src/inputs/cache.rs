@@ -21,14 +21,15 @@ pub fn store(
     shared: &RemoteArgs,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
-    if shared.remote_required && (shared.address().is_none() || !args.wanted(forbidden())) {
+    let wanted = args.wanted(forbidden());
+    if shared.remote_required && (shared.address().is_none() || !wanted) {
         let problem =
             Problem::usage(Code::Environment, "--remote-required: no shared cache is used");
         return Err(
             problem.help("--remote-cache URL names one; it needs the cache of this machine")
         );
     }
-    if !args.wanted(forbidden()) {
+    if !wanted {
         return Ok(None);
     }
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
@@ -54,8 +55,8 @@ pub fn warn(why: &str) {
     );
 }
 
-/// What the shared cache or a build farm could not do concerns no package either: it is told, or given where it is
-/// `required` that they can.
+/// What the shared cache or a build farm could not do concerns no package either: a warning says it. Where it is
+/// `required`, this gives it as an error.
 pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {

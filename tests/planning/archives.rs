@@ -163,8 +163,7 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
 #[test]
 fn what_lies_behind_files_and_links_is_refused() {
     let said = |archive: Archive| problem(&zst(&archive.end()));
-    let behind =
-        "archive base_lib_generic.tar.zst: `stage/a/b` lies in `stage/a`, which is no directory";
+    let behind = "archive base_lib_generic.tar.zst: `stage/a/b` lies below `stage/a`, which is a file or a link";
     assert_eq!(said(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
     assert_eq!(said(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
     let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
