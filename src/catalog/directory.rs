@@ -13,8 +13,9 @@ use walkdir::WalkDir;
 
 use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
+use super::lock::Taken;
 use super::members::Member;
-use super::packed::{self, Demands, LocalArchive, Packed, Taken, unchecked};
+use super::packed::{self, Demands, LocalArchive, Packed, unchecked};
 use super::results::{collect, unreadable};
 use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
@@ -402,9 +403,9 @@ fn unpacked(
     let nothing = BTreeSet::new();
     let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
     let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
-    let (members, taken) = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
+    let archive = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
     scratch.give_back(file);
-    Ok((id, UnpackedArchive { members, taken }))
+    Ok((id, archive))
 }
 
 fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {

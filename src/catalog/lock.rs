@@ -42,6 +42,15 @@ pub struct LockedArchive {
     pub sha256: Sha256,
 }
 
+/// An archive that is what its checksums say, so far as it was read.
+#[derive(Debug)]
+pub struct Taken {
+    /// What it was, byte for byte.
+    pub archive: LockedArchive,
+    /// Whether somebody said before what it had to be.
+    pub vouched: bool,
+}
+
 /// The archives of a lock file, by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, LockedArchive>);

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use super::archive::{UnpackError, Unpacking};
 use super::checksum::{Hashed, MOST, of_end, of_sidecar};
 use super::layout::Storage;
-use super::lock::{Lock, LockedArchive};
+use super::lock::{Lock, LockedArchive, Taken};
 use super::members::Members;
 use super::scratch::ScratchFile;
 use super::seek::{SeekTable, SeekableReader};
+use super::unpacked::{Proof, UnpackedArchive};
 use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::names::RelPath;
@@ -95,15 +96,6 @@ pub struct Expected {
     pub archive: Option<Sha256>,
     /// That of its end ([`super::seekable`]), where that is enough to trust parts of it.
     end: Option<Sha256>,
-}
-
-/// An archive that is what its checksums say, so far as it was read.
-#[derive(Debug)]
-pub struct Taken {
-    /// What it was, byte for byte.
-    pub archive: LockedArchive,
-    /// Whether somebody said before what it had to be.
-    pub vouched: bool,
 }
 
 impl Demands {
@@ -253,7 +245,7 @@ pub(super) fn unpack(
     demands: &Demands,
     wanted: Option<&BTreeSet<RelPath>>,
     partial: bool,
-) -> Result<(Members, Taken), Problem> {
+) -> Result<UnpackedArchive, Problem> {
     let expected = demands.expected(packed)?;
     let (name, mut members) = (packed.key(), Members::default());
     let reading = Reading { packed, storage, demands, expected, partial };
@@ -261,18 +253,19 @@ pub(super) fn unpack(
         let members = &mut members;
         reading.once(&mut Unpacking { name, file: &mut *file, members, wanted })
     };
-    let (archive, mut missed) = once(wanted)?;
+    let Outcome { archive, proof, mut missed } = once(wanted)?;
     for _ in 0..CHAIN {
         if missed.is_empty() {
             break;
         }
         // The bytes of a hard link stand at a member before it, which nobody wanted then.
-        missed = once(Some(&missed))?.1;
+        missed = once(Some(&missed))?.missed;
     }
     if !missed.is_empty() {
         return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
     }
-    Ok((members, Taken { archive, vouched: expected.archive.is_some() }))
+    let taken = Taken { archive, vouched: expected.archive.is_some() };
+    Ok(UnpackedArchive { members, taken, proof })
 }
 
 /// How an archive is read.
@@ -284,8 +277,14 @@ struct Reading<'r> {
     partial: bool,
 }
 
-/// What an archive is, and hard links whose bytes have gone by.
-type Outcome = (LockedArchive, BTreeSet<RelPath>);
+/// What came of reading an archive.
+struct Outcome {
+    archive: LockedArchive,
+    /// What was compared with the bytes that were read.
+    proof: Proof,
+    /// Hard links whose bytes have gone by.
+    missed: BTreeSet<RelPath>,
+}
 
 impl Reading<'_> {
     fn once(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
@@ -299,7 +298,7 @@ impl Reading<'_> {
                 demands.check(packed, expected, &archive)?;
                 let reader = SeekableReader::new(&*stream, table);
                 let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
-                Ok((archive, missed))
+                Ok(Outcome { proof: Proof::Whole(archive.sha256), archive, missed })
             }
             None => in_order(packed, storage, unpacking, demands, expected),
         }
@@ -325,7 +324,7 @@ impl Reading<'_> {
             if reader.is_wrong() { self.other_than_vouched("a frame has") } else { broken(&error) }
         })?;
         let archive = LockedArchive { key: self.packed.key().to_owned(), size, sha256 };
-        Ok(Some((archive, missed)))
+        Ok(Some(Outcome { archive, proof: Proof::End(end), missed }))
     }
 
     fn other_than_vouched(&self, part: &str) -> Problem {
@@ -396,7 +395,7 @@ fn in_order(
     let archive = LockedArchive { key: packed.key().to_owned(), size, sha256 };
     demands.check(packed, expected, &archive)?;
     let missed = unpacked.map_err(|e| broken(&e))?;
-    Ok((archive, missed))
+    Ok(Outcome { proof: Proof::Whole(archive.sha256), archive, missed })
 }
 
 fn broken(error: &UnpackError) -> Problem {

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use super::lock::Taken;
 use super::members::{Member, Members};
-use super::packed::Taken;
 use super::scratch::{FoundPiece, Piece};
 use super::source::{OpenFile, SourceFile};
+use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::identity::Identity;
 use crate::names::RelPath;
@@ -16,6 +17,27 @@ use crate::regular;
 pub(super) struct UnpackedArchive {
     pub members: Members,
     pub taken: Taken,
+    pub proof: Proof,
+}
+
+/// The checksum that was compared with all bytes which members were made of: other bytes have another. Of an archive that
+/// was read in part, only its sidecar says what the checksum of the whole is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Proof {
+    /// Of all bytes of the archive.
+    Whole(Sha256),
+    /// Of its end, which has the checksum of each frame.
+    End(Sha256),
+}
+
+impl Proof {
+    /// What stands for the bytes of a member.
+    fn identity(self, path: &RelPath) -> Identity {
+        Identity::Tag(match self {
+            Self::Whole(sha256) => format!("archive {sha256}: {path}"),
+            Self::End(sha256) => format!("end of archive {sha256}: {path}"),
+        })
+    }
 }
 
 impl UnpackedArchive {
@@ -43,13 +65,8 @@ impl UnpackedArchive {
     pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
         let (kind, what) = match self.members.get(path) {
             Some(Member::File { piece, executable }) => {
-                let tag = format!("{}/{path}", self.taken.archive.sha256);
-                let identity = Identity::Tag(tag);
-                return Ok(ArchivedFile {
-                    piece: piece.found()?,
-                    executable: *executable,
-                    identity,
-                });
+                let (piece, identity) = (piece.found()?, self.proof.identity(path));
+                return Ok(ArchivedFile { piece, executable: *executable, identity });
             }
             Some(Member::Directory) => (io::ErrorKind::IsADirectory, "is a directory, not a file"),
             Some(Member::Symlink(_)) => (io::ErrorKind::InvalidInput, "is a link, not a file"),
