@@ -17,6 +17,7 @@ mod checksum;
 mod directory;
 mod duplicates;
 mod layout;
+mod local_archive;
 mod lock;
 mod members;
 mod origin;

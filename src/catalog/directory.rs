@@ -13,9 +13,10 @@ use walkdir::WalkDir;
 
 use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
+use super::local_archive::LocalArchive;
 use super::lock::Taken;
 use super::members::Member;
-use super::packed::{self, Demands, LocalArchive, Packed, unchecked};
+use super::packed::{self, Demands, Packed, unchecked};
 use super::results::{collect, unreadable};
 use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
@@ -410,7 +411,7 @@ fn unpacked(
 
 fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     let taken = scratch.take();
-    taken.map_err(|e| Problem::error(Code::Environment, e.to_string()).help(packed::ELSEWHERE))
+    taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
 /// A base directory behind a link could be anywhere: the link is refused, wherever it leads.

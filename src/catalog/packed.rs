@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::{self, Read};
-use std::path::PathBuf;
 
 use super::archive::{UnpackError, Unpacking};
-use super::checksum::{Hashed, MOST, of_end, of_sidecar};
+use super::checksum::{Hashed, of_end, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive, Taken};
 use super::members::Members;
@@ -16,7 +15,6 @@ use super::unpacked::{Proof, UnpackedArchive};
 use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::names::RelPath;
-use crate::regular;
 use crate::source::{Code, Problem};
 use crate::text::with_causes;
 
@@ -401,14 +399,17 @@ fn in_order(
 fn broken(error: &UnpackError) -> Problem {
     let text = with_causes(error);
     if is_of_this_machine(error) {
-        return Problem::error(Code::Environment, text).help(ELSEWHERE);
+        return of_this_machine(text);
     }
     Problem::error(Code::BrokenArchive, text)
 }
 
-/// What to do where there is no room for what is unpacked.
-pub(super) const ELSEWHERE: &str =
-    "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them";
+/// There is no room for what is unpacked: the same for all archives, so that it is told once.
+pub(super) fn of_this_machine(text: String) -> Problem {
+    Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
+        "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",
+    )
+}
 
 fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
@@ -417,39 +418,4 @@ fn unread(error: &io::Error) -> Problem {
 /// Whether an archive cannot be unpacked here, whatever is in it.
 fn is_of_this_machine(error: &UnpackError) -> bool {
     matches!(error, UnpackError::Write { .. } | UnpackError::Room { .. })
-}
-
-/// An archive of the artifact directory.
-#[derive(Debug)]
-pub(super) struct LocalArchive {
-    pub key: String,
-    pub path: PathBuf,
-    pub size: u64,
-    pub sidecar: Option<PathBuf>,
-}
-
-impl Packed for LocalArchive {
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn place(&self) -> String {
-        self.path.display().to_string()
-    }
-
-    fn size(&self) -> u64 {
-        self.size
-    }
-
-    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        Ok(Box::new(regular::open(&self.path)?))
-    }
-
-    fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
-        Ok(Some(Box::new(regular::open(&self.path)?)))
-    }
-
-    fn sidecar(&self) -> io::Result<Option<String>> {
-        self.sidecar.as_ref().map(|path| regular::read_to_string(path, MOST)).transpose()
-    }
 }

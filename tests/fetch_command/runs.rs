@@ -56,7 +56,7 @@ fn a_temporary_directory_that_cannot_be_used_is_told_once() {
     let mut command = uncached(dir.path(), &["scan", "--artifact-dir", "store/17-linux"]);
     let output = command.env("TMPDIR", dir.path().join("none")).output().unwrap();
     let told = said(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert_eq!(output.status.code(), Some(2), "{told}");
     assert_eq!(told.matches("cannot make a temporary file in").count(), 1, "{told}");
     assert!(told.contains("help: archives are unpacked below TMPDIR"), "{told}");
 }
