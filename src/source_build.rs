@@ -46,6 +46,7 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CheckoutState, GitError, State, checkouts};
+pub use confined::can_confine;
 pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};

@@ -54,13 +54,21 @@ pub fn confined<T: Send>(
     done.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
 }
 
+/// Whether the kernel can hold programs to their directories.
+pub fn can_confine() -> bool {
+    known().is_ok()
+}
+
+/// What the kernel has to know.
+fn known() -> Result<Ruleset, RulesetError> {
+    // Older kernels let nothing be moved from one directory to another then.
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    ruleset.handle_access(AccessFs::from_write(ABI::V2))
+}
+
 /// Takes from this thread what it may write elsewhere; says whether the kernel can.
 fn confine(directories: &[PathBuf]) -> Result<bool, RulesetError> {
-    // Older kernels let nothing be moved from one directory to another then.
-    let known = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_write(ABI::V2));
-    let Ok(ruleset) = known else { return Ok(false) };
+    let Ok(ruleset) = known() else { return Ok(false) };
     let all = AccessFs::from_write(ABI::V3);
     let places = directories.iter().map(PathBuf::as_path).chain([Path::new(DEVICES)]);
     let created = ruleset
@@ -86,6 +94,7 @@ mod tests {
             fs::write(place.join("there"), "text").unwrap();
         }
         let able = std::thread::spawn(|| confine(&[]).unwrap()).join().unwrap();
+        assert_eq!(can_confine(), able);
         let script = "echo > own/made; mkdir own/below; mv own/there own/below/moved; echo > /dev/null; \
                       cat other/there > own/read; echo > other/made; rm other/there; mkdir other/below; true";
         let run = || Command::new("sh").args(["-c", script]).current_dir(dir.path()).output();

@@ -66,6 +66,15 @@ pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     }
 }
 
+/// Says that projects may write anywhere, where the kernel cannot keep them from it and nobody asked for that.
+fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
+    if !args.unconfined && !plan.projects.is_empty() && !source_build::can_confine() {
+        ui::tell(
+            "note: this kernel does not confine builds of projects (Landlock, Linux 5.19): what they write outside of their directories is written",
+        );
+    }
+}
+
 /// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts
 /// in place what was made.
 pub fn build(
@@ -78,6 +87,7 @@ pub fn build(
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(());
     }
+    tell_unconfined(args, plan);
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
     let built = source_build::build(plan, settings, &args.dest_dir, &|happened| {
