@@ -55,5 +55,5 @@ fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
 
 fn line(done: &PackedArtifact) -> String {
     let name = done.file.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}  {} of {}\n", human_size(done.size), human_size(done.unpacked))
+    format!("{:>7} of {:>7}  {name}\n", human_size(done.size), human_size(done.unpacked))
 }

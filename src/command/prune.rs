@@ -54,13 +54,15 @@ fn rule<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, 
 }
 
 fn line(step: &PruneStep) -> String {
-    match step {
-        PruneStep::Kept { key, because } => format!("stays   {key}  {because}\n"),
-        PruneStep::Page { key, fewer } => format!("page    {key}  -{fewer}\n"),
+    let (what, amount, key, because) = match step {
+        PruneStep::Kept { key, because } => ("stays", String::new(), key, Some(because)),
+        PruneStep::Page { key, fewer } => ("page", format!("-{fewer}"), key, None),
         PruneStep::Removed { key, size, because } => {
-            format!("remove  {key}  {}, {because}\n", human_size(*size))
+            ("remove", human_size(*size), key, Some(because))
         }
-    }
+    };
+    let because = because.map(|because| format!("  {because}")).unwrap_or_default();
+    format!("{what:6}  {amount:>7}  {key}{because}\n")
 }
 
 fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {

@@ -75,12 +75,13 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
 }
 
 fn line(step: &Step) -> String {
-    match step {
-        Step::Upload { key, size } => format!("upload    {key}  {}\n", human_size(*size)),
-        Step::Same { key } => format!("same      {key}\n"),
-        Step::Metadata { key } => format!("metadata  {key}\n"),
-        Step::Page { key, more } => format!("page      {key}  +{more}\n"),
-    }
+    let (what, amount, key) = match step {
+        Step::Upload { key, size } => ("upload", human_size(*size), key),
+        Step::Same { key } => ("same", String::new(), key),
+        Step::Metadata { key } => ("metadata", String::new(), key),
+        Step::Page { key, more } => ("page", format!("+{more}"), key),
+    };
+    format!("{what:8}  {amount:>7}  {key}\n")
 }
 
 fn said(args: &PublishArgs, summary: &Summary) -> String {

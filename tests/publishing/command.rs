@@ -13,10 +13,10 @@ fn steps_are_printed_and_done() {
     );
     assert_eq!(
         text(&output.stdout),
-        "upload    b-part/b_part-1.0-py3-none-any.whl  890 B\n\
-         metadata  b-part/b_part-1.0-py3-none-any.whl.metadata\n\
-         page      b-part/index.html  +1\n\
-         page      index.html  +1\n\
+        "upload      890 B  b-part/b_part-1.0-py3-none-any.whl\n\
+         metadata           b-part/b_part-1.0-py3-none-any.whl.metadata\n\
+         page           +1  b-part/index.html\n\
+         page           +1  index.html\n\
          1 would be uploaded, 890 B; 0 there already; 4 pages would be written\n",
         "{}",
         text(&output.stderr)
