@@ -174,6 +174,13 @@ fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
     // Nothing in an action is of this machine: another one gets what was built.
     let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
     assert_eq!((again, server.executed().0), (left, executed), "{said}");
+    if cfg!(feature = "stores") {
+        // The same archives at an address: a request says how large each is.
+        let address = format!("file://{}", tried.path("hollow").display());
+        let args = ["--artifact-dir", &address, "--artifacts-digest", "checksums"];
+        let (left, said) = tried.with(&server, "store", &[&args[..], &settings].concat());
+        assert_eq!((left, server.executed().0), (local, executed), "{said}");
+    }
     let args = [&args[..], &["--no-remote-accept-cached", "--only", "core"]].concat();
     tried.with(&server, "anew", &args);
     assert_eq!(server.executed().0, executed + 1);
