@@ -288,7 +288,7 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         server.misbehave_as_farm(Some(fault));
         let root = tried.fill(&server);
         let short = matches!(fault, FarmFault::Stalls | FarmFault::NeverDone);
-        let limits = ["--remote-timeout", if short { "300ms" } else { "20s" }];
+        let limits = ["--remote-timeout", if short { "600ms" } else { "20s" }];
         let limits = [&limits[..], &["--remote-retries", "1"], &SOME].concat();
         let here = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
         let (dest, began) = (format!("{fault:?}"), Instant::now());
@@ -322,6 +322,41 @@ fn what_comes_is_what_its_digest_says() {
     let (left, said) = tried.with(&server, "flipped", &[&args[..], &SOME].concat());
     assert_eq!((left, warnings(&said)), (local, 1), "{said}");
     assert!(said.contains("has other bytes than its digest says"), "{said}");
+}
+
+#[test]
+fn lock_files_count_for_archives_that_are_not_read_here() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &["--lock", "local.lock", "--only", "core"]);
+    let lock = fs::read_to_string(tried.path("local.lock")).unwrap();
+    let root = tried.fill(&server);
+    let checksums = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+    let directory = ["--artifacts-digest", &root];
+    for (dest, artifacts) in [("checksums", &checksums[..]), ("directory", &directory)] {
+        let file = format!("{dest}.lock");
+        let args = [artifacts, &["--lock", &file, "--only", "core"]].concat();
+        let (left, said) = tried.with(&server, dest, &args);
+        assert_eq!((&left, built(&said)), (&local, 1), "{said}");
+        assert_eq!(fs::read_to_string(tried.path(&file)).unwrap(), lock, "{dest}");
+        let args = [artifacts, &["--lock", &file, "--locked", "--only", "core"]].concat();
+        assert_eq!(tried.with(&server, dest, &args).0, local);
+        // One that was locked with another checksum is not given to the farm, nor taken here.
+        let at = lock.rfind("\"sha256\":\"").unwrap() + 10;
+        let digit = if lock[at..].starts_with('0') { "1" } else { "0" };
+        let other = format!("{}{digit}{}", &lock[..at], &lock[at + 1..]);
+        fs::write(tried.path(&file), other).unwrap();
+        let before = server.asked();
+        let dest = format!("{dest}-other");
+        let output = tried.farm(&server, &dest, &args).output().unwrap();
+        assert_eq!(
+            (output.status.code(), server.asked()),
+            (Some(1), before),
+            "{}",
+            self::said(&output)
+        );
+        assert!(self::said(&output).contains("is not what"), "{}", self::said(&output));
+        assert!(!tried.path(&dest).exists());
+    }
 }
 
 #[test]
