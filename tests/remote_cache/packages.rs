@@ -296,6 +296,9 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         assert_eq!(left, local, "{fault:?}: {said}");
         let told = usize::from(!fault.is_healed());
         assert_eq!(warnings(&said), told, "{fault:?}: {said}");
+        if fault == FarmFault::Fails {
+            assert!(said.contains("the program ended with 2: error: unrecognized"), "{said}");
+        }
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
         // Without artifacts here it is an error, and nothing is left of what came.
         server.misbehave_as_farm(Some(fault));

@@ -112,7 +112,9 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
 /// threads and how much memory there are changes no byte.
 fn arguments(request: &Request, name: &str) -> Vec<String> {
     let words = [
+        // Of what a program says that fails, a message has the beginning.
         "build",
+        "--quiet",
         "--manifest",
         MANIFEST,
         "--catalog",
