@@ -105,8 +105,9 @@ impl Tried {
             &["build", "--catalog", "catalog.json.zst", "--dest-dir", dest, "--no-cache"],
         );
         command
-            .args(["--manifest", env!("CARGO_MANIFEST_DIR"), "--version", "7.2.0.dev0"])
+            .args(["--version", "7.2.0.dev0"])
             .args(args)
+            .env("ROCKPACK_MANIFEST", env!("CARGO_MANIFEST_DIR"))
             .env("COLUMNS", "200")
             .env("NETRC", "/dev/null")
             .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"));
@@ -325,6 +326,49 @@ fn what_comes_is_what_its_digest_says() {
     let (left, said) = tried.with(&server, "flipped", &[&args[..], &SOME].concat());
     assert_eq!((left, warnings(&said)), (local, 1), "{said}");
     assert!(said.contains("has other bytes than its digest says"), "{said}");
+}
+
+#[test]
+fn a_farm_builds_what_is_asked_for() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    tried.fill(&server);
+    // A manifest of several files, one of which is no manifest.
+    let file = |path: &str, text: &str| {
+        fs::create_dir_all(tried.path(path).parent().unwrap()).unwrap();
+        fs::write(tried.path(path), text).unwrap();
+    };
+    file("own/packages.kdl", "include \"more/core.kdl\"\n");
+    file("own/families.kdl", "include \"built-in\"\n");
+    let core = "change \"package\" \"core\" {\n    readme \"docs/core.md\"\n}\n";
+    file("own/more/core.kdl", &format!("include \"built-in\"\n{core}"));
+    file("own/docs/core.md", "# The core\n");
+    let options = [
+        "--version-suffix",
+        "_n",
+        "--linux-amdgpu-families",
+        "gfx942",
+        "--platform-tag",
+        "linux_x86_64",
+        "--compression",
+        "store",
+    ];
+    let tag = ("ROCM_SDK_WHEEL_PLATFORM_TAG", "manylinux_2_99_x86_64");
+    for (name, args, variable) in [
+        ("own", &["--manifest", "own"][..], ("LANG", "C")),
+        ("built-in", &["--manifest", "built-in"], tag),
+        ("options", &options, ("LANG", "C")),
+    ] {
+        let here = [&["--artifact-dir", "archives"], args].concat();
+        let output = tried.command("here", &here).env(variable.0, variable.1).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", said(&output));
+        let there = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+        let mut command = tried.farm(&server, name, &[&there[..], args].concat());
+        let output = command.env(variable.0, variable.1).output().unwrap();
+        let said = said(&output);
+        assert!(output.status.success() && warnings(&said) == 0 && built(&said) > 2, "{said}");
+        assert_eq!(Left::read(&tried.path(name)), Left::read(&tried.path("here")), "{said}");
+        fs::remove_dir_all(tried.path("here")).unwrap();
+    }
 }
 
 #[test]
