@@ -35,7 +35,7 @@ mod wanted;
 mod xz_index;
 
 pub use checksum::{Hashed, SIDECAR};
-pub use directory::Directory;
+pub use directory::{Directory, archives};
 pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock, Taken};
 pub use origin::{BuildOrigin, SourcePin};

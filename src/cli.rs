@@ -68,7 +68,7 @@ pub use plan::PlanArgs;
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
-pub use remote::RemoteArgs;
+pub use remote::{Outputs, RemoteArgs};
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;

@@ -14,6 +14,13 @@ pub enum Event {
         /// Bytes read from the artifacts, all outputs together.
         bytes: u64,
     },
+    /// A build farm will build packages of this many bytes of input.
+    FarmStarted {
+        /// How many files come out.
+        outputs: usize,
+        /// Bytes that go into them, all together.
+        bytes: u64,
+    },
     /// Archives of this many bytes will be read from a store.
     FetchStarted {
         /// How many.
@@ -21,9 +28,9 @@ pub enum Event {
         /// Their bytes, all together.
         bytes: u64,
     },
-    /// An archive is read no more, whatever came of it.
+    /// An archive is read no more, whatever came of it; or a package is not waited for any more.
     ArchiveLeft {
-        /// Its key.
+        /// The archive's key, or the package's path.
         path: RelPath,
     },
     /// Writing one output, or reading one archive, has begun.

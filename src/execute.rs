@@ -4,6 +4,7 @@
 //! any number of threads: work is cut into blocks by size alone, and put together in order.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ mod bytes;
 mod cache_lookup;
 mod cache_recorder;
 mod dedup;
+mod elsewhere;
 mod estimate;
 mod expectation;
 mod output;
@@ -57,9 +59,10 @@ use wheel_assembler::WheelAssembler;
 use wheel_queue::WheelQueue;
 use write_error::WriteError;
 
+pub use elsewhere::Elsewhere;
 pub use estimate::estimate;
 pub use pack_stream::{PackStreamError, pack_stream};
-pub use prepare::check;
+pub use prepare::{check, output_path};
 pub use timings::{Kind, Span, Timings, Track};
 pub use wheel::least_memory;
 
@@ -152,6 +155,8 @@ pub struct Settings {
     pub spans: bool,
     /// Where packed members of earlier builds are, and these will be.
     pub cache: Option<Box<dyn Store>>,
+    /// Packages that something else made of the same plan.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 /// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
@@ -172,10 +177,18 @@ pub fn execute(
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
     let recorder = Recorder::new(settings.spans);
-    let outputs = prepare::all(plan, artifacts, &recorder)?;
-    let stage = Stage::open(dest)?;
+    let parts = settings.elsewhere.map(Elsewhere::into_parts);
+    let is_made = |index| parts.as_ref().is_some_and(|(_, made, _)| made.contains_key(&index));
+    let outputs = prepare::all(plan, artifacts, is_made, &recorder)?;
+    let (stage, elsewhere, apart) = match parts {
+        Some(parts) => parts,
+        None => (Stage::open(dest)?, BTreeMap::new(), Vec::new()),
+    };
     let bytes = outputs.iter().map(prepare::Output::bytes).sum();
-    reporter.report(Event::BuildStarted { outputs: outputs.len(), bytes });
+    let count = outputs.len() - elsewhere.len().min(outputs.len());
+    if count > 0 || elsewhere.is_empty() {
+        reporter.report(Event::BuildStarted { outputs: count, bytes });
+    }
     let lookup = settings.cache.as_deref().map(CacheLookup);
     let making = Build {
         plan,
@@ -185,10 +198,11 @@ pub fn execute(
         reporter,
         memory: settings.memory,
         lookup,
+        elsewhere: &elsewhere,
     };
     let (built, offers) = making.all(outputs)?;
     let earlier = recorder.time(Kind::Write, 0, Subject::whole(DIST), || {
-        conclude(stage, plan, attestations, &packages(&built), &[], goes)
+        put_in_place(stage, plan, attestations, (&packages(&built), &apart), &[], goes)
     })?;
     let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
         path: dest.join(path.as_str()),
@@ -216,6 +230,18 @@ pub fn conclude(
     known: &[Package<'_>],
     goes: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
+    put_in_place(stage, plan, attestations, (made, &[]), known, goes)
+}
+
+/// The same, where packages at the paths in `apart` are not on the stage: they are only written about.
+fn put_in_place(
+    stage: Stage,
+    plan: &Plan,
+    attestations: &Attestations,
+    (made, apart): (&[Package<'_>], &[RelPath]),
+    known: &[Package<'_>],
+    goes: impl Fn(&RelPath) -> bool,
+) -> Result<Earlier, ExecuteError> {
     let statement = provenance::statement(plan, &attestations.inputs, made);
     let combined = Recorded::read(stage.dest())
         .and_then(|recorded| recorded.combine(stage.dest(), made, known, vec![statement], goes));
@@ -224,9 +250,11 @@ pub fn conclude(
         let written = stage.create(path)?.write_all(text.as_bytes());
         written.map_err(|e| failed(stage.dest(), path, &e))?;
     }
-    let made = made.iter().map(|package| package.path.clone());
-    let outputs: Vec<RelPath> = made.chain(texts.into_iter().map(|(path, _)| path)).collect();
-    stage.commit(&outputs, &[&removed[..], &obsolete].concat())?;
+    let made = made.iter().map(|package| package.path).filter(|path| !apart.contains(path));
+    let texts = texts.into_iter().map(|(path, _)| path);
+    let outputs: Vec<RelPath> = made.cloned().chain(texts).collect();
+    let replaced = elsewhere::replaced(stage.dest(), apart)?;
+    stage.commit(&outputs, &[&removed[..], &obsolete, &replaced].concat())?;
     Ok(Earlier { removed, changed })
 }
 
@@ -248,6 +276,7 @@ struct Build<'a> {
     reporter: &'a dyn Reporter,
     memory: u64,
     lookup: Option<CacheLookup<'a>>,
+    elsewhere: &'a BTreeMap<usize, Built>,
 }
 
 impl<'b> Build<'b> {
@@ -257,6 +286,10 @@ impl<'b> Build<'b> {
         for (index, (distribution, output)) in
             self.plan.distributions.iter().zip(outputs).enumerate()
         {
+            if let Some(made) = self.elsewhere.get(&index) {
+                built.push((index, made.clone()));
+                continue;
+            }
             let entry = entry(distribution, &output);
             match distribution.form {
                 Form::Sdist => built.push((index, self.sdist(distribution, output, entry)?)),

@@ -21,10 +21,10 @@ pub mod manifest;
 mod memory;
 mod near;
 #[cfg(feature = "remote")]
-mod remote;
+pub mod remote;
 #[cfg(not(feature = "remote"))]
 #[path = "inputs/remoteless.rs"]
-mod remote;
+pub mod remote;
 pub mod saved_plan;
 
 pub use near::near;

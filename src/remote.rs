@@ -9,7 +9,10 @@
 //! content and a program, and its answer is checked like any other stream. Threads go on from the front meanwhile, and
 //! the farm from the back.
 //!
-//! Nobody waits for the network: [`download`] brings what it can while packages are made, and threads hold a stream
+//! Where a farm's storage has the artifacts, it makes whole packages ([`Orders`]), each as an action with a tree of
+//! inputs. That is waited for, and whoever asks has to check what came.
+//!
+//! Else nobody waits for the network: [`download`] brings what it can while packages are made, and threads hold a stream
 //! back only as long as it comes several times faster than they would pack it. Nothing that a server does is an
 //! error of the build.
 
@@ -38,8 +41,10 @@ mod execution;
 mod farm;
 mod helper;
 mod netrc;
+mod orders;
 mod pace;
 mod secret;
+mod tree;
 mod upload;
 
 use auth::Auth;
@@ -47,10 +52,12 @@ use breaker::Breaker;
 use client::Client;
 use farm::Farm;
 
+pub use action::{Digest, DigestError};
 pub use address::{Address, AddressError};
 pub use auth::{HeaderError, header};
 pub use farm::Executor;
 pub use helper::Helper;
+pub use orders::{Heard, Input, Node, Order, Orders, Output};
 pub use secret::Secret;
 
 /// How a shared cache is reached, and what is done with it.

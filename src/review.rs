@@ -8,5 +8,5 @@ mod text;
 
 pub use html::html_page;
 pub use markdown::{MARKDOWN_LIMIT, markdown_text};
-pub use shares::{Shares, shares};
+pub use shares::{Shares, artifacts, effort, shares};
 pub use text::{files_text, summary_text};

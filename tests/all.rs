@@ -48,6 +48,8 @@ mod publishing;
 mod read_errors;
 #[cfg(feature = "remote")]
 mod remote_cache;
+#[cfg(not(feature = "remote"))]
+mod remoteless;
 mod runtime;
 mod saved_catalog;
 mod schema;

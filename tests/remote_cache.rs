@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::demo_tree;
 
 mod farm;
+mod packages;
 mod server;
 
 use server::{Fault, Server};

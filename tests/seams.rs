@@ -69,6 +69,7 @@ fn built(
         memory: execute::least_memory(&plan),
         spans: false,
         cache: cache.map(|store| Box::new(store) as _),
+        elsewhere: None,
     };
     let outcome =
         execute::execute(&plan, &attestations, artifacts, dest, |_| false, settings, &Silent);
@@ -125,7 +126,12 @@ fn a_source_that_changes_under_a_build_stops_it() {
     memory.change();
     let attestations =
         Attestations { sboms: Vec::new(), inputs: Inputs::new(request(), &[], &catalog) };
-    let settings = Settings { memory: execute::least_memory(&plan), spans: false, cache: None };
+    let settings = Settings {
+        memory: execute::least_memory(&plan),
+        spans: false,
+        cache: None,
+        elsewhere: None,
+    };
     let dest = dir.path().join("out");
     let failed =
         execute::execute(&plan, &attestations, &memory, &dest, |_| false, settings, &Silent)

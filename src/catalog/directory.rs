@@ -314,6 +314,14 @@ impl OpenFile for Opened {
     }
 }
 
+/// The archives in a directory; nothing of them is read.
+///
+/// # Errors
+/// When the directory cannot be read, or has an artifact twice.
+pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
+    Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
+}
+
 struct Child {
     id: ArtifactId,
     path: PathBuf,

@@ -92,6 +92,32 @@ pub struct RemoteArgs {
     /// Static rockpack for the farm's machines [default: this program, if it is static]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "remote_executor")]
     pub remote_program: Option<PathBuf>,
+
+    /// Have the farm build whole packages of artifacts that its storage has: those of the directory HASH/SIZE, or `checksums`, the archives of the run, by the `.sha256sum` files beside them
+    ///
+    /// The plan is made of a saved catalog (--catalog). Nothing of the artifacts is read here for packages that the
+    /// farm builds. Each package that comes is checked with the plan, as `rockpack verify --plan` does; whether its
+    /// files have the right bytes, nobody here knows. What the farm does not build is built here, where the
+    /// artifacts are (--artifact-dir, --store).
+    #[arg(long, value_name = "DIGEST", requires = "remote_executor")]
+    pub artifacts_digest: Option<String>,
+
+    /// What of the packages that the farm built is fetched: all, or minimal, which leaves them in its storage and writes only checksums and provenance [default: all]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "all",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub remote_download_outputs: Outputs,
+}
+
+/// What is fetched of packages that a farm built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Outputs {
+    All,
+    Minimal,
 }
 
 /// What is done with a shared cache.

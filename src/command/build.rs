@@ -3,7 +3,7 @@
 use rockpack::provenance;
 use rockpack::review;
 
-use rockpack::catalog::{Catalog, Source};
+use rockpack::catalog::{Catalog, Demands, Directory, Source};
 use rockpack::execute::{self, Attestations, Outcome, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
@@ -20,15 +20,24 @@ use crate::ui;
 
 mod destination;
 mod earlier;
+#[cfg(feature = "remote")]
+mod farmed;
+#[cfg(not(feature = "remote"))]
+#[path = "build/farmless.rs"]
+mod farmed;
+mod given;
 mod projects;
 mod reviewed;
 
+use farmed::Farm;
+use given::{Farmed, Given};
 use reviewed::Reviewed;
 
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
+    let farm = farmed::asked(args, pool.current_num_threads())?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
     let manifest = inputs::manifest::decode(&sources)?;
@@ -47,25 +56,42 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         reviewed.check(&plan)?;
     }
     projects::tell_left_out(args, &plan);
-    let source = match scanned {
-        Some(source) => source,
-        None => pool.install(|| artifacts::planned(asked, &catalog, &plan))?,
-    };
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
     projects::check(args, &plan, &projects)?;
+    let farm = farm.filter(|_| !args.no_build_packages);
+    if !args.no_build_packages {
+        projects::prefetch(args, &manifest, &plan, &projects)?;
+    }
+    let given = Given {
+        args,
+        sources: &sources,
+        manifest: &manifest,
+        request: &request,
+        asked,
+        plan: &plan,
+    };
+    let (farmed, source) = match (farm, scanned) {
+        (Some(farm), _) => pool.install(|| with_farm(farm, given, &catalog))?,
+        (None, Some(source)) => (Farmed::default(), source),
+        (None, None) => {
+            let source = pool.install(|| artifacts::planned(asked, &catalog, &plan))?;
+            (Farmed::default(), source)
+        }
+    };
     if args.no_build_packages {
         pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
-    projects::prefetch(args, &manifest, &plan, &projects)?;
     // With --only there can be projects alone.
-    let attestations = pool.install(|| attestations(args, request, &manifest, &catalog, &plan));
-    let (mut built, mut missed) = (Vec::new(), None);
+    let attestations =
+        pool.install(|| attestations(args, request.clone(), &manifest, &catalog, &plan));
+    let (mut built, mut missed) = (Vec::new(), farmed.missed);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let settings = settings(args, memory, pool.current_num_threads())?;
+        let settings = Settings { elsewhere: farmed.elsewhere, ..settings };
         let reporter = ui::Progress::new();
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
         let done = pool.install(|| {
@@ -81,7 +107,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         });
         reporter.clear();
         let outcome = done.map_err(|e| not_executed(&e))?;
-        missed = tell(args, &plan, &outcome)?;
+        missed = tell(args, &plan, &outcome)?.or(missed);
+        farmed.line.map_or(Ok(()), |line| print(&line))?;
         built = outcome.built;
     }
     let known = execute::packages(&built);
@@ -110,7 +137,27 @@ fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
 /// How the packages are built.
 fn settings(args: &BuildArgs, memory: u64, jobs: usize) -> Result<Settings, Problem> {
     let cache = inputs::cache::store(&args.cache, &args.remote, jobs)?;
-    Ok(Settings { memory, spans: args.timings.is_some(), cache })
+    Ok(Settings { memory, spans: args.timings.is_some(), cache, elsewhere: None })
+}
+
+/// Has a farm build what it can, and reads what of the artifacts the other packages are made of.
+fn with_farm(
+    farm: Farm,
+    given: Given<'_>,
+    catalog: &Catalog,
+) -> Result<(Farmed, Box<dyn Source>), Failure> {
+    let farmed = farm.build(given)?;
+    let is_made =
+        |index| farmed.elsewhere.as_ref().is_some_and(|made| made.built.contains_key(&index));
+    let mut left = given.plan.clone();
+    let all = std::mem::take(&mut left.distributions).into_iter().enumerate();
+    left.distributions = all.filter(|(index, _)| !is_made(*index)).map(|(_, it)| it).collect();
+    if left.sources().next().is_some() {
+        let source = artifacts::planned(given.asked, catalog, &left)?;
+        return Ok((farmed, source));
+    }
+    let nothing = Directory::unpack(&[], &Demands::default(), None)?;
+    Ok((farmed, Box::new(nothing)))
 }
 
 /// Says what was made of artifacts, and where the time went. Gives what is an error once everything is made.
@@ -174,7 +221,8 @@ fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) 
 
 /// A saved catalog has no bytes to make packages of.
 fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
-    if args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
+    let elsewhere = args.remote.artifacts_digest.is_some();
+    if elsewhere || args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
         return Ok(());
     }
     Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")

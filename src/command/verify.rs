@@ -57,6 +57,27 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
+/// What is wrong with packages that somebody else made of `plan`, each checked by itself and with the plan. What
+/// the manifest ignores is none of it.
+///
+/// # Errors
+/// When one cannot be read.
+#[cfg(feature = "remote")]
+pub fn of_plan(
+    manifest: &Manifest,
+    plan: &(String, Plan),
+    packages: Vec<(Found, String)>,
+) -> Result<Vec<Finding>, Failure> {
+    let given = Given::of(packages);
+    let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
+    let read = self::packages(&given, &targets).map_err(|error| environment(error.to_string()))?;
+    let mut findings: Vec<Finding> = read.iter().flat_map(|it| it.findings.clone()).collect();
+    findings.extend(as_planned(&given, plan, &findings)?);
+    let mut kept = Judged::new(manifest, &read, findings).kept;
+    kept.retain(|finding| finding.severity == Severity::Error);
+    Ok(kept)
+}
+
 /// The packages, and all that was found in them.
 fn checked(
     manifest: &Manifest,
@@ -77,19 +98,28 @@ fn checked(
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
-    if let Some((label, plan)) = plan {
-        let readable =
-            |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
-        let (found, names): (Vec<&Found>, Vec<String>) = given
-            .packages
-            .iter()
-            .take(given.judged)
-            .filter(|(_, name)| readable(name))
-            .map(|(found, name)| (found, name.clone()))
-            .unzip();
-        findings.extend(planned(label, plan, &found, names)?);
+    if let Some(plan) = plan {
+        findings.extend(as_planned(given, plan, &findings)?);
     }
     Ok((packages, findings))
+}
+
+/// What of the packages that can be read is not as the plan says.
+fn as_planned(
+    given: &Given,
+    (label, plan): &(String, Plan),
+    findings: &[Finding],
+) -> Result<Vec<Finding>, Failure> {
+    let readable =
+        |file: &str| !findings.iter().any(|f| f.file == file && f.code == Code::BrokenPackage);
+    let (found, names): (Vec<&Found>, Vec<String>) = given
+        .packages
+        .iter()
+        .take(given.judged)
+        .filter(|(_, name)| readable(name))
+        .map(|(found, name)| (found, name.clone()))
+        .unzip();
+    planned(label, plan, &found, names)
 }
 
 /// Reads everything: parts of wheels side by side, so that a large one does not hold up the rest.

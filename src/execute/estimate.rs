@@ -25,7 +25,7 @@ use crate::text::with_causes;
 /// # Errors
 /// When files cannot be read, or an ELF file cannot be edited as the plan says.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
-    let outputs = prepare::all(plan, artifacts, &Recorder::new(false))?;
+    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
         let path = output.path.clone();
         size(distribution, output)

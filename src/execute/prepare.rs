@@ -68,15 +68,21 @@ impl Ready {
     }
 }
 
-/// Prepares all outputs of a plan.
+/// Prepares all outputs of a plan, but for those that something else makes, of which it is said where they go.
 pub(super) fn all(
     plan: &Plan,
     artifacts: &dyn Source,
+    is_made: impl Fn(usize) -> bool,
     recorder: &Recorder,
 ) -> Result<Vec<Output>, ExecuteError> {
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
-    for distribution in &plan.distributions {
+    for (index, distribution) in plan.distributions.iter().enumerate() {
         let path = output_path(plan, distribution);
+        if is_made(index) {
+            let (members, licenses, archive) = (Vec::new(), Vec::new(), Vec::new());
+            outputs.push(Output { path, members, licenses, archive });
+            continue;
+        }
         let one = |member: &Member| {
             let subject = Subject { package: path.as_str(), file: member.path.as_str() };
             recorder.time(Kind::Edit, member.size, subject, || member_ready(member, artifacts))
@@ -105,11 +111,11 @@ pub(super) fn all(
 /// # Errors
 /// Every file that cannot be packed, with its reason.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
-    all(plan, artifacts, &Recorder::new(false)).map(drop)
+    all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
 }
 
 /// Where a distribution is written, below the destination.
-fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
+pub fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     let name = match distribution.form {
         Form::Wheel => wheel_name(plan, distribution),
         Form::Sdist => sdist::sdist_file_name(&distribution.name, &plan.version),

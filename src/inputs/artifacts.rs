@@ -128,6 +128,14 @@ fn local(
     demands: &Demands,
     wanted: Option<&Wanted>,
 ) -> Result<Directory, Failure> {
+    Ok(Directory::open_some(directory(dir)?, demands, wanted)?)
+}
+
+/// The directory that artifacts are in.
+///
+/// # Errors
+/// When there is none.
+pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     let dir = dir.ok_or_else(|| {
         Problem::usage(Code::Environment, "there is no artifact directory to read")
     })?;
@@ -143,7 +151,7 @@ fn local(
         ))
         .into());
     }
-    Ok(Directory::open_some(dir, demands, wanted)?)
+    Ok(dir)
 }
 
 /// The artifacts of a run, unpacked while they come.

@@ -1,5 +1,9 @@
 //! Which manifest a command goes by, and its texts.
 
+#[cfg(feature = "remote")]
+use std::cell::RefCell;
+#[cfg(feature = "remote")]
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -28,13 +32,36 @@ pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
 /// The manifest that the texts of packages.kdl and families.kdl are; other files are read beside them.
 pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
+    decode_with(sources, &|path| beside(home, path))
+}
+
+/// The texts of all files that a manifest is made of, by their paths below its directory: the two, what they include,
+/// and what they name.
+///
+/// # Errors
+/// As [`decode`].
+#[cfg(feature = "remote")]
+pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Failure> {
+    let home = sources.0.file().and_then(|file| Path::new(file).parent());
+    let read = RefCell::new(BTreeMap::new());
     decode_with(sources, &|path| {
-        let Some(home) = home else {
-            return Err("the built-in manifest has no file beside it".to_owned());
-        };
-        let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
-        read.map_err(|e| e.to_string())
-    })
+        let text = beside(home, path)?;
+        read.borrow_mut().insert(path.to_string(), text.clone());
+        Ok(text)
+    })?;
+    let mut texts = read.into_inner();
+    texts.insert(builtin::PACKAGES.0.to_owned(), sources.0.text().to_owned());
+    texts.insert(builtin::FAMILIES.0.to_owned(), sources.1.text().to_owned());
+    Ok(texts)
+}
+
+/// The text of a file that the manifest in `home` names.
+fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
+    let Some(home) = home else {
+        return Err("the built-in manifest has no file beside it".to_owned());
+    };
+    let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
+    read.map_err(|e| e.to_string())
 }
 
 /// The same, where `read` gives the texts of other files.

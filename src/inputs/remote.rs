@@ -24,6 +24,17 @@ pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn St
     Ok(Box::new(shared))
 }
 
+/// How the build farm and its storage are reached, where one is named.
+///
+/// # Errors
+/// As [`behind`].
+pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
+    let Some(address) = args.address() else { return Ok(None) };
+    let options = options(address, args, jobs)?;
+    let executor = options.executor.clone();
+    Ok(executor.map(|executor| (options, executor)))
+}
+
 fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
     let named = |option: &str, address: &str| {
         // What is wrong may be a password.

@@ -17,24 +17,48 @@ const SLACK: u64 = 64 << 10;
 
 /// Something in the store of a server: what it is found by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Digest {
+pub struct Digest {
+    /// The SHA-256 of its bytes.
     pub sha256: Sha256,
+    /// How many there are.
     pub size: u64,
 }
 
+/// A text that is no digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is written HASH/SIZE: a SHA-256 of 64 hexadecimal digits, and a number of bytes")]
+pub struct DigestError;
+
+impl std::str::FromStr for Digest {
+    type Err = DigestError;
+
+    fn from_str(text: &str) -> Result<Self, DigestError> {
+        let (sha256, size) = text.split_once('/').ok_or(DigestError)?;
+        let sha256 = sha256.to_ascii_lowercase().parse().map_err(|_| DigestError)?;
+        Ok(Self { sha256, size: size.parse().map_err(|_| DigestError)? })
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.sha256, self.size)
+    }
+}
+
 impl Digest {
+    /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self { sha256: Sha256::of(bytes), size: bytes.len() as u64 }
     }
 
     /// As messages have it.
-    pub fn message(self) -> api::Digest {
+    pub(super) fn message(self) -> api::Digest {
         let size_bytes = i64::try_from(self.size).unwrap_or(i64::MAX);
         api::Digest { hash: self.sha256.to_string(), size_bytes }
     }
 
     /// Out of a message.
-    pub fn read(message: &api::Digest) -> Option<Self> {
+    pub(super) fn read(message: &api::Digest) -> Option<Self> {
         let size = u64::try_from(message.size_bytes).ok()?;
         let sha256 = message.hash.to_ascii_lowercase().parse().ok()?;
         Some(Self { sha256, size })
@@ -102,12 +126,7 @@ impl Execution {
         properties: &[(String, String)],
         silo: &str,
     ) -> Self {
-        let properties = properties.iter().map(|(name, value)| api::platform::Property {
-            name: name.clone(),
-            value: value.clone(),
-        });
-        let platform = api::Platform { properties: properties.collect() };
-        let platform = (!platform.properties.is_empty()).then_some(platform);
+        let platform = platform(properties);
         #[expect(deprecated, reason = "servers of before 2.2 read it there")]
         let command = api::Command {
             arguments: vec!["./rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
@@ -141,6 +160,15 @@ impl Execution {
     pub fn digest(&self) -> Digest {
         Digest::of(&self.action)
     }
+}
+
+/// What machines have to be, where anything is said of them.
+pub(super) fn platform(properties: &[(String, String)]) -> Option<api::Platform> {
+    let properties = properties
+        .iter()
+        .map(|(name, value)| api::platform::Property { name: name.clone(), value: value.clone() });
+    let platform = api::Platform { properties: properties.collect() };
+    (!platform.properties.is_empty()).then_some(platform)
 }
 
 /// How long a farm may take: ten times as long as it takes here, and a minute.

@@ -56,12 +56,30 @@ impl Blob {
     }
 }
 
+/// Where the bytes of a blob go.
+pub(super) trait Put {
+    /// Puts bytes at `at`, counted from the blob's start.
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
+}
+
+impl Put for Room<'_> {
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.write_at(at, bytes)
+    }
+}
+
+impl Put for File {
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.file().write_all_at(bytes, at)
+    }
+}
+
 impl Client {
     /// Fetches a blob into `room`, which has its size. `progress` is told of bytes.
     pub async fn fetch(
         &self,
         digest: Digest,
-        room: &Room<'_>,
+        room: &impl Put,
         progress: impl Fn(u64),
     ) -> Result<(), Failure> {
         if digest.size <= self.limits.batch {
@@ -70,7 +88,7 @@ impl Client {
                 return Err(Failure::Refused("a blob has another size than its name says".into()));
             }
             progress(digest.size);
-            return room.write_at(0, &bytes).map_err(local);
+            return room.put(0, &bytes).map_err(local);
         }
         let at = AtomicU64::new(0);
         self.try_often(|| async {
@@ -81,7 +99,8 @@ impl Client {
         .await?
     }
 
-    async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
+    /// Fetches a blob that fits into one message.
+    pub async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
         let message = api::BatchReadBlobsRequest {
             instance_name: self.instance.clone(),
             digests: vec![digest.message()],
@@ -107,7 +126,7 @@ impl Client {
     async fn stream_into(
         &self,
         digest: Digest,
-        room: &Room<'_>,
+        room: &impl Put,
         at: &AtomicU64,
         progress: &impl Fn(u64),
     ) -> Result<Result<(), Failure>, Status> {
@@ -130,7 +149,7 @@ impl Client {
                 let why = "a blob has more bytes than its name says".to_owned();
                 return Ok(Err(Failure::Refused(why)));
             }
-            if let Err(error) = room.write_at(offset, &message.data) {
+            if let Err(error) = room.put(offset, &message.data) {
                 return Ok(Err(local(error)));
             }
             offset += len;

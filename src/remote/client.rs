@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
@@ -80,6 +81,8 @@ pub(super) struct Client {
     retries: u32,
     stop: watch::Receiver<bool>,
     about: Vec<u8>,
+    /// How many executions are being left off.
+    pub leaves: Arc<AtomicUsize>,
 }
 
 impl Client {
@@ -129,6 +132,7 @@ impl Client {
             retries: options.retries,
             stop,
             about: about.encode_to_vec(),
+            leaves: Arc::default(),
         };
         client.limits = client.ask_limits().await?;
         Ok(client)
@@ -183,6 +187,11 @@ impl Client {
 
     pub fn byte_stream(&self) -> ByteStreamClient<Channel> {
         ByteStreamClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
+    }
+
+    /// How many executions are left off, of which the server does not know yet.
+    pub fn leaving(&self) -> usize {
+        self.leaves.load(Ordering::SeqCst)
     }
 
     /// How long a request, or a message of a stream, may take.

@@ -1,5 +1,7 @@
 //! Having an action executed.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
@@ -15,9 +17,9 @@ use api::execution_client::ExecutionClient;
 /// How long a server may take to say that it has understood.
 const STALL: Duration = Duration::from_secs(10);
 /// How often it is looked whether anybody still needs the result.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 /// How long it is tried to tell the server that nobody does.
-const CANCEL: Duration = Duration::from_secs(2);
+pub(super) const CANCEL: Duration = Duration::from_secs(2);
 
 /// What became of an action.
 #[derive(Debug)]
@@ -116,9 +118,12 @@ impl Drop for Begun<'_> {
         let request = self.client.request(CancelOperationRequest { name });
         let mut operations = OperationsClient::new(self.client.channel.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let leaves = Arc::clone(&self.client.leaves);
+            leaves.fetch_add(1, Ordering::SeqCst);
             // Some servers have no such request. They go on, and know the result when it is asked for again.
             runtime.spawn(async move {
                 drop(tokio::time::timeout(CANCEL, operations.cancel_operation(request)).await);
+                leaves.fetch_sub(1, Ordering::SeqCst);
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -200,15 +200,7 @@ impl Farm {
         if !client.limits.executes {
             return Err("the server executes nothing".to_owned());
         }
-        let path = &self.executor.program;
-        let program = || -> std::io::Result<(Digest, Blob)> {
-            let file = Arc::new(File::open(path)?);
-            let len = file.metadata()?.len();
-            let sha256 = crate::regular::sha256(path)?;
-            let sha256: Sha256 = sha256.parse().map_err(|_| std::io::ErrorKind::InvalidData)?;
-            Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
-        };
-        let program = program().map_err(|error| error.to_string())?;
+        let program = program(&self.executor.program).map_err(|error| error.to_string())?;
         let sent = shared.runtime.block_on(async {
             if storage.missing(&[program.0]).await?.is_empty() {
                 return Ok(());
@@ -305,6 +297,15 @@ impl Farm {
         lock(&self.there).extend(wanted);
         Ok(())
     }
+}
+
+/// What machines of a farm run, and what it is found by.
+pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
+    let file = Arc::new(File::open(path)?);
+    let len = file.metadata()?.len();
+    let sha256 = crate::regular::sha256(path)?;
+    let sha256: Sha256 = sha256.parse().map_err(|_| std::io::ErrorKind::InvalidData)?;
+    Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
 }
 
 /// What became of the same action earlier, if the server knows.

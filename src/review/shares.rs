@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::catalog::ArtifactId;
 use crate::names::Compression;
 use crate::plan::{Distribution, Plan};
 
@@ -53,13 +55,23 @@ pub fn shares(plan: &Plan, most: usize) -> Shares {
 
 fn share(cost: u64, dists: &[&Distribution]) -> Share {
     let names: Vec<String> = dists.iter().map(|dist| dist.name.to_string()).collect();
-    let members = dists.iter().flat_map(|dist| dist.all_members());
-    let sources = members.filter_map(|member| member.step.source());
+    let archives = dists.iter().flat_map(|dist| artifacts(dist));
     Share {
         only: names.join(","),
         cost: cost.div_ceil(1_000_000_000),
-        archives: sources.map(|origin| origin.artifact.to_string()).collect(),
+        archives: archives.map(ToString::to_string).collect(),
     }
+}
+
+/// The artifacts that files of a distribution are of.
+pub fn artifacts(dist: &Distribution) -> BTreeSet<&ArtifactId> {
+    let sources = dist.all_members().filter_map(|member| member.step.source());
+    sources.map(|origin| &origin.artifact).collect()
+}
+
+/// About how long one core packs a distribution.
+pub fn effort(dist: &Distribution) -> Duration {
+    Duration::from_nanos(nanoseconds(dist))
 }
 
 /// How long one core packs it.

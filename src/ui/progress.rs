@@ -82,6 +82,10 @@ fn line_of(event: &Event) -> Option<String> {
             let packages = counted(*outputs, "package");
             Some(format!("writing {packages} out of {}", human_size(*bytes)))
         }
+        Event::FarmStarted { outputs, bytes } => {
+            let packages = counted(*outputs, "package");
+            Some(format!("having {packages} built by the farm out of {}", human_size(*bytes)))
+        }
         Event::FetchStarted { archives, bytes } => {
             let archives = counted(*archives, "archive");
             Some(format!("fetching {archives} of {}", human_size(*bytes)))

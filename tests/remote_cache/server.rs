@@ -96,6 +96,8 @@ struct State {
     seen: BTreeSet<String>,
     asked: usize,
     executed: usize,
+    /// The first package that was built.
+    first: Option<Vec<u8>>,
     cancelled: usize,
 }
 
@@ -159,6 +161,26 @@ impl Server {
     /// How many entries it has.
     pub fn entries(&self) -> usize {
         self.shared.state.lock().unwrap().entries.len()
+    }
+
+    /// How often somebody wanted something to be executed.
+    pub fn asked(&self) -> usize {
+        self.shared.state.lock().unwrap().asked
+    }
+
+    /// Keeps a blob, and says what it is found by.
+    pub fn keep(&self, bytes: Vec<u8>) -> api::Digest {
+        self.shared.keep(bytes)
+    }
+
+    /// Whether it has a blob with this SHA-256.
+    pub fn has(&self, sha256: &str) -> bool {
+        self.shared.state.lock().unwrap().blobs.contains_key(sha256)
+    }
+
+    /// From now on it does not have it.
+    pub fn lose(&self, sha256: &str) {
+        self.shared.state.lock().unwrap().blobs.remove(sha256);
     }
 
     /// How many actions it executed, and how many it was told not to.

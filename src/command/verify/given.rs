@@ -34,6 +34,12 @@ impl Given {
         Ok(given)
     }
 
+    /// These, which are in no directory that is checked whole.
+    #[cfg(feature = "remote")]
+    pub fn of(packages: Vec<(Found, String)>) -> Self {
+        Self { judged: packages.len(), packages, directories: BTreeSet::new() }
+    }
+
     /// Whether something that was found in all packages together is about one that is judged.
     pub fn concerns(&self, finding: &Finding) -> bool {
         let judged = &self.packages[..self.judged];

@@ -39,7 +39,9 @@ impl State {
     /// Takes note of what happened.
     pub fn take(&mut self, event: &Event, now: Duration) {
         match event {
-            Event::BuildStarted { bytes, .. } | Event::FetchStarted { bytes, .. } => {
+            Event::BuildStarted { bytes, .. }
+            | Event::FarmStarted { bytes, .. }
+            | Event::FetchStarted { bytes, .. } => {
                 self.total = *bytes;
                 self.samples.push_back((now, 0));
             }

@@ -1,6 +1,7 @@
 //! The farm of the server: it runs what it is given, as a program of its own, or has a fault.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
@@ -38,6 +39,8 @@ pub enum FarmFault {
     OtherOutput,
     /// The stream is gone when it is asked for.
     Gone,
+    /// Each package has the bytes of the first that was built.
+    OtherPackage,
 }
 
 impl FarmFault {
@@ -75,7 +78,7 @@ impl Shared {
         state.blobs.get(&digest.hash).expect("an input that nobody sent").clone()
     }
 
-    fn keep(&self, bytes: Vec<u8>) -> api::Digest {
+    pub(super) fn keep(&self, bytes: Vec<u8>) -> api::Digest {
         let (hash, size) = (Sha256::of(&bytes).to_string(), bytes.len());
         self.state.lock().unwrap().blobs.insert(hash.clone(), bytes);
         api::Digest { hash, size_bytes: i64::try_from(size).unwrap() }
@@ -85,31 +88,30 @@ impl Shared {
     fn run(&self, action: &api::Digest, fault: Option<FarmFault>) -> api::ActionResult {
         let action: api::Action = self.message(Some(action));
         let command: api::Command = self.message(action.command_digest.as_ref());
-        let root: api::Directory = self.message(action.input_root_digest.as_ref());
         let properties = action.platform.unwrap().properties;
         assert_eq!((&*properties[0].name, &*properties[0].value), ("OSFamily", "Linux"));
-        assert!(action.timeout.unwrap().seconds >= 60 && command.environment_variables.is_empty());
+        assert!(action.timeout.unwrap().seconds >= 60);
         let dir = tempfile::tempdir().unwrap();
-        for file in root.files {
-            let (path, mut bytes) =
-                (dir.path().join(&file.name), self.content(file.digest.as_ref()));
-            // What goes wrong does so at once, before a thread gets there.
-            if fault.is_some_and(|fault| !fault.is_healed()) && file.name == "content" {
-                bytes = b"another content".to_vec();
-            }
-            fs::write(&path, bytes).unwrap();
-            let mode = if file.is_executable { 0o755 } else { 0o644 };
-            fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        self.lay_out(action.input_root_digest.as_ref(), dir.path());
+        let content = dir.path().join("content");
+        // What goes wrong does so at once, before a thread gets there.
+        if fault.is_some_and(|fault| !fault.is_healed()) && content.exists() {
+            fs::write(content, "another content").unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_rockpack"), dir.path().join("program")).unwrap();
         let mut arguments = command.arguments.clone();
+        let is_stream = arguments[1] == "pack-stream";
+        assert_eq!(command.environment_variables.is_empty(), is_stream);
+        let variables = command.environment_variables.iter().map(|it| (&it.name, &it.value));
         if fault == Some(FarmFault::Fails) {
-            arguments[2].push_str(" by another program");
+            let what = &mut arguments[if is_stream { 2 } else { 1 }];
+            what.push_str(" by another program");
         }
         let Output { status, stderr, .. } = Command::new(&arguments[0])
             .args(&arguments[1..])
             .current_dir(dir.path())
             .env_clear()
+            .envs(variables)
             .output()
             .unwrap();
         let mut result = api::ActionResult {
@@ -118,7 +120,15 @@ impl Shared {
             ..api::ActionResult::default()
         };
         let path = &command.output_paths[0];
-        if let Ok(stream) = fs::read(dir.path().join(path)) {
+        if let Ok(mut stream) = fs::read(dir.path().join(path)) {
+            if fault == Some(FarmFault::OtherContent) && !is_stream {
+                let middle = stream.len() / 2;
+                stream[middle] ^= 1;
+            }
+            if fault == Some(FarmFault::OtherPackage) {
+                let mut state = self.state.lock().unwrap();
+                stream.clone_from(state.first.get_or_insert_with(|| stream.clone()));
+            }
             let digest = self.keep(stream);
             if fault == Some(FarmFault::Gone) {
                 self.state.lock().unwrap().blobs.remove(&digest.hash);
@@ -131,6 +141,25 @@ impl Shared {
             });
         }
         result
+    }
+
+    /// Puts what a directory of the storage has into one of this machine.
+    fn lay_out(&self, directory: Option<&api::Digest>, dir: &Path) {
+        let directory: api::Directory = self.message(directory);
+        for file in directory.files {
+            let path = dir.join(&file.name);
+            fs::write(&path, self.content(file.digest.as_ref())).unwrap();
+            let mode = if file.is_executable { 0o755 } else { 0o644 };
+            fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        for link in directory.symlinks {
+            symlink(&link.target, dir.join(&link.name)).unwrap();
+        }
+        for below in directory.directories {
+            let path = dir.join(&below.name);
+            fs::create_dir(&path).unwrap();
+            self.lay_out(below.digest.as_ref(), &path);
+        }
     }
 
     /// Whether this action was seen for the first time, and how often any was.
@@ -162,10 +191,18 @@ impl api::execution_server::Execution for Shared {
         request: Request<api::ExecuteRequest>,
     ) -> Result<Response<Self::ExecuteStream>, Status> {
         self.enter(&request)?;
-        let action = request.into_inner().action_digest.unwrap();
+        let request = request.into_inner();
+        let action = request.action_digest.unwrap();
         let fault = self.state.lock().unwrap().farm_fault;
         let (first, seen) = self.see(&action);
         let begun = stream::iter([Ok(under_way(&action))]);
+        let known = self.state.lock().unwrap().entries.get(&action.hash).cloned();
+        if let Some(result) = known.filter(|_| !request.skip_cache_lookup) {
+            let response =
+                api::ExecuteResponse { result: Some(result), ..api::ExecuteResponse::default() };
+            let done = stream::iter([Ok(done(&action, &response))]);
+            return Ok(Response::new(Box::pin(begun.chain(done))));
+        }
         match fault {
             Some(FarmFault::Refuses) => return Err(Status::permission_denied("not you")),
             Some(FarmFault::Busy) => return Err(Status::resource_exhausted("too much to do")),

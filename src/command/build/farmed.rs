@@ -1,0 +1,227 @@
+//! `--artifacts-digest`: a build farm builds whole packages, of artifacts that its storage has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rockpack::archive::Stage;
+use rockpack::catalog::ArtifactId;
+use rockpack::execute::Elsewhere;
+use rockpack::remote::{Digest, Executor, Options, Orders};
+use rockpack::review;
+use rockpack::source::{Code, Problem};
+use rockpack::text::{counted, human_size, with_causes};
+
+use super::super::environment;
+use super::given::{Farmed, Given};
+use crate::cli::{BuildArgs, Outputs};
+use crate::failure::Failure;
+use crate::inputs::artifacts;
+use crate::inputs::remote;
+use crate::ui;
+
+mod order;
+mod ordered;
+mod stored;
+
+use ordered::Ordered;
+use stored::Stored;
+
+/// How many packages or archives a message names.
+const SHOWN: usize = 3;
+
+/// A farm that is to build packages.
+pub struct Farm {
+    options: Options,
+    executor: Executor,
+    artifacts: Artifacts,
+}
+
+/// Which artifacts its storage has.
+enum Artifacts {
+    /// Those in this directory.
+    In(Digest),
+    /// The archives of the run, by their checksums.
+    Checksums,
+}
+
+/// Packages that the farm did not build, by their places in the plan, each with the reason.
+type Failed = BTreeMap<usize, String>;
+
+/// Packages that are made of artifacts, with these.
+type Needed<'a> = BTreeMap<usize, BTreeSet<&'a ArtifactId>>;
+
+/// What the farm did.
+struct Outcome {
+    elsewhere: Option<Elsewhere>,
+    /// What it was asked for and did not build.
+    failed: Failed,
+    /// What it was not asked for, since its storage lacks artifacts.
+    lacking: Failed,
+}
+
+impl Outcome {
+    /// It could be asked for nothing.
+    fn nothing(needed: &Needed<'_>, why: &str) -> Self {
+        let failed = needed.keys().map(|index| (*index, why.to_owned())).collect();
+        Self { elsewhere: None, failed, lacking: Failed::new() }
+    }
+}
+
+/// Whether what the farm builds stays in its storage.
+fn is_minimal(args: &BuildArgs) -> bool {
+    args.remote.remote_download_outputs == Outputs::Minimal
+}
+
+/// The farm that is asked for.
+///
+/// # Errors
+/// When the command line lacks what is needed for it.
+pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
+    let usage = |text: &str| Problem::usage(Code::Environment, text);
+    let minimal = is_minimal(args);
+    let Some(text) = args.remote.artifacts_digest.as_deref() else {
+        if minimal {
+            let help = "name the artifacts of the farm's storage: --artifacts-digest HASH/SIZE, or checksums";
+            return Err(
+                usage("--remote-download-outputs minimal: the farm builds no package").help(help)
+            );
+        }
+        return Ok(None);
+    };
+    if minimal && args.set.sources.is_some() {
+        let help = "take --sources away, or fetch all packages";
+        return Err(usage("--remote-download-outputs minimal: projects are built with packages that would not be here").help(help));
+    }
+    let artifacts = match text {
+        "checksums" if args.artifact_dir.is_none() && args.store.is_none() => {
+            let help = "name the archives: --artifact-dir DIR, or --store NAME --run ID";
+            return Err(usage("--artifacts-digest checksums: of no archives").help(help));
+        }
+        "checksums" => Artifacts::Checksums,
+        text => Artifacts::In(text.parse().map_err(|error| {
+            usage(&format!("--artifacts-digest: {error}")).help(
+                "or write `checksums`, which stands for the archives of --artifact-dir or --store",
+            )
+        })?),
+    };
+    if args.catalog.is_none() {
+        let help = "`rockpack scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
+        return Err(
+            usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
+        );
+    }
+    match remote::farm(&args.remote, jobs)? {
+        Some((options, executor)) => Ok(Some(Farm { options, executor, artifacts })),
+        None => {
+            Err(usage("--artifacts-digest: no farm is named")
+                .help("--remote-executor URL names one"))
+        }
+    }
+}
+
+impl Farm {
+    /// Has the farm build what it can.
+    ///
+    /// # Errors
+    /// When something is wrong with the artifacts, or with what is here; where there are no artifacts here, when the
+    /// farm does not build a package.
+    pub fn build(self, given: Given<'_>) -> Result<Farmed, Failure> {
+        let artifacts = given.plan.distributions.iter().map(review::artifacts).enumerate();
+        let needed: Needed<'_> = artifacts.filter(|(_, ids)| !ids.is_empty()).collect();
+        let address = self.executor.address.to_string();
+        if needed.is_empty() {
+            return Ok(Farmed::default());
+        }
+        concluded(given, &address, self.outcome(given, &needed)?)
+    }
+
+    fn outcome(self, given: Given<'_>, needed: &Needed<'_>) -> Result<Outcome, Failure> {
+        let orders = match Orders::connect(self.options, self.executor) {
+            Ok(orders) => orders,
+            Err(why) => return Ok(Outcome::nothing(needed, &why)),
+        };
+        let ids: BTreeSet<&ArtifactId> = needed.values().flatten().copied().collect();
+        let demands = artifacts::demands(given.asked)?;
+        let stored = match self.artifacts {
+            Artifacts::Checksums => stored::by_checksums(given.asked, &demands, &ids)?,
+            Artifacts::In(digest) => match orders.directory(digest) {
+                Ok(nodes) => stored::in_directory(&nodes, &demands, &ids)?,
+                Err(why) => {
+                    let why = format!("the directory {digest} of its storage: {why}");
+                    return Ok(Outcome::nothing(needed, &why));
+                }
+            },
+        };
+        let stored = match orders.missing(&stored.digests()) {
+            Ok(missing) => stored.without(&missing),
+            Err(why) => return Ok(Outcome::nothing(needed, &why)),
+        };
+        let lacking = lacking(needed, &stored);
+        let stage = Stage::open(&given.args.dest_dir).map_err(|e| environment(with_causes(&e)))?;
+        let indexes = needed.keys().copied().filter(|index| !lacking.contains_key(index));
+        let ordered = Ordered::new(given, &stage, &stored, indexes.collect())?;
+        let (built, failed) = ordered.made(given, &orders)?;
+        let taken = stored.taken(built.keys().flat_map(|index| &needed[index]).copied());
+        artifacts::write_lock(&given.asked.args.demands, &demands, &taken)?;
+        let elsewhere = Elsewhere { stage, built, apart: is_minimal(given.args) };
+        Ok(Outcome { elsewhere: Some(elsewhere), failed, lacking })
+    }
+}
+
+/// The packages whose artifacts the storage does not have, with those that it lacks.
+fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
+    let lacks = |artifacts: &BTreeSet<&ArtifactId>| {
+        let missing: Vec<String> =
+            artifacts.iter().filter(|id| !stored.has(id)).map(|id| format!("`{id}`")).collect();
+        let lacks = || format!("its storage lacks {}", some(&missing));
+        (!missing.is_empty()).then(lacks)
+    };
+    needed.iter().filter_map(|(index, artifacts)| Some((*index, lacks(artifacts)?))).collect()
+}
+
+/// Says what the farm did not do; where nobody else can, that is an error.
+fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed, Failure> {
+    let Outcome { elsewhere, failed, lacking } = outcome;
+    let name = |index: &usize| given.plan.distributions[*index].name.to_string();
+    let told = |failed: &Failed| {
+        let names: Vec<String> = failed.keys().map(name).collect();
+        let why = failed.values().next().cloned().unwrap_or_default();
+        format!("the build farm {address} did not build {}: {why}", some(&names))
+    };
+    let is_alone = given.args.artifact_dir.is_none() && given.args.store.is_none();
+    let required = given.args.remote.remote_required;
+    if is_alone && !(failed.is_empty() && lacking.is_empty()) {
+        let worst = if failed.is_empty() { &lacking } else { &failed };
+        let problem = Problem::error(Code::Cache, told(worst));
+        return Err(problem.help("there are no artifacts here to build it of; with --artifact-dir DIR, or --store NAME --run ID, what the farm does not build is built here").into());
+    }
+    let help = "it is built here; without --artifacts-digest the farm is asked for no package";
+    let is_error = required && failed.is_empty();
+    if !lacking.is_empty() && !is_error {
+        ui::show_problems(&Problem::note(Code::Cache, told(&lacking)).help(help).into());
+    }
+    let worst = [&failed, &lacking].into_iter().find(|failed| !failed.is_empty());
+    let missed = worst.filter(|_| required).map(|worst| {
+        let help =
+            "the packages are made and in place; without --remote-required this is a warning";
+        Problem::error(Code::Cache, told(worst)).help(help)
+    });
+    if missed.is_none() && !failed.is_empty() {
+        ui::show_problems(&Problem::warning(Code::Cache, told(&failed)).help(help).into());
+    }
+    let line = elsewhere.as_ref().map(|elsewhere| {
+        let bytes = elsewhere.built.values().map(|built| built.size).sum();
+        let left = if elsewhere.apart { ", left in its storage" } else { "" };
+        let count = counted(elsewhere.built.len(), "package");
+        format!("build farm {address}: {count} built there, {}{left}\n", human_size(bytes))
+    });
+    Ok(Farmed { elsewhere, missed, line })
+}
+
+/// The first of many names, and how many more there are.
+fn some(names: &[String]) -> String {
+    let first = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,181 @@
+//! What a farm is told to build one package.
+
+use std::collections::BTreeMap;
+
+use rockpack::plan::{Distribution, Plan, Request};
+use rockpack::remote::{Input, Order, Output};
+use rockpack::review;
+
+use super::super::given::Given;
+use super::stored::Stored;
+use crate::failure::{Failure, environment};
+use crate::inputs::{manifest, saved_plan};
+
+/// Where packages go there.
+pub const DEST: &str = "out";
+/// What inputs are called there.
+const MANIFEST: &str = "manifest";
+const CATALOG: &str = "catalog.json.zst";
+const PLAN: &str = "plan.json";
+const ARTIFACTS: &str = "artifacts";
+const TEMPORARY: &str = "tmp";
+
+/// What the orders of all packages have.
+pub struct Shared {
+    inputs: BTreeMap<String, Input>,
+}
+
+impl Shared {
+    /// Reads it: the manifest, and the whole catalog. What is in a package follows from all artifacts, as which
+    /// package owns a file does.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn read(given: Given<'_>) -> Result<Self, Failure> {
+        let mut inputs = BTreeMap::new();
+        for (path, text) in manifest::texts(given.sources)? {
+            inputs.insert(format!("{MANIFEST}/{path}"), Input::Bytes(text.into_bytes()));
+        }
+        if let Some(catalog) = &given.args.catalog {
+            let bytes = fs_err::read(catalog).map_err(|error| environment(error.to_string()))?;
+            inputs.insert(CATALOG.to_owned(), Input::Bytes(bytes));
+        }
+        // Archives are unpacked to temporary files; a sandbox may have no other directory for them.
+        inputs.insert(TEMPORARY.to_owned(), Input::Empty);
+        Ok(Self { inputs })
+    }
+
+    /// The order of one package. Nothing in it is of this machine, and nothing of other packages.
+    ///
+    /// # Errors
+    /// When the plan cannot be written.
+    pub fn order(
+        &self,
+        given: Given<'_>,
+        index: usize,
+        stored: &Stored,
+        output: Output,
+    ) -> Result<Order, Failure> {
+        let distribution = &given.plan.distributions[index];
+        let name = distribution.name.to_string();
+        let plan = of_package(given.plan, &name)?;
+        let mut inputs = self.inputs.clone();
+        for artifact in plan.distributions.iter().flat_map(review::artifacts) {
+            for (name, input) in stored.inputs(artifact) {
+                inputs.insert(format!("{ARTIFACTS}/{name}"), input.clone());
+            }
+        }
+        let json = serde_json::to_vec(&plan)
+            .map_err(|error| environment(format!("cannot write the plan as JSON: {error}")))?;
+        inputs.insert(PLAN.to_owned(), Input::Bytes(json));
+        Ok(Order {
+            arguments: arguments(given.request, &name),
+            variables: BTreeMap::from([("TMPDIR".to_owned(), TEMPORARY.to_owned())]),
+            inputs,
+            outputs: vec![output],
+            effort: review::effort(distribution),
+        })
+    }
+}
+
+/// What a plan says of the packages that `--only NAME` means: one, unless another has the name too.
+fn of_package(plan: &Plan, name: &str) -> Result<Plan, Failure> {
+    let only = name.parse().map_err(|error| environment(format!("--only: {error}")))?;
+    saved_plan::only(bare(plan, plan.distributions.clone()), &[only])
+}
+
+/// What a plan says of one distribution.
+pub fn of_one(plan: &Plan, distribution: Distribution) -> Plan {
+    bare(plan, vec![distribution])
+}
+
+/// A plan with these distributions, and nothing of what else is in `plan`.
+fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
+    Plan {
+        format: plan.format,
+        mode: plan.mode,
+        version: plan.version.clone(),
+        platform_tag: plan.platform_tag.clone(),
+        distributions,
+        projects: Vec::new(),
+        wheels: Vec::new(),
+        prefetched: Vec::new(),
+        devel: None,
+        dropped: Vec::new(),
+        unowned: Vec::new(),
+        notes: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// The words that have the farm build the package `name` as it is built here. The plan has version and mode; how many
+/// threads and how much memory there are changes no byte.
+fn arguments(request: &Request, name: &str) -> Vec<String> {
+    let words = [
+        // Of what a program says that fails, a message has the beginning.
+        "build",
+        "--quiet",
+        "--manifest",
+        MANIFEST,
+        "--catalog",
+        CATALOG,
+        "--plan",
+        PLAN,
+        "--only",
+        name,
+        "--artifact-dir",
+        ARTIFACTS,
+        "--dest-dir",
+        DEST,
+        "--no-cache",
+    ];
+    let mut words: Vec<String> = words.map(str::to_owned).into();
+    let mut add = |option: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("--{option}={value}")));
+    };
+    let suffix = Some(request.suffix.clone()).filter(|suffix| !suffix.is_empty());
+    add("version-suffix", suffix);
+    let list = |names: Option<&Vec<String>>| names.map(|names| names.join(","));
+    add("linux-amdgpu-families", list(request.linux_families.as_ref()));
+    add("windows-amdgpu-families", list(request.windows_families.as_ref()));
+    add("platform-tag", request.platform_tag.as_ref().map(ToString::to_string));
+    add("system", request.system.map(|system| system.as_str().to_owned()));
+    for (name, value) in &request.variables {
+        add("variable", Some(format!("{name}={value}")));
+    }
+    add("compression", request.compression.map(|level| level.as_str().to_owned()));
+    if let Some(preset) = request.xz_preset {
+        words.push("--devel-tarball-compression".to_owned());
+        words.push(format!("--xz-preset={preset}"));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_bytes_is_said_and_nothing_of_this_machine() {
+        let plain = arguments(&Request::default(), "rocm-sdk-core");
+        assert_eq!(plain.last().map(String::as_str), Some("--no-cache"));
+        let request = Request {
+            suffix: "x".to_owned(),
+            linux_families: Some(vec!["gfx942".to_owned(), "gfx1100".to_owned()]),
+            platform_tag: "manylinux_2_28_x86_64".parse().ok(),
+            system: Some(rockpack::names::System::Linux),
+            variables: vec![("name".to_owned(), "a=b".to_owned())],
+            compression: Some(rockpack::names::Compression::Max),
+            xz_preset: Some(2),
+            deny_unowned: true,
+            ..Request::default()
+        };
+        let more = arguments(&request, "rocm-sdk-core");
+        assert_eq!(
+            more[plain.len()..].join(" "),
+            "--version-suffix=x --linux-amdgpu-families=gfx942,gfx1100 \
+             --platform-tag=manylinux_2_28_x86_64 --system=linux --variable=name=a=b \
+             --compression=max --devel-tarball-compression --xz-preset=2"
+        );
+    }
+}

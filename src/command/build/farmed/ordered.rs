@@ -1,0 +1,201 @@
+//! Packages that a farm is asked for, until they are here and have been checked.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use rockpack::archive::Stage;
+use rockpack::event::{Event, Reporter};
+use rockpack::execute::{self, Built};
+use rockpack::names::RelPath;
+use rockpack::package::Found;
+use rockpack::plan::Plan;
+use rockpack::remote::{Digest, Heard, Order, Orders, Output};
+use rockpack::text::with_causes;
+
+use super::super::super::{environment, verify};
+use super::super::given::Given;
+use super::order::{DEST, Shared, of_one};
+use super::stored::Stored;
+use super::{Failed, is_minimal};
+use crate::failure::Failure;
+use crate::ui;
+
+/// Packages that are ordered.
+pub struct Ordered<'a> {
+    stage: &'a Stage,
+    indexes: Vec<usize>,
+    paths: Vec<RelPath>,
+    orders: Vec<Order>,
+}
+
+impl<'a> Ordered<'a> {
+    /// The orders of these packages.
+    ///
+    /// # Errors
+    /// When what they need cannot be read, or the destination cannot be written.
+    pub fn new(
+        given: Given<'_>,
+        stage: &'a Stage,
+        stored: &Stored,
+        indexes: Vec<usize>,
+    ) -> Result<Self, Failure> {
+        let shared = Shared::read(given)?;
+        let minimal = is_minimal(given.args);
+        let (mut paths, mut orders) = (Vec::new(), Vec::new());
+        for index in &indexes {
+            let path = execute::output_path(given.plan, &given.plan.distributions[*index]);
+            let place = if minimal {
+                None
+            } else {
+                Some(stage.place(&path).map_err(|e| environment(with_causes(&e)))?)
+            };
+            let output = Output { path: format!("{DEST}/{path}"), place };
+            orders.push(shared.order(given, *index, stored, output)?);
+            paths.push(path);
+        }
+        Ok(Self { stage, indexes, paths, orders })
+    }
+
+    /// What the farm built of it, and what it did not.
+    ///
+    /// # Errors
+    /// When what it built cannot be read here.
+    pub fn made(
+        &self,
+        given: Given<'_>,
+        orders: &Orders,
+    ) -> Result<(BTreeMap<usize, Built>, Failed), Failure> {
+        if self.orders.is_empty() {
+            return Ok((BTreeMap::new(), Failed::new()));
+        }
+        let progress = Progress::new(given.plan, self);
+        let made = orders.make(&self.orders, &|number, heard| progress.hear(number, heard));
+        progress.shown.clear();
+        let (mut built, mut failed) = (BTreeMap::new(), Failed::new());
+        for (number, made) in made.into_iter().enumerate() {
+            match made.map(|digests| digests.first().copied()) {
+                Ok(Some(digest)) => {
+                    let took = progress.took(number);
+                    _ = built
+                        .insert(self.indexes[number], self.built(given.plan, number, digest, took));
+                }
+                Ok(None) => {}
+                Err(why) => _ = failed.insert(self.indexes[number], why),
+            }
+        }
+        if !is_minimal(given.args) {
+            self.check(given, &mut built, &mut failed)?;
+        }
+        for number in 0..self.indexes.len() {
+            if failed.contains_key(&self.indexes[number]) {
+                self.remove(number)?;
+            }
+        }
+        Ok((built, failed))
+    }
+
+    fn built(&self, plan: &Plan, number: usize, digest: Digest, took: Duration) -> Built {
+        let distribution = &plan.distributions[self.indexes[number]];
+        Built {
+            name: distribution.name.clone(),
+            path: self.paths[number].clone(),
+            files: distribution.file_count(),
+            installed: distribution.size(),
+            size: digest.size,
+            sha256: digest.sha256.to_string(),
+            took,
+        }
+    }
+
+    /// Takes those from `built` that are not what the plan says.
+    fn check(
+        &self,
+        given: Given<'_>,
+        built: &mut BTreeMap<usize, Built>,
+        failed: &mut Failed,
+    ) -> Result<(), Failure> {
+        let wrong =
+            built.par_iter().map(|(index, made)| Ok((*index, self.wrong(given, *index, made)?)));
+        for (index, why) in wrong.collect::<Result<Vec<_>, Failure>>()? {
+            failed.extend(why.map(|why| (index, why)));
+        }
+        built.retain(|index, _| !failed.contains_key(index));
+        Ok(())
+    }
+
+    /// What is wrong with a package first, if anything is.
+    fn wrong(
+        &self,
+        given: Given<'_>,
+        index: usize,
+        made: &Built,
+    ) -> Result<Option<String>, Failure> {
+        let distribution = given.plan.distributions[index].clone();
+        let (directory, form) = (distribution.directory.clone(), distribution.form);
+        let found = Found { path: self.stage.path(&made.path), directory, form };
+        let plan = of_one(given.plan, distribution);
+        let packages = vec![(found, made.path.to_string())];
+        let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
+        Ok(findings.into_iter().next().map(|finding| {
+            let of = finding.member.map(|member| format!(" ({member})")).unwrap_or_default();
+            format!("what it built is not as planned: {}{of}", finding.what)
+        }))
+    }
+
+    /// Leaves nothing on the stage of a package that is made anew here.
+    fn remove(&self, number: usize) -> Result<(), Failure> {
+        let Some(place) = &self.orders[number].outputs[0].place else { return Ok(()) };
+        match fs_err::remove_file(place) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(environment(error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Shows what the farm does.
+struct Progress<'a> {
+    shown: ui::Progress,
+    plan: &'a Plan,
+    ordered: &'a Ordered<'a>,
+    /// When each package was begun, and how long it took.
+    times: Mutex<Vec<(Instant, Duration)>>,
+}
+
+impl<'a> Progress<'a> {
+    fn new(plan: &'a Plan, ordered: &'a Ordered<'a>) -> Self {
+        let sizes = ordered.indexes.iter().map(|index| plan.distributions[*index].size());
+        let (shown, outputs) = (ui::Progress::new(), ordered.indexes.len());
+        shown.report(Event::FarmStarted { outputs, bytes: sizes.sum() });
+        let times = Mutex::new(vec![(Instant::now(), Duration::ZERO); outputs]);
+        Self { shown, plan, ordered, times }
+    }
+
+    fn hear(&self, number: usize, heard: Heard) {
+        let distribution = &self.plan.distributions[self.ordered.indexes[number]];
+        let (path, bytes) = (self.ordered.paths[number].clone(), distribution.size());
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        match heard {
+            Heard::Begun => {
+                times[number].0 = Instant::now();
+                self.shown.report(Event::OutputStarted { path, bytes });
+            }
+            Heard::Made(size) => {
+                let took = times[number].0.elapsed();
+                times[number].1 = took;
+                self.shown.report(Event::Progress { path: path.clone(), bytes });
+                let files = distribution.file_count();
+                self.shown.report(Event::OutputFinished { path, files, size, took });
+            }
+            Heard::Failed => self.shown.report(Event::ArchiveLeft { path }),
+        }
+    }
+
+    fn took(&self, number: usize) -> Duration {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)[number].1
+    }
+}

@@ -1,0 +1,478 @@
+//! `rockpack build --artifacts-digest`: a farm that builds whole packages, and one that does everything wrong.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use fs_err as fs;
+use prost::Message as _;
+use rockpack::archive::checksum::Sha256;
+use rockpack::elf::stub::{StubMachine, exec_stub};
+use tempfile::TempDir;
+
+use super::server::{FarmFault, Fault, Server};
+use super::{TOKEN, demo_tree};
+
+/// Packages that are enough for what goes wrong.
+const SOME: [&str; 2] = ["--only", "core,libraries"];
+
+/// Archives of the demo's artifacts, their catalog, and the packages that are made of them here.
+struct Tried {
+    dir: TempDir,
+}
+
+/// What a build left.
+#[derive(Debug, PartialEq, Eq)]
+struct Left {
+    sums: String,
+    statement: String,
+    /// The SHA-256 of each package that is there.
+    packages: BTreeMap<String, String>,
+}
+
+impl Left {
+    fn read(dest: &Path) -> Self {
+        let text = |name: &str| fs::read_to_string(dest.join("dist").join(name)).unwrap();
+        let mut packages = BTreeMap::new();
+        let (sums, statement) = (text("SHA256SUMS"), text("provenance.intoto.json"));
+        for line in sums.lines() {
+            let name = line.split_once("  ").unwrap().1;
+            if let Ok(bytes) = fs::read(dest.join("dist").join(name)) {
+                packages.insert(name.to_owned(), Sha256::of(&bytes).to_string());
+            }
+        }
+        Self { sums, statement, packages }
+    }
+}
+
+impl Tried {
+    fn new() -> Self {
+        let dir = demo_tree::scratch(true);
+        let machine =
+            if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
+        fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
+        let tried = Self { dir };
+        tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
+        tried.done(&["scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
+        // The same names, sizes and checksums, and no byte of them.
+        fs::create_dir(tried.path("hollow")).unwrap();
+        for (name, path) in tried.archives() {
+            let hollow = tried.path("hollow").join(&name);
+            if name.ends_with(".sha256sum") {
+                fs::copy(path, hollow).unwrap();
+            } else {
+                let size = fs::metadata(path).unwrap().len();
+                fs::File::create(hollow).unwrap().set_len(size).unwrap();
+            }
+        }
+        tried
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn done(&self, args: &[&str]) {
+        let output = crate::program::rockpack(self.dir.path(), args);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The archives and their sidecars.
+    fn archives(&self) -> Vec<(String, PathBuf)> {
+        let entries = fs::read_dir(self.path("archives")).unwrap().map(Result::unwrap);
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+        entries.map(|entry| (name(&entry.path()), entry.path())).collect()
+    }
+
+    /// A storage that has the archives; the digest of the directory that they are in.
+    fn fill(&self, server: &Server) -> String {
+        let mut files = Vec::new();
+        for (name, path) in self.archives() {
+            let digest = Some(server.keep(fs::read(path).unwrap()));
+            files.push(api::FileNode { name, digest, ..api::FileNode::default() });
+        }
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        let directory = api::Directory { files, ..api::Directory::default() };
+        named(&server.keep(directory.encode_to_vec()))
+    }
+
+    fn command(&self, dest: &str, args: &[&str]) -> Command {
+        let mut command = crate::program::command(
+            self.dir.path(),
+            &["build", "--catalog", "catalog.json.zst", "--dest-dir", dest, "--no-cache"],
+        );
+        command
+            .args(["--version", "7.2.0.dev0"])
+            .args(args)
+            .env("ROCKPACK_MANIFEST", env!("CARGO_MANIFEST_DIR"))
+            .env("COLUMNS", "200")
+            .env("NETRC", "/dev/null")
+            .env("ROCKPACK_REMOTE_HEADER", format!("authorization={TOKEN}"));
+        command
+    }
+
+    /// What is made here, with nobody's help.
+    fn local(&self, dest: &str, args: &[&str]) -> Left {
+        let args = [&["--artifact-dir", "archives"], args].concat();
+        let output = self.command(dest, &args).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        Left::read(&self.path(dest))
+    }
+
+    fn farm(&self, server: &Server, dest: &str, args: &[&str]) -> Command {
+        let url = server.url();
+        let farm = ["--remote-executor", &url, "--remote-program", "static"];
+        let properties = ["--remote-default-exec-properties", "OSFamily=Linux"];
+        self.command(dest, &[&farm[..], &properties, args].concat())
+    }
+
+    fn with(&self, server: &Server, dest: &str, args: &[&str]) -> (Left, String) {
+        let output = self.farm(server, dest, args).output().unwrap();
+        assert!(output.status.success(), "{dest}: {}", said(&output));
+        (Left::read(&self.path(dest)), said(&output))
+    }
+}
+
+fn said(output: &Output) -> String {
+    let said = [&output.stdout[..], &output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(!said.contains("tell-nobody"), "{said}");
+    // As one line each, wherever a message is folded.
+    said.replace("\n  │ ", " ")
+}
+
+fn named(digest: &api::Digest) -> String {
+    format!("{}/{}", digest.hash, digest.size_bytes)
+}
+
+/// How many packages the farm built.
+fn built(said: &str) -> usize {
+    let line = said.lines().find(|line| line.starts_with("build farm ")).expect(said);
+    line.split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
+/// How often it is said that it did not build something.
+fn warnings(said: &str) -> usize {
+    said.matches(" did not build ").count()
+}
+
+#[test]
+fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &["--compression", "fast", "--devel-tarball-compression"]);
+    tried.fill(&server);
+    let wanted = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+    let settings = ["--compression", "fast", "--devel-tarball-compression"];
+    let args = [&wanted[..], &settings].concat();
+    let (left, said) = tried.with(&server, "farmed", &args);
+    assert_eq!(left, local, "{said}");
+    let (executed, _) = server.executed();
+    assert!(executed > 2 && built(&said) == executed && warnings(&said) == 0, "{said}");
+    tried.done(&["verify", "farmed"]);
+    // Nothing in an action is of this machine: another one gets what was built.
+    let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
+    assert_eq!((again, server.executed().0), (left, executed), "{said}");
+    if cfg!(feature = "stores") {
+        // The same archives at an address: a request says how large each is.
+        let address = format!("file://{}", tried.path("hollow").display());
+        let args = ["--artifact-dir", &address, "--artifacts-digest", "checksums"];
+        let (left, said) = tried.with(&server, "store", &[&args[..], &settings].concat());
+        assert_eq!((left, server.executed().0), (local, executed), "{said}");
+    }
+    let args = [&args[..], &["--no-remote-accept-cached", "--only", "core"]].concat();
+    tried.with(&server, "anew", &args);
+    assert_eq!(server.executed().0, executed + 1);
+}
+
+#[test]
+fn a_farm_builds_packages_of_a_directory_of_its_storage() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &[]);
+    let archives = tried.fill(&server);
+    let (left, said) = tried.with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
+    assert_eq!((left, warnings(&said)), (local, 0), "{said}");
+    // Of artifacts that are directories, too.
+    tried.done(&["scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
+    let root = named(&directory(&server, &tried.path("artifacts")));
+    let (left, said) = tried.with(&server, "directories", &["--artifacts-digest", &root]);
+    assert!(built(&said) > 2 && warnings(&said) == 0, "{said}");
+    let output = tried.command("of-directories", &["--artifact-dir", "artifacts"]).output();
+    assert!(output.unwrap().status.success());
+    assert_eq!(left, Left::read(&tried.path("of-directories")));
+}
+
+/// A directory of this machine, in the storage.
+fn directory(server: &Server, dir: &Path) -> api::Digest {
+    let mut made = api::Directory::default();
+    let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(Result::unwrap).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, name) = (entry.path(), entry.file_name().to_str().unwrap().to_owned());
+        let kind = entry.file_type().unwrap();
+        if kind.is_symlink() {
+            let target = fs::read_link(&path).unwrap().to_str().unwrap().to_owned();
+            made.symlinks.push(api::SymlinkNode { name, target, ..api::SymlinkNode::default() });
+        } else if kind.is_dir() {
+            let digest = Some(directory(server, &path));
+            made.directories.push(api::DirectoryNode { name, digest });
+        } else {
+            let is_executable = fs::metadata(&path).unwrap().permissions().mode() & 0o111 != 0;
+            let digest = Some(server.keep(fs::read(&path).unwrap()));
+            made.files.push(api::FileNode {
+                name,
+                digest,
+                is_executable,
+                ..api::FileNode::default()
+            });
+        }
+    }
+    server.keep(made.encode_to_vec())
+}
+
+#[test]
+fn packages_can_stay_where_they_were_built() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &[]);
+    let root = tried.fill(&server);
+    // A package of an earlier build, which has other bytes, would be taken for one of these.
+    tried.local("minimal", &["--only", "core", "--compression", "store"]);
+    let args = ["--artifacts-digest", &root, "--remote-download-outputs", "minimal"];
+    let (left, said) = tried.with(&server, "minimal", &args);
+    assert!(said.contains(", left in its storage") && warnings(&said) == 0, "{said}");
+    assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement));
+    // What is made of no artifact is made here, and all else is where its checksum says.
+    assert_eq!(local.packages.len() - left.packages.len(), built(&said));
+    for line in left.sums.lines() {
+        let (sha256, name) = line.split_once("  ").unwrap();
+        assert!(left.packages.contains_key(name) != server.has(sha256), "{name}");
+    }
+    assert!(left.packages.iter().all(|(name, bytes)| local.packages[name] == *bytes));
+}
+
+#[test]
+fn what_the_storage_lacks_is_told_once_and_built_here() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &SOME);
+    let root = tried.fill(&server);
+    let archives = tried.archives();
+    let (artifact, archive) = ("blas_lib_generic", "blas_lib_generic.tar.zst");
+    let (_, path) = archives.iter().find(|(name, _)| name == archive).unwrap();
+    server.lose(&Sha256::of(&fs::read(path).unwrap()).to_string());
+    let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
+    let args = [&args[..], &SOME].concat();
+    let (left, said) = tried.with(&server, "some", &args);
+    assert_eq!((&left, warnings(&said), built(&said)), (&local, 1, 1), "{said}");
+    assert!(said.contains(&format!("its storage lacks `{artifact}`")), "{said}");
+    // Where somebody says that all has to come from there, the exit status does so too.
+    let required = [&args[..], &["--remote-required", "--cache", "own"]].concat();
+    let output = tried.farm(&server, "required", &required).output().unwrap();
+    let said = self::said(&output);
+    assert_eq!((output.status.code(), warnings(&said)), (Some(2), 1), "{said}");
+    assert_eq!(Left::read(&tried.path("required")), local);
+    // Without artifacts here nobody can build it.
+    let args = [&["--artifacts-digest", &root][..], &SOME].concat();
+    let output = tried.farm(&server, "alone", &args).output().unwrap();
+    let said = self::said(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("lacks") && said.contains("no artifacts here"), "{said}");
+    assert!(!tried.path("alone").exists());
+}
+
+#[test]
+fn whatever_a_farm_does_to_packages_they_are_the_same() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &SOME);
+    for fault in FarmFault::ALL {
+        server.misbehave_as_farm(Some(fault));
+        let root = tried.fill(&server);
+        let short = matches!(fault, FarmFault::Stalls | FarmFault::NeverDone);
+        let limits = ["--remote-timeout", if short { "600ms" } else { "20s" }];
+        let limits = [&limits[..], &["--remote-retries", "1"], &SOME].concat();
+        let here = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
+        let (dest, began) = (format!("{fault:?}"), Instant::now());
+        let (left, said) = tried.with(&server, &dest, &[&here[..], &limits].concat());
+        assert_eq!(left, local, "{fault:?}: {said}");
+        let told = usize::from(!fault.is_healed());
+        assert_eq!(warnings(&said), told, "{fault:?}: {said}");
+        if fault == FarmFault::Fails {
+            assert!(said.contains("the program ended with 2: error: unrecognized"), "{said}");
+        }
+        assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
+        // Without artifacts here it is an error, and nothing is left of what came.
+        server.misbehave_as_farm(Some(fault));
+        tried.fill(&server);
+        let (alone, dest) = (["--artifacts-digest", &root], format!("{fault:?}-alone"));
+        let output = tried.farm(&server, &dest, &[&alone[..], &limits].concat()).output().unwrap();
+        let said = self::said(&output);
+        assert_eq!(output.status.success(), fault.is_healed(), "{fault:?}: {said}");
+        assert_eq!(tried.path(&dest).exists(), fault.is_healed(), "{fault:?}: {said}");
+        assert_eq!(warnings(&said), told, "{fault:?}: {said}");
+        if fault == FarmFault::NeverDone {
+            assert!(server.executed().1 > 0, "nobody left off");
+        }
+    }
+}
+
+#[test]
+fn what_comes_is_what_its_digest_says() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &SOME);
+    tried.fill(&server);
+    server.misbehave(Some(Fault::Flipped));
+    let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
+    let (left, said) = tried.with(&server, "flipped", &[&args[..], &SOME].concat());
+    assert_eq!((left, warnings(&said)), (local, 1), "{said}");
+    assert!(said.contains("has other bytes than its digest says"), "{said}");
+}
+
+#[test]
+fn a_farm_builds_what_is_asked_for() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    tried.fill(&server);
+    // A manifest of several files, one of which is no manifest.
+    let file = |path: &str, text: &str| {
+        fs::create_dir_all(tried.path(path).parent().unwrap()).unwrap();
+        fs::write(tried.path(path), text).unwrap();
+    };
+    file("own/packages.kdl", "include \"more/core.kdl\"\n");
+    file("own/families.kdl", "include \"built-in\"\n");
+    let core = "change \"package\" \"core\" {\n    readme \"docs/core.md\"\n}\n";
+    file("own/more/core.kdl", &format!("include \"built-in\"\n{core}"));
+    file("own/docs/core.md", "# The core\n");
+    let options = [
+        "--version-suffix",
+        "_n",
+        "--linux-amdgpu-families",
+        "gfx942",
+        "--platform-tag",
+        "linux_x86_64",
+        "--compression",
+        "store",
+    ];
+    let tag = ("ROCM_SDK_WHEEL_PLATFORM_TAG", "manylinux_2_99_x86_64");
+    for (name, args, variable) in [
+        ("own", &["--manifest", "own"][..], ("LANG", "C")),
+        ("built-in", &["--manifest", "built-in"], tag),
+        ("options", &options, ("LANG", "C")),
+    ] {
+        let here = [&["--artifact-dir", "archives"], args].concat();
+        let output = tried.command("here", &here).env(variable.0, variable.1).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", said(&output));
+        let there = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+        let mut command = tried.farm(&server, name, &[&there[..], args].concat());
+        let output = command.env(variable.0, variable.1).output().unwrap();
+        let said = said(&output);
+        assert!(output.status.success() && warnings(&said) == 0 && built(&said) > 2, "{said}");
+        assert_eq!(Left::read(&tried.path(name)), Left::read(&tried.path("here")), "{said}");
+        fs::remove_dir_all(tried.path("here")).unwrap();
+    }
+}
+
+#[test]
+fn lock_files_count_for_archives_that_are_not_read_here() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &["--lock", "local.lock", "--only", "core"]);
+    let lock = fs::read_to_string(tried.path("local.lock")).unwrap();
+    let root = tried.fill(&server);
+    let checksums = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
+    let directory = ["--artifacts-digest", &root];
+    for (dest, artifacts) in [("checksums", &checksums[..]), ("directory", &directory)] {
+        let file = format!("{dest}.lock");
+        let args = [artifacts, &["--lock", &file, "--only", "core"]].concat();
+        let (left, said) = tried.with(&server, dest, &args);
+        assert_eq!((&left, built(&said)), (&local, 1), "{said}");
+        assert_eq!(fs::read_to_string(tried.path(&file)).unwrap(), lock, "{dest}");
+        let args = [artifacts, &["--lock", &file, "--locked", "--only", "core"]].concat();
+        assert_eq!(tried.with(&server, dest, &args).0, local);
+        // One that was locked with another checksum is not given to the farm, nor taken here.
+        let at = lock.rfind("\"sha256\":\"").unwrap() + 10;
+        let digit = if lock[at..].starts_with('0') { "1" } else { "0" };
+        let other = format!("{}{digit}{}", &lock[..at], &lock[at + 1..]);
+        fs::write(tried.path(&file), other).unwrap();
+        let before = server.asked();
+        let dest = format!("{dest}-other");
+        let output = tried.farm(&server, &dest, &args).output().unwrap();
+        assert_eq!(
+            (output.status.code(), server.asked()),
+            (Some(1), before),
+            "{}",
+            self::said(&output)
+        );
+        assert!(self::said(&output).contains("is not what"), "{}", self::said(&output));
+        assert!(!tried.path(&dest).exists());
+    }
+}
+
+#[test]
+fn a_package_that_is_another_one_is_built_here() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &SOME);
+    server.misbehave_as_farm(Some(FarmFault::OtherPackage));
+    tried.fill(&server);
+    let args = ["--artifact-dir", "archives", "--artifacts-digest", "checksums"];
+    let (left, said) = tried.with(&server, "other", &[&args[..], &SOME].concat());
+    assert_eq!((left, warnings(&said), built(&said)), (local, 1, 1), "{said}");
+    assert!(said.contains("what it built is not as planned"), "{said}");
+}
+
+#[test]
+fn a_build_that_is_stopped_tells_the_farm() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    server.misbehave_as_farm(Some(FarmFault::NeverDone));
+    let root = tried.fill(&server);
+    let args = [&["--artifacts-digest", &root][..], &SOME].concat();
+    let mut child = tried.farm(&server, "stopped", &args);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_mins(1);
+    let asked = || server.asked() >= 2;
+    while !asked() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(asked(), "the farm is asked for two packages");
+    stop(child);
+    while server.executed().1 < 2 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.executed().1, 2, "the farm is told of both");
+    assert!(!tried.path("stopped").exists());
+}
+
+/// As Ctrl-C does.
+fn stop(mut child: Child) {
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert!(!child.wait().unwrap().success());
+}
+
+#[test]
+fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let digest = format!("{}/1", "0".repeat(64));
+    let with_catalog = |args: &[&str]| tried.farm(&server, "never", args);
+    let without_catalog = |args: &[&str]| {
+        let base = ["build", "--dest-dir", "never", "--manifest", env!("CARGO_MANIFEST_DIR")];
+        let mut command = crate::program::command(tried.dir.path(), &base);
+        command.args(["--remote-executor", "grpc://127.0.0.1:1", "--remote-program", "static"]);
+        command.args(args);
+        command
+    };
+    let minimal = ["--remote-download-outputs", "minimal", "--artifact-dir", "archives"];
+    for (mut command, what) in [
+        (with_catalog(&["--artifacts-digest", "checksums"]), "of no archives"),
+        (with_catalog(&["--artifacts-digest", "abc"]), "a digest is written HASH/SIZE"),
+        (with_catalog(&minimal), "the farm builds no package"),
+        (
+            without_catalog(&["--artifact-dir", "archives", "--artifacts-digest", "checksums"]),
+            "the plan has to be made before anything is read",
+        ),
+        (with_catalog(&["--artifacts-digest", &digest]), "does not have what was asked for"),
+    ] {
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{what}: {}", said(&output));
+        assert!(said(&output).contains(what), "{what}: {}", said(&output));
+        assert!(!tried.path("never").exists());
+    }
+}
