@@ -248,6 +248,10 @@ fn packages_can_stay_where_they_were_built() {
     for line in left.sums.lines() {
         let (sha256, name) = line.split_once("  ").unwrap();
         assert!(left.packages.contains_key(name) != server.has(sha256), "{name}");
+        // Whoever fetches one has to know its digest.
+        let told = |line: &&str| line.starts_with(&format!("{sha256}/")) && line.ends_with(name);
+        let told = said.lines().filter(told).count();
+        assert_eq!(told, usize::from(server.has(sha256)), "{name}: {said}");
     }
     assert!(left.packages.iter().all(|(name, bytes)| local.packages[name] == *bytes));
 }

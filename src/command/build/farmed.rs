@@ -208,13 +208,21 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
     if missed.is_none() && !failed.is_empty() {
         ui::show_problems(&Problem::warning(Code::Cache, told(&failed)).help(help).into());
     }
-    let line = elsewhere.as_ref().map(|elsewhere| {
-        let bytes = elsewhere.built.values().map(|built| built.size).sum();
-        let left = if elsewhere.apart { ", left in its storage" } else { "" };
-        let count = counted(elsewhere.built.len(), "package");
-        format!("build farm {address}: {count} built there, {}{left}\n", human_size(bytes))
-    });
+    let line = elsewhere.as_ref().map(|elsewhere| line(address, elsewhere));
     Ok(Farmed { elsewhere, missed, line })
+}
+
+/// What is said of packages that the farm built. Those that it still has can be fetched by their digests, so each is named.
+fn line(address: &str, elsewhere: &Elsewhere) -> String {
+    let built = elsewhere.built.values();
+    let bytes = human_size(built.clone().map(|built| built.size).sum());
+    let count = counted(elsewhere.built.len(), "package");
+    if !elsewhere.apart {
+        return format!("build farm {address}: {count} built there, {bytes}\n");
+    }
+    let digests = built.map(|built| format!("{}/{}  {}\n", built.sha256, built.size, built.path));
+    let digests: String = digests.collect();
+    format!("build farm {address}: {count} built there, {bytes}, left in its storage\n{digests}")
 }
 
 /// The first of many names, and how many more there are.
