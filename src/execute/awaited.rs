@@ -133,7 +133,8 @@ impl cache::Awaited for Awaited<'_> {
 
     fn hold(&self, time: Duration) {
         let until = (self.since.elapsed() + time).as_millis();
-        self.held.store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+        // Never less long than somebody asked for before.
+        self.held.fetch_max(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn give_up(&self) {
@@ -142,5 +143,27 @@ impl cache::Awaited for Awaited<'_> {
 
     fn arrive(&self, entry: cache::CacheEntry) -> bool {
         self.outcome.set(Some(entry)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::deflate::Level;
+    use crate::cache::{Awaited as _, Cache};
+
+    #[test]
+    fn who_holds_it_for_less_does_not_shorten_how_long_it_is_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let bytes = Bytes::Memory(vec![7; 100]);
+        let packing = (Packing::Deflate(Level::Max), Form::Deflate);
+        let awaited = Awaited::new(&bytes, (0, 100), packing, CacheLookup(&cache), None);
+        assert!(!awaited.is_held());
+        awaited.hold(Duration::from_mins(1));
+        awaited.hold(Duration::ZERO);
+        assert!(awaited.is_held());
+        awaited.give_up();
+        assert!(!awaited.is_held());
     }
 }
