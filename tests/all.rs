@@ -54,6 +54,7 @@ mod runtime;
 mod saved_catalog;
 mod schema;
 mod seams;
+mod shard_action;
 mod shared_cache_model;
 mod shipped_commands;
 mod skips;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_rockpack");
+/// Where it is.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_rockpack");
 /// What this machine may have set, and no test wants.
 const VARIABLES: [&str; 4] =
     ["GITHUB_WORKSPACE", "ROCKPACK_MANIFEST", "ROCM_SDK_WHEEL_PLATFORM_TAG", "SOURCE_DATE_EPOCH"];

@@ -1,0 +1,63 @@
+//! The composite action of a matrix's jobs: its command line makes what the plan says.
+
+use std::path::Path;
+use std::process::Command;
+
+use fs_err as fs;
+
+use crate::demo_tree::scratch;
+use crate::program::{PROGRAM, done, text};
+use crate::skips::has;
+
+/// The command line of the action.
+fn command_line() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/actions/shard/action.yml");
+    let action = fs::read_to_string(path).unwrap();
+    let line = action.lines().find_map(|line| line.trim().strip_prefix("run: "));
+    line.unwrap().to_owned()
+}
+
+#[test]
+fn jobs_of_a_matrix_make_what_the_plan_says() {
+    if !has("bash", "the action of a matrix's jobs") {
+        return;
+    }
+    let dir = scratch(true);
+    let dir = dir.path();
+    let built_in = ["--manifest", "built-in"];
+    let with = |args: &[&str]| done(dir, &[args, &built_in[..]].concat());
+    done(dir, &["scan", "--artifact-dir", "artifacts", "-o", "c.json.zst"]);
+    let planned = ["plan", "--catalog", "c.json.zst", "--version", "7.2.0"];
+    fs::write(dir.join("plan.json"), with(&[&planned[..], &["--json"]].concat())).unwrap();
+    let shards = with(&[&planned[..], &["--shards", "3"]].concat());
+    let shards: serde_json::Value = serde_json::from_str(&shards).unwrap();
+    let programs = dir.join("programs");
+    fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(PROGRAM, programs.join("rockpack")).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut jobs = Vec::new();
+    for (number, job) in shards["include"].as_array().unwrap().iter().enumerate() {
+        let mut action = Command::new("bash");
+        action.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &command_line()]);
+        action.current_dir(dir).env("PATH", &path).env("ROCKPACK_NO_CACHE", "1");
+        // What the action's inputs are when they are left out, an empty variable among them.
+        let inputs = [
+            ("ARTIFACTS", "--artifact-dir artifacts"),
+            ("CATALOG", "c.json.zst"),
+            ("PLAN", "plan.json"),
+            ("ONLY", job["only"].as_str().unwrap()),
+            ("DEST", &format!("job{number}")),
+            ("ROCKPACK_MANIFEST", "built-in"),
+            ("ROCKPACK_REMOTE_CACHE", ""),
+            ("ROCKPACK_REMOTE_HEADER", ""),
+            ("ROCKPACK_REMOTE_MODE", "read"),
+        ];
+        let output = action.envs(inputs).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        jobs.push(format!("job{number}"));
+    }
+    assert_eq!(jobs.len(), 3);
+    let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
+    done(dir, &[&["assemble", "--dest-dir", "out"], &jobs[..]].concat());
+    assert_eq!(done(dir, &["diff", "--exit-code", "plan.json", "out/dist"]), "no difference\n");
+}
