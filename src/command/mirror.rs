@@ -37,9 +37,9 @@ fn public(args: &MirrorArgs) -> Result<String, Failure> {
     let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
     match &args.public {
         Some(url) if is_web(url) && !url.contains(['?', '#', ' ']) => Ok(url.clone()),
-        Some(url) => {
-            Err(environment(format!("--public takes an http(s) address; `{url}` is none")))
-        }
+        Some(url) => Err(environment(format!(
+            "--public takes an address with http:// or https://, without ? and #; `{url}` is not one"
+        ))),
         None if is_web(&args.source) => Ok(args.source.clone()),
         None => Err(environment(format!(
             "--public has to say where clients see `{}`, such as https://example.com/whl/",

@@ -68,7 +68,8 @@ pub fn access(dry_run: bool) -> Access {
 /// Names of projects that an option has, as indexes compare them.
 pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Failure> {
     let name = |text: &String| {
-        let wrong = || environment(format!("{option} takes names of projects; `{text}` is none"));
+        let wrong =
+            || environment(format!("{option} takes names of projects; `{text}` cannot be one"));
         normalized(text.trim()).ok_or_else(wrong)
     };
     texts.iter().map(name).collect()

@@ -139,7 +139,9 @@ impl Orders {
         };
         let (storage, farm) = (connect(&options.address)?, connect(&executor.address)?);
         if !storage.limits.caches {
-            return Err("its storage is none: it executes actions alone".to_owned());
+            return Err(
+                "its storage keeps no files: the server there only executes actions".to_owned()
+            );
         }
         if !farm.limits.executes {
             return Err("the server executes nothing".to_owned());

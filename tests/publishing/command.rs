@@ -39,7 +39,7 @@ fn refusals_have_a_code_and_a_remedy() {
     for (args, status, words) in [
         (&["dist", "store"][..], 1, &["requires `numpy`", "--outside"][..]),
         (&["dist", "ftp://host/x"], 2, &["`ftp://host/x`", "s3://"]),
-        (&["dist", "store", "--outside", "a b"], 2, &["`a b` is none"]),
+        (&["dist", "store", "--outside", "a b"], 2, &["`a b` cannot be one"]),
         (&["empty", "store"], 2, &["there are no packages in empty"]),
         (&["none", "store"], 2, &["`none` is not a directory"]),
     ] {

@@ -465,7 +465,7 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
     };
     let minimal = ["--remote-download-outputs", "minimal", "--artifact-dir", "archives"];
     for (mut command, what) in [
-        (with_catalog(&["--artifacts-digest", "checksums"]), "of no archives"),
+        (with_catalog(&["--artifacts-digest", "checksums"]), "no archives are named"),
         (with_catalog(&["--artifacts-digest", "abc"]), "a digest is written HASH/SIZE"),
         (with_catalog(&minimal), "the farm builds no package"),
         (

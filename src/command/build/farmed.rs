@@ -94,7 +94,7 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
     let artifacts = match text {
         "checksums" if args.artifact_dir.is_none() && args.store.is_none() => {
             let help = "name the archives: --artifact-dir DIR, or --store NAME --run ID";
-            return Err(usage("--artifacts-digest checksums: of no archives").help(help));
+            return Err(usage("--artifacts-digest checksums: no archives are named").help(help));
         }
         "checksums" => Artifacts::Checksums,
         text => Artifacts::In(text.parse().map_err(|error| {
