@@ -1,7 +1,7 @@
 //! A plan in shares, for the jobs of a matrix.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -35,27 +35,39 @@ struct Share {
     archives: BTreeSet<String>,
 }
 
+/// What `--only NAME` makes: the packages of one name, of which each family and each variant has its own.
+type Namesakes<'p> = (String, Vec<&'p Distribution>);
+
 /// Divides the packages of a plan among at most so many jobs, each about as long as the others: the
-/// largest package first, each to the job that has the least to do.
+/// largest first, each to the job that has the least to do. Packages of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
-    let mut left: Vec<&Distribution> = plan.distributions.iter().collect();
-    left.sort_by_cached_key(|dist| (Reverse(nanoseconds(dist)), dist.name.to_string()));
+    let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
+    for dist in &plan.distributions {
+        left.entry(dist.name.to_string()).or_default().push(dist);
+    }
+    let mut left: Vec<Namesakes<'_>> = left.into_iter().collect();
+    left.sort_by_cached_key(|(_, dists)| Reverse(together(dists)));
     let jobs = most.min(left.len()).max(1);
-    let mut jobs: Vec<(u64, Vec<&Distribution>)> = vec![(0, Vec::new()); jobs];
-    for dist in left {
-        if let Some((cost, dists)) = jobs.iter_mut().min_by_key(|(cost, _)| *cost) {
-            *cost = cost.saturating_add(nanoseconds(dist));
-            dists.push(dist);
+    let mut jobs: Vec<(u64, Vec<Namesakes<'_>>)> = vec![(0, Vec::new()); jobs];
+    for namesakes in left {
+        if let Some((cost, job)) = jobs.iter_mut().min_by_key(|(cost, _)| *cost) {
+            *cost = cost.saturating_add(together(&namesakes.1));
+            job.push(namesakes);
         }
     }
     jobs.sort_by_key(|(cost, _)| Reverse(*cost));
-    let jobs = jobs.into_iter().filter(|(_, dists)| !dists.is_empty());
-    Shares { include: jobs.map(|(cost, dists)| share(cost, &dists)).collect() }
+    let jobs = jobs.into_iter().filter(|(_, job)| !job.is_empty());
+    Shares { include: jobs.map(|(cost, job)| share(cost, &job)).collect() }
 }
 
-fn share(cost: u64, dists: &[&Distribution]) -> Share {
-    let names: Vec<String> = dists.iter().map(|dist| dist.name.to_string()).collect();
-    let archives = dists.iter().flat_map(|dist| artifacts(dist));
+/// How long one core packs all of them.
+fn together(dists: &[&Distribution]) -> u64 {
+    dists.iter().map(|dist| nanoseconds(dist)).fold(0, u64::saturating_add)
+}
+
+fn share(cost: u64, job: &[Namesakes<'_>]) -> Share {
+    let names: Vec<&str> = job.iter().map(|(name, _)| name.as_str()).collect();
+    let archives = job.iter().flat_map(|(_, dists)| dists).flat_map(|dist| artifacts(dist));
     Share {
         only: names.join(","),
         cost: cost.div_ceil(1_000_000_000),

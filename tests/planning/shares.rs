@@ -54,3 +54,22 @@ fn no_job_is_without_a_package() {
     assert_eq!(shares(&case(), 256).len(), 5);
     assert_eq!(shares(&case(), 1).len(), 1);
 }
+
+#[test]
+fn packages_of_one_name_stay_together() {
+    // As `--only` takes them, and as families have theirs, each in a directory of its own.
+    let mut plan = case().plan_and_warnings().0;
+    let at = plan.distributions.iter().position(|it| it.name.as_str() == "x-core").unwrap();
+    for directory in ["dist/a", "dist/b"] {
+        let mut other = plan.distributions[at].clone();
+        other.directory = directory.parse().unwrap();
+        plan.distributions.push(other);
+    }
+    let jobs = serde_json::to_value(rockpack::review::shares(&plan, 9)).unwrap();
+    let jobs = jobs["include"].as_array().unwrap().clone();
+    assert_eq!(jobs.len(), 5);
+    let of_core = |job: &&serde_json::Value| job["only"].as_str().unwrap().contains("x-core");
+    let of_core: Vec<_> = jobs.iter().filter(of_core).collect();
+    assert!(of_core.len() == 1 && of_core[0]["only"] == "x-core", "{jobs:?}");
+    assert_eq!(of_core[0]["cost"], 6);
+}
