@@ -132,6 +132,10 @@ fn not_executed(error: &ExecuteError) -> Failure {
             }
             Failure::Problems(problems)
         }
+        ExecuteError::InTheWay(_) => {
+            let help = "the checksums would be of another file than this one: move it away";
+            Problem::usage(Code::Environment, with_causes(error)).help(help).into()
+        }
         ExecuteError::Stage(_)
         | ExecuteError::Full { .. }
         | ExecuteError::Earlier(_)

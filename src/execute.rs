@@ -136,6 +136,9 @@ pub enum ExecuteError {
     /// A package of an earlier build could not be read, so that nothing can be said of it.
     #[error("cannot read what an earlier build left")]
     Earlier(#[source] io::Error),
+    /// A package stays where something else made it, and here is another file in its place.
+    #[error("{} is not the package that was made, and no build recorded it", .0.display())]
+    InTheWay(PathBuf),
     /// An output could not be written.
     #[error("cannot write {output}: {reason}")]
     Output {
@@ -243,18 +246,30 @@ fn put_in_place(
     goes: impl Fn(&RelPath) -> bool,
 ) -> Result<Earlier, ExecuteError> {
     let statement = provenance::statement(plan, &attestations.inputs, made);
-    let combined = Recorded::read(stage.dest())
-        .and_then(|recorded| recorded.combine(stage.dest(), made, known, vec![statement], goes));
-    let Combined { texts, removed, obsolete, changed } = combined.map_err(ExecuteError::Earlier)?;
+    let recorded = Recorded::read(stage.dest()).map_err(ExecuteError::Earlier)?;
+    let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
+        made.iter().partition(|package| apart.contains(package.path));
+    let replaced = elsewhere::replaced(stage.dest(), &recorded, &left)?;
+    // Packages that this build leaves elsewhere do not make forgotten where others of it are.
+    let absent = if left.is_empty() {
+        Vec::new()
+    } else {
+        elsewhere::absent(stage.dest(), &recorded).map_err(ExecuteError::Earlier)?
+    };
+    let absent = absent.iter().filter(|(path, _)| !goes(path));
+    let absent = absent.map(|(path, sha256)| Package { path, sha256 });
+    let known: Vec<Package<'_>> = known.iter().copied().chain(absent).collect();
+    let combined = recorded.combine(stage.dest(), made, &known, vec![statement], &goes);
+    let Combined { texts, mut removed, obsolete, changed } =
+        combined.map_err(ExecuteError::Earlier)?;
     for (path, text) in &texts {
         let written = stage.create(path)?.write_all(text.as_bytes());
         written.map_err(|e| failed(stage.dest(), path, &e))?;
     }
-    let made = made.iter().map(|package| package.path).filter(|path| !apart.contains(path));
     let texts = texts.into_iter().map(|(path, _)| path);
-    let outputs: Vec<RelPath> = made.cloned().chain(texts).collect();
-    let replaced = elsewhere::replaced(stage.dest(), apart)?;
-    stage.commit(&outputs, &[&removed[..], &obsolete, &replaced].concat())?;
+    let outputs = made_here.iter().map(|package| package.path.clone()).chain(texts);
+    removed.extend(replaced);
+    stage.commit(&outputs.collect::<Vec<_>>(), &[&removed[..], &obsolete].concat())?;
     Ok(Earlier { removed, changed })
 }
 

@@ -220,7 +220,10 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
 }
 
 /// The hash of a file that is there, and a file.
-fn hash_of(path: &Path) -> io::Result<Option<String>> {
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
     if found.is_ok_and(|found| found.is_file()) {
         regular::sha256(path).map(Some)

@@ -7,6 +7,8 @@ use std::path::Path;
 use super::{Built, ExecuteError, failed};
 use crate::archive::Stage;
 use crate::names::RelPath;
+use crate::provenance::Package;
+use crate::recorded::{self, Recorded};
 
 /// Packages that need not be made: they are on a stage, or stay where they are.
 #[derive(Debug)]
@@ -29,15 +31,51 @@ impl Elsewhere {
     }
 }
 
-/// Those of `apart` whose paths files of earlier builds have, which would be taken for them.
-pub(super) fn replaced(dest: &Path, apart: &[RelPath]) -> Result<Vec<RelPath>, ExecuteError> {
+/// What stands at the paths of packages that are not on the stage, and has other bytes: whoever reads the checksums
+/// would take it for them, so that it goes. What is the package itself stays.
+///
+/// # Errors
+/// When something is there that no build recorded: that is nobody's to remove.
+pub(super) fn replaced(
+    dest: &Path,
+    recorded: &Recorded,
+    apart: &[Package<'_>],
+) -> Result<Vec<RelPath>, ExecuteError> {
     let mut replaced = Vec::new();
-    for path in apart {
-        match dest.join(path.as_str()).symlink_metadata() {
-            Ok(_) => replaced.push(path.clone()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(dest, path, &error)),
+    for package in apart {
+        let path = dest.join(package.path.as_str());
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed(dest, package.path, &error)),
+            Ok(_) => {}
         }
+        let found = recorded::hash_of(&path).map_err(|e| failed(dest, package.path, &e))?;
+        if found.as_deref() == Some(package.sha256) {
+            continue;
+        }
+        let found = found.as_deref();
+        if !recorded.packages().any(|(other, hash)| other == *package.path && Some(hash) == found) {
+            return Err(ExecuteError::InTheWay(path));
+        }
+        replaced.push(package.path.clone());
     }
     Ok(replaced)
+}
+
+/// Packages that an earlier build left elsewhere too: what is recorded of them, and not here.
+///
+/// # Errors
+/// When it cannot be looked whether they are here.
+pub(super) fn absent(dest: &Path, recorded: &Recorded) -> io::Result<Vec<(RelPath, String)>> {
+    let mut absent = Vec::new();
+    for (path, sha256) in recorded.packages() {
+        match dest.join(path.as_str()).symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                absent.push((path, sha256.to_owned()));
+            }
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+    }
+    Ok(absent)
 }

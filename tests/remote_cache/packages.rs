@@ -257,6 +257,43 @@ fn packages_can_stay_where_they_were_built() {
 }
 
 #[test]
+fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
+    let (tried, server) = (Tried::new(), Server::start(TOKEN));
+    let local = tried.local("local", &SOME);
+    let root = tried.fill(&server);
+    let minimal = ["--artifacts-digest", &root, "--remote-download-outputs", "minimal"];
+    let only = |name| [&minimal[..], &["--only", name]].concat();
+    // One after the other, as in one build.
+    tried.with(&server, "parts", &only("core"));
+    let (left, said) = tried.with(&server, "parts", &only("libraries"));
+    assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement), "{said}");
+    assert!(left.packages.is_empty(), "{said}");
+    // A build of all packages lists no others.
+    let (all, _) = tried.with(&server, "all", &minimal);
+    assert_eq!(tried.with(&server, "parts", &minimal).0.sums, all.sums);
+    // The package itself stays where it is, and another one of its name is said to go.
+    tried.local("here", &SOME);
+    let (left, said) = tried.with(&server, "here", &[&minimal[..], &SOME].concat());
+    assert!(left == local && !said.contains("removed"), "{said}");
+    tried.local("other", &["--only", "core", "--compression", "store"]);
+    let (left, said) = tried.with(&server, "other", &only("core"));
+    assert!(left.packages.is_empty() && said.matches("\nremoved dist/").count() == 1, "{said}");
+    // What nobody recorded is nobody's to remove.
+    let name = local.packages.keys().find(|name| name.contains("core")).unwrap();
+    let file = tried.path("strange/dist").join(name);
+    for is_directory in [false, true] {
+        let _ = fs::remove_file(&file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        if is_directory { fs::create_dir(&file) } else { fs::write(&file, "precious") }.unwrap();
+        let output = tried.farm(&server, "strange", &only("core")).output().unwrap();
+        let said = self::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("is not the package that was made"), "{said}");
+        assert!(file.exists() && !file.with_file_name("SHA256SUMS").exists());
+    }
+}
+
+#[test]
 fn what_the_storage_lacks_is_told_once_and_built_here() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &SOME);
@@ -271,11 +308,17 @@ fn what_the_storage_lacks_is_told_once_and_built_here() {
     assert_eq!((&left, warnings(&said), built(&said)), (&local, 1, 1), "{said}");
     assert!(said.contains(&format!("its storage lacks `{artifact}`")), "{said}");
     // Where somebody says that all has to come from there, the exit status does so too.
-    let required = [&args[..], &["--remote-required", "--cache", "own"]].concat();
+    let required = [&args[..], &["--remote-required"]].concat();
     let output = tried.farm(&server, "required", &required).output().unwrap();
     let said = self::said(&output);
     assert_eq!((output.status.code(), warnings(&said)), (Some(2), 1), "{said}");
     assert_eq!(Left::read(&tried.path("required")), local);
+    // What has no checksum beside it is not known here, whatever the storage has.
+    let unknown = ["--artifact-dir", "artifacts", "--artifacts-digest", "checksums"];
+    let output = tried.farm(&server, "unknown", &[&unknown[..], &SOME].concat()).output().unwrap();
+    let said = self::said(&output);
+    assert!(said.contains("no archive with a .sha256sum file beside it has `"), "{said}");
+    assert!(!said.contains("lacks"), "{said}");
     // Without artifacts here nobody can build it.
     let args = [&["--artifacts-digest", &root][..], &SOME].concat();
     let output = tried.farm(&server, "alone", &args).output().unwrap();
@@ -302,7 +345,10 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
         let told = usize::from(!fault.is_healed());
         assert_eq!(warnings(&said), told, "{fault:?}: {said}");
         if fault == FarmFault::Fails {
-            assert!(said.contains("the program ended with 2: error: unrecognized"), "{said}");
+            assert!(
+                said.contains("the program ended with exit status 2: error: unrecognized"),
+                "{said}"
+            );
         }
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
         // Without artifacts here it is an error, and nothing is left of what came.
@@ -472,7 +518,12 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
             without_catalog(&["--artifact-dir", "archives", "--artifacts-digest", "checksums"]),
             "the plan has to be made before anything is read",
         ),
-        (with_catalog(&["--artifacts-digest", &digest]), "does not have what was asked for"),
+        (without_catalog(&["--artifacts-digest", &digest]), "the plan has to be made before"),
+        (
+            with_catalog(&["--artifacts-digest", &digest, "--no-build-packages"]),
+            "no artifacts are named",
+        ),
+        (with_catalog(&["--artifacts-digest", &digest]), "it is not there"),
     ] {
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{what}: {}", said(&output));

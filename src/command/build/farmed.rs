@@ -91,6 +91,12 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
         let help = "take --sources away, or fetch all packages";
         return Err(usage("--remote-download-outputs minimal: projects are built with packages that would not be here").help(help));
     }
+    if args.catalog.is_none() {
+        let help = "`rockpack scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
+        return Err(
+            usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
+        );
+    }
     let artifacts = match text {
         "checksums" if args.artifact_dir.is_none() && args.store.is_none() => {
             let help = "name the archives: --artifact-dir DIR, or --store NAME --run ID";
@@ -103,12 +109,6 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
             )
         })?),
     };
-    if args.catalog.is_none() {
-        let help = "`rockpack scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
-        return Err(
-            usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
-        );
-    }
     match remote::farm(&args.remote, jobs)? {
         Some((options, executor)) => Ok(Some(Farm { options, executor, artifacts })),
         None => {
@@ -167,15 +167,21 @@ impl Farm {
     }
 }
 
-/// The packages whose artifacts the storage does not have, with those that it lacks.
+/// The packages of whose artifacts some cannot be had there, with the reason.
 fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
-    let lacks = |artifacts: &BTreeSet<&ArtifactId>| {
-        let missing: Vec<String> =
-            artifacts.iter().filter(|id| !stored.has(id)).map(|id| format!("`{id}`")).collect();
-        let lacks = || format!("its storage lacks {}", some(&missing));
-        (!missing.is_empty()).then(lacks)
+    let why = |artifacts: &BTreeSet<&ArtifactId>| {
+        let is_lacking = |id: &&&ArtifactId| !stored.has(id);
+        let (gone, unknown): (Vec<&ArtifactId>, Vec<&ArtifactId>) =
+            artifacts.iter().filter(is_lacking).partition(|id| stored.is_gone(id));
+        let named =
+            |ids: &[&ArtifactId]| some(&ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>());
+        match (gone.is_empty(), unknown.is_empty()) {
+            (true, true) => None,
+            (false, _) => Some(format!("its storage lacks {}", named(&gone))),
+            (true, false) => Some(format!("{} {}", stored.unknown, named(&unknown))),
+        }
     };
-    needed.iter().filter_map(|(index, artifacts)| Some((*index, lacks(artifacts)?))).collect()
+    needed.iter().filter_map(|(index, artifacts)| Some((*index, why(artifacts)?))).collect()
 }
 
 /// Says what the farm did not do; where nobody else can, that is an error.
@@ -194,7 +200,7 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
         let problem = Problem::error(Code::Cache, told(worst));
         return Err(problem.help("there are no artifacts here to build it of; with --artifact-dir DIR, or --store NAME --run ID, what the farm does not build is built here").into());
     }
-    let help = "it is built here; without --artifacts-digest the farm is asked for no package";
+    let help = "what the farm does not build is built here; without --artifacts-digest it is asked for no package";
     let is_error = required && failed.is_empty();
     if !lacking.is_empty() && !is_error {
         ui::show_problems(&Problem::note(Code::Cache, told(&lacking)).help(help).into());

@@ -114,11 +114,14 @@ impl Shared {
             .envs(variables)
             .output()
             .unwrap();
-        let mut result = api::ActionResult {
-            exit_code: status.code().unwrap(),
-            stderr_raw: stderr,
-            ..api::ActionResult::default()
-        };
+        let mut result =
+            api::ActionResult { exit_code: status.code().unwrap(), ..api::ActionResult::default() };
+        // Servers do the one or the other.
+        if is_stream {
+            result.stderr_raw = stderr;
+        } else {
+            result.stderr_digest = Some(self.keep(stderr));
+        }
         let path = &command.output_paths[0];
         if let Ok(mut stream) = fs::read(dir.path().join(path)) {
             if fault == Some(FarmFault::OtherContent) && !is_stream {

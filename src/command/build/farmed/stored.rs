@@ -18,8 +18,13 @@ use crate::inputs::pool;
 const DOWNLOADS: u16 = 10;
 
 /// Artifacts that the storage may have.
-#[derive(Default)]
-pub struct Stored(BTreeMap<ArtifactId, Artifact>);
+pub struct Stored {
+    known: BTreeMap<ArtifactId, Artifact>,
+    /// Those that it was asked for, and does not have.
+    gone: BTreeSet<ArtifactId>,
+    /// What is said of all others, before their names.
+    pub unknown: String,
+}
 
 /// One of them.
 struct Artifact {
@@ -33,28 +38,36 @@ struct Artifact {
 impl Stored {
     /// Whether it has an artifact.
     pub fn has(&self, id: &ArtifactId) -> bool {
-        self.0.contains_key(id)
+        self.known.contains_key(id)
+    }
+
+    /// Whether it was asked for an artifact, and does not have it.
+    pub fn is_gone(&self, id: &ArtifactId) -> bool {
+        self.gone.contains(id)
     }
 
     /// What is given to the farm of an artifact.
     pub fn inputs(&self, id: &ArtifactId) -> &[(String, Input)] {
-        self.0.get(id).map(|artifact| &*artifact.inputs).unwrap_or_default()
+        self.known.get(id).map(|artifact| &*artifact.inputs).unwrap_or_default()
     }
 
     /// What the storage has to have.
     pub fn digests(&self) -> BTreeSet<Digest> {
-        self.0.values().map(|artifact| artifact.digest).collect()
+        self.known.values().map(|artifact| artifact.digest).collect()
     }
 
     /// Those that it does have.
     pub fn without(mut self, missing: &BTreeSet<Digest>) -> Self {
-        self.0.retain(|_, artifact| !missing.contains(&artifact.digest));
+        let is_gone = |artifact: &Artifact| missing.contains(&artifact.digest);
+        let gone = self.known.iter().filter(|(_, artifact)| is_gone(artifact));
+        self.gone = gone.map(|(id, _)| id.clone()).collect();
+        self.known.retain(|_, artifact| !is_gone(artifact));
         self
     }
 
     /// The archives among these, for the lock file.
     pub fn taken<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
-        let locked = ids.filter_map(|id| self.0.get(id)?.locked.clone());
+        let locked = ids.filter_map(|id| self.known.get(id)?.locked.clone());
         locked.map(|archive| Taken { archive, vouched: true }).collect()
     }
 }
@@ -146,7 +159,9 @@ pub fn by_checksums(
     let found: Result<Vec<_>, Problem> =
         pool.install(|| archives.par_iter().map(|packed| one(&**packed)).collect());
     let found = found.map_err(|problem| Failure::Problems(problem.into()))?;
-    Ok(Stored(found.into_iter().flatten().collect()))
+    let unknown =
+        format!("--artifacts-digest checksums: no archive with a {SIDECAR} file beside it has");
+    Ok(Stored { known: found.into_iter().flatten().collect(), gone: BTreeSet::new(), unknown })
 }
 
 /// The archives and directories in a directory of the storage.
@@ -162,7 +177,8 @@ pub fn in_directory(
     if let Some(problem) = demands.lost(&keys.collect()) {
         return Err(Failure::Problems(problem.into()));
     }
-    let mut stored = Stored::default();
+    let unknown = "the directory of its storage has no".to_owned();
+    let mut stored = Stored { known: BTreeMap::new(), gone: BTreeSet::new(), unknown };
     for id in needed {
         let archives = archive_names(id);
         let archive = archives.iter().find_map(|name| match nodes.get(name) {
@@ -179,7 +195,7 @@ pub fn in_directory(
             _ => Ok(None),
         };
         let found = found.map_err(|problem| Failure::Problems(problem.into()))?;
-        stored.0.extend(found.map(|artifact| ((*id).clone(), artifact)));
+        stored.known.extend(found.map(|artifact| ((*id).clone(), artifact)));
     }
     Ok(stored)
 }
