@@ -118,7 +118,11 @@ impl Built {
     /// How many files came, of how many that were asked for.
     fn came(&self) -> (usize, usize) {
         let line = self.said.lines().find(|line| line.starts_with("shared cache ")).unwrap();
-        let words: Vec<&str> = line.split(": ").nth(1).unwrap().split(' ').collect();
+        let said = line.split(": ").nth(1).unwrap();
+        if said.starts_with("no file was asked for") {
+            return (0, 0);
+        }
+        let words: Vec<&str> = said.split(' ').collect();
         (words[0].parse().unwrap(), words[2].parse().unwrap())
     }
 }
@@ -233,9 +237,23 @@ fn nobody_there_is_one_warning() {
     let built = tried.build("nobody", &["--remote-cache", &url]);
     assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
     assert!(built.said.contains(&format!("the shared cache {url} was not used to the end")));
+    // Who waits for TLS where there is none is told so.
+    let server = Server::start(TOKEN);
+    let tls = server.url().replace("grpc:", "grpcs:");
+    let built = tried.build("clear", &["--remote-cache", &tls]);
+    assert_eq!(built.sums, tried.without);
+    let folded = built.said.replace("\n  │ ", " ");
+    assert!(
+        folded.contains("the server does not speak TLS; without it, write grpc://"),
+        "{folded}"
+    );
     // A machine that says how to reach it wrongly is told before anything is built.
+    let pem = tried.dir.path().join("no.pem").display().to_string();
+    fs::write(&pem, "tell-nobody\n").unwrap();
     for (args, said) in [
+        (["--tls-certificate", &pem], "--tls-certificate: the server is asked without TLS"),
         (["--remote-cache", "http://cache"], "`http` is no scheme of a shared cache"),
+        (["--remote-cache", "grpc://cache"], "grpc://cache has no port; write grpc://cache:PORT"),
         (["--remote-cache", "grpc://me:pass@cache:1"], "a name or a password would be seen"),
         (["--remote-header", "tell-nobody"], "a header is written NAME=VALUE"),
         (["--remote-header", "@nowhere"], "nowhere"),

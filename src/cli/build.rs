@@ -46,7 +46,7 @@ use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
     /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
-    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store"], help_heading = "Input")]
+    #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
     /// A store of packages.kdl, in place of the directory; --run says which run

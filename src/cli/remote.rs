@@ -45,7 +45,8 @@ pub struct RemoteArgs {
         env = "ROCKPACK_REMOTE_MODE",
         hide_env_values = true,
         default_value = "read",
-        hide = true
+        hide = true,
+        value_parser = mode
     )]
     remote_mode: Mode,
 
@@ -97,8 +98,8 @@ pub struct RemoteArgs {
     ///
     /// The plan is made of a saved catalog (--catalog). Nothing of the artifacts is read here for packages that the
     /// farm builds. Each package that comes is checked with the plan, as `rockpack verify --plan` does; the bytes
-    /// of its files are not compared: there is nothing here to compare them with. What the farm does not build is built here, where the
-    /// artifacts are (--artifact-dir, --store).
+    /// of its files are not compared: there is nothing here to compare them with. What the farm does not build is
+    /// built here, where the artifacts are (--artifact-dir, --store).
     #[arg(long, value_name = "DIGEST", requires = "remote_executor")]
     pub artifacts_digest: Option<String>,
 
@@ -121,11 +122,20 @@ pub enum Outputs {
 }
 
 /// What is done with a shared cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Read,
-    #[value(name = "readwrite")]
     ReadWrite,
+}
+
+/// The option is for the variable alone, so that an error names that.
+fn mode(text: &str) -> Result<Mode, String> {
+    match text {
+        // A variable that is set to nothing says nothing.
+        "read" | "" => Ok(Mode::Read),
+        "readwrite" => Ok(Mode::ReadWrite),
+        _ => Err("ROCKPACK_REMOTE_MODE is read or readwrite".to_owned()),
+    }
 }
 
 impl RemoteArgs {

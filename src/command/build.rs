@@ -37,6 +37,7 @@ use reviewed::Reviewed;
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = inputs::pool(args.set.jobs)?;
+    inputs::cache::check(&args.cache, &args.remote)?;
     let farm = farmed::asked(args, pool.current_num_threads())?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));

@@ -137,7 +137,8 @@ fn local(
 /// When there is none.
 pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     let dir = dir.ok_or_else(|| {
-        Problem::usage(Code::Environment, "there is no artifact directory to read")
+        Problem::usage(Code::Environment, "no artifacts are named, and this command reads them")
+            .help("name them: --artifact-dir DIR, or --store NAME --run ID")
     })?;
     if !dir.is_dir() {
         let what = if dir.exists() { "is not a directory" } else { "does not exist" };

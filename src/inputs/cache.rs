@@ -21,15 +21,7 @@ pub fn store(
     shared: &RemoteArgs,
     jobs: usize,
 ) -> Result<Option<Box<dyn Store>>, Problem> {
-    let wanted = args.wanted(forbidden());
-    if shared.remote_required && (shared.address().is_none() || !wanted) {
-        let problem =
-            Problem::usage(Code::Environment, "--remote-required: no shared cache is used");
-        return Err(
-            problem.help("--remote-cache URL names one; it needs the cache of this machine")
-        );
-    }
-    if !wanted {
+    if !args.wanted(forbidden()) {
         return Ok(None);
     }
     let dir = directory(args.cache.as_deref()).map_err(|problem| problem.to_string());
@@ -44,6 +36,27 @@ pub fn store(
             Ok(None)
         }
     }
+}
+
+/// Whether what has to be used can be: better said before anything is made.
+///
+/// # Errors
+/// When `--remote-required` and other options do not go together.
+pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
+    let wrong = |text: &str, help| Err(Problem::usage(Code::Environment, text).help(help));
+    if !shared.remote_required {
+        return Ok(());
+    }
+    if shared.address().is_none() {
+        let help = "--remote-cache URL or --remote-executor URL names one";
+        return wrong("--remote-required: neither a shared cache nor a build farm is named", help);
+    }
+    // A farm that builds whole packages needs no cache.
+    if !args.wanted(forbidden()) && shared.artifacts_digest.is_none() {
+        let help = "take --no-cache (ROCKPACK_NO_CACHE) away: the shared cache stands behind the cache of this machine";
+        return wrong("--remote-required: without a cache, no shared cache is used", help);
+    }
+    Ok(())
 }
 
 /// What the cache could not do concerns no package.
@@ -74,7 +87,7 @@ fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
         let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
         return Some((
             text,
-            "the packages are made all the same; without --remote-cache nobody asks it",
+            "the packages are made all the same; without --remote-cache and --remote-executor no server is asked",
         ));
     }
     let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return None };

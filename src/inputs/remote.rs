@@ -48,8 +48,6 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
         None => None,
     };
     let address = named("--remote-cache (ROCKPACK_REMOTE_CACHE)", address)?;
-    let read =
-        |path: &Path| fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()));
     let mut headers = Vec::new();
     for (name, text) in header_lines(args)? {
         headers.push(header(&text).map_err(|error| {
@@ -57,11 +55,16 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
                 .help("write NAME=VALUE, such as authorization=Bearer TOKEN")
         })?);
     }
+    check_tls(args, [Some(&address), executor.as_ref().map(|it| &it.address)])?;
     let identity = match (&args.tls_client_certificate, &args.tls_client_key) {
-        (Some(certificate), Some(key)) => Some((read(certificate)?, Secret::new(read(key)?))),
+        (Some(certificate), Some(key)) => {
+            let certificate = pem("--tls-client-certificate", certificate, CERTIFICATE)?;
+            Some((certificate, Secret::new(pem("--tls-client-key", key, KEY)?)))
+        }
         _ => None,
     };
-    let roots = args.tls_certificate.as_deref().map(read).transpose()?;
+    let roots = args.tls_certificate.as_deref();
+    let roots = roots.map(|path| pem("--tls-certificate", path, CERTIFICATE)).transpose()?;
     Ok(Options {
         address,
         instance: args.remote_instance_name.clone(),
@@ -80,6 +83,36 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
         threads,
         executor,
     })
+}
+
+/// What files of TLS have in them (RFC 7468).
+const CERTIFICATE: (&str, &str) = ("certificate", "CERTIFICATE-----");
+const KEY: (&str, &str) = ("private key", "PRIVATE KEY-----");
+
+/// A file of TLS. One that has something else would be passed over, and the server be refused or refuse.
+fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String, Problem> {
+    let text = fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
+    if text.lines().any(|line| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(marker))
+    {
+        return Ok(text);
+    }
+    Err(wrong(&format!("{option}: {} has no {what} in PEM", path.display()))
+        .help("in PEM, it begins with a line `-----BEGIN …-----`"))
+}
+
+/// Options of TLS, where no address has it, would leave somebody believing that it is there.
+fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), Problem> {
+    let is_tls = |address: &&Address| matches!(address, Address::Host { tls: true, .. });
+    let has_tls = addresses.iter().flatten().any(is_tls);
+    let option = [
+        (args.tls_certificate.is_some(), "--tls-certificate"),
+        (args.tls_client_certificate.is_some(), "--tls-client-certificate"),
+    ];
+    match option.into_iter().find(|(is_given, _)| *is_given && !has_tls) {
+        Some((_, option)) => Err(wrong(&format!("{option}: the server is asked without TLS"))
+            .help("write grpcs://HOST:PORT, or take the option away")),
+        None => Ok(()),
+    }
 }
 
 /// What the machines of the farm have to be, in the order that the protocol wants.
@@ -151,4 +184,29 @@ fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
 
 fn wrong(text: &str) -> Problem {
     Problem::usage(Code::Environment, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_tls_have_what_they_are_given_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        for (text, (what, marker), is_it) in [
+            ("-----BEGIN CERTIFICATE-----\n", CERTIFICATE, true),
+            ("a comment\n-----BEGIN CERTIFICATE-----\r\n", CERTIFICATE, true),
+            ("-----BEGIN EC PRIVATE KEY-----\n", KEY, true),
+            ("-----BEGIN PRIVATE KEY-----\n", CERTIFICATE, false),
+            ("-----BEGIN CERTIFICATE-----\n", KEY, false),
+            ("tell-nobody\n", KEY, false),
+        ] {
+            fs_err::write(&path, text).unwrap();
+            let read = pem("--option", &path, (what, marker)).map_err(|it| it.to_string());
+            let wrong = format!("--option: {} has no {what} in PEM", path.display());
+            let expected = if is_it { Ok(text.to_owned()) } else { Err(wrong) };
+            assert_eq!(read, expected);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! A plan that `rockpack plan --json` printed to a file.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rockpack::plan::{OnlyName, Plan};
@@ -19,7 +20,12 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
             .help("--plan takes a file with what `rockpack plan --json` prints")
             .into()
     };
-    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        refused(match error.kind() {
+            ErrorKind::InvalidData => "it is not text".to_owned(),
+            _ => error.to_string(),
+        })
+    })?;
     Plan::read(&text).map_err(|error| refused(with_causes(&error)))
 }
 

@@ -32,11 +32,23 @@ pub enum AddressError {
         "an address with a name or a password would be seen by everybody on this machine; give a header out of a file instead"
     )]
     UserInfo,
-    /// There is no host, or something is behind it.
+    /// There is no host, or what stands in its place cannot be one.
+    #[error("it names no host; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH")]
+    Host,
+    /// Without TLS, no port is the usual one.
+    #[error("grpc://{0} has no port; write grpc://{0}:PORT, or grpcs://{0} for a server with TLS")]
+    NoPort(String),
+    /// What is behind the colon is no port.
+    #[error("its port is not a number from 1 to 65535")]
+    Port,
+    /// Something is behind the host.
     #[error(
-        "write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH; what the server calls the cache is its instance name"
+        "nothing may stand behind the host and its port; what the server calls the cache is given with --remote-instance-name"
     )]
-    Form,
+    Behind,
+    /// A socket is looked for in no directory.
+    #[error("the path behind unix: has to be absolute")]
+    Relative,
 }
 
 impl FromStr for Address {
@@ -49,7 +61,7 @@ impl FromStr for Address {
             return if absolute {
                 Ok(Self::Unix(path.to_owned()))
             } else {
-                Err(AddressError::Form)
+                Err(AddressError::Relative)
             };
         }
         let (scheme, rest) = text.split_once("://").unwrap_or(("grpcs", text));
@@ -62,17 +74,22 @@ impl FromStr for Address {
         if rest.contains('@') {
             return Err(AddressError::UserInfo);
         }
+        if rest.contains(['/', '?', '#']) {
+            return Err(AddressError::Behind);
+        }
         // A number of version 6 is in brackets, and has colons.
         let colon = rest.rfind(':').filter(|at| !rest[*at..].contains(']'));
-        let (host, port) = match colon {
-            Some(at) => (&rest[..at], rest[at + 1..].parse().map_err(|_| AddressError::Form)?),
-            None if tls => (rest, 443),
-            None => return Err(AddressError::Form),
-        };
+        let (host, port) = colon.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
         if host.is_empty() || !host.chars().all(plain) {
-            return Err(AddressError::Form);
+            return Err(AddressError::Host);
         }
+        let port = match port.map(str::parse) {
+            Some(Ok(port)) if port > 0 => port,
+            Some(_) => return Err(AddressError::Port),
+            None if tls => 443,
+            None => return Err(AddressError::NoPort(host.to_owned())),
+        };
         Ok(Self::Host { host: host.to_owned(), port, tls })
     }
 }
@@ -138,16 +155,20 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        use AddressError::{Form, UserInfo};
+        use AddressError::{Behind, Host, NoPort, Port, Relative, UserInfo};
         for (text, error) in [
             ("http://cache:80", AddressError::Scheme("http".to_owned())),
             ("grpc://me:secret@cache:80", UserInfo),
-            ("grpc://cache", Form),
-            ("grpc://cache:port", Form),
-            ("grpc://:80", Form),
-            ("grpcs://cache/instance", Form),
-            ("unix:relative", Form),
-            ("", Form),
+            ("grpc://cache", NoPort("cache".to_owned())),
+            ("grpc://cache:port", Port),
+            ("grpcs://cache:0", Port),
+            ("grpcs://cache:99999", Port),
+            ("grpc://:80", Host),
+            ("grpcs://a cache", Host),
+            ("grpcs://cache/instance", Behind),
+            ("grpcs://cache:80?token=secret", Behind),
+            ("unix:relative", Relative),
+            ("", Host),
         ] {
             assert_eq!(text.parse::<Address>(), Err(error), "{text}");
         }

@@ -13,7 +13,8 @@ pub(super) struct Breaker(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     in_a_row: u32,
-    last: Option<Instant>,
+    /// When a request failed last, and why.
+    last: Option<(Instant, String)>,
     off: Option<String>,
 }
 
@@ -27,6 +28,12 @@ impl Breaker {
         self.lock().off.clone()
     }
 
+    /// Why requests have failed since the last answer, if they have.
+    pub fn failing(&self) -> Option<String> {
+        let state = self.lock();
+        state.last.as_ref().filter(|_| state.in_a_row > 0).map(|(_, why)| why.clone())
+    }
+
     /// Something was answered.
     pub fn succeeded(&self) {
         self.lock().in_a_row = 0;
@@ -36,10 +43,10 @@ impl Breaker {
     /// once, which counts as one failure.
     pub fn failed(&self, began: Instant, why: &str) {
         let mut state = self.lock();
-        if state.last.is_some_and(|last| began < last) {
+        if state.last.as_ref().is_some_and(|(last, _)| began < *last) {
             return;
         }
-        state.last = Some(Instant::now());
+        state.last = Some((Instant::now(), why.to_owned()));
         state.in_a_row += 1;
         if state.in_a_row >= TOO_MANY {
             state.off.get_or_insert_with(|| format!("it failed {TOO_MANY} times in a row: {why}"));
@@ -61,8 +68,9 @@ mod tests {
         let breaker = Breaker::default();
         for _ in 0..3 {
             (0..4).for_each(|_| breaker.failed(Instant::now(), "no"));
-            assert_eq!(breaker.off(), None);
+            assert_eq!((breaker.off(), breaker.failing()), (None, Some("no".to_owned())));
             breaker.succeeded();
+            assert_eq!(breaker.failing(), None);
         }
         (0..5).for_each(|_| breaker.failed(Instant::now(), "why"));
         assert_eq!(breaker.off().as_deref(), Some("it failed 5 times in a row: why"));

@@ -115,7 +115,7 @@ impl Client {
         let connected = tokio::time::timeout(CONNECT, endpoint.connect()).await;
         let channel = connected
             .map_err(|_| format!("there is no connection after {} s", CONNECT.as_secs()))?
-            .map_err(|error| said(&error))?;
+            .map_err(|error| no_connection(&error))?;
         let details = api::ToolDetails {
             tool_name: "rockpack".to_owned(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -134,7 +134,13 @@ impl Client {
             about: about.encode_to_vec(),
             leaves: Arc::default(),
         };
-        client.limits = client.ask_limits().await?;
+        client.limits = client.ask_limits().await.map_err(|why| match address {
+            // A server that waits for TLS closes the connection.
+            Address::Host { tls: false, host, port } if why.contains("transport error") => {
+                format!("{why}; a server with TLS is grpcs://{host}:{port}")
+            }
+            _ => why,
+        })?;
         Ok(client)
     }
 
@@ -204,6 +210,22 @@ impl Client {
         let text = self.plain(status.message());
         let code = format!("{:?}", status.code());
         if text.is_empty() { code } else { format!("{code}: {text}") }
+    }
+
+    /// What the program of an action said when it failed. Servers send it with the result or keep it in the storage,
+    /// which is this one.
+    pub async fn stderr(&self, result: &api::ActionResult) -> String {
+        /// How much of it may be in the storage: what is shown of it is short.
+        const MOST: u64 = 64 << 10;
+        let kept = result.stderr_digest.as_ref().and_then(Digest::read);
+        match kept.filter(|kept| result.stderr_raw.is_empty() && kept.size <= MOST) {
+            // Without it, at least the exit status is known.
+            Some(kept) => {
+                let said = self.fetch_small(kept).await.unwrap_or_default();
+                self.plain(&String::from_utf8_lossy(&said))
+            }
+            None => self.plain(&String::from_utf8_lossy(&result.stderr_raw)),
+        }
     }
 
     /// What a server sent as text, in one line, without secrets, and not long.
@@ -379,6 +401,17 @@ fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport:
         endpoint = endpoint.tls_config(tls)?;
     }
     Ok(endpoint)
+}
+
+/// Why there is no connection. Of an answer that is not TLS, rustls says what it is not.
+fn no_connection(error: &dyn std::error::Error) -> String {
+    let said = said(error);
+    let is_clear = said.contains("InvalidContentType");
+    if is_clear {
+        "the server does not speak TLS; without it, write grpc://".to_owned()
+    } else {
+        said
+    }
 }
 
 /// What an error of the transport says: the last of its causes tells what happened.

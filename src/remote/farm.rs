@@ -128,13 +128,16 @@ impl Farm {
     /// What it did.
     pub fn report(&self) -> cache::Farm {
         let trouble = lock(&self.trouble);
+        let late = self.late.load(Ordering::Relaxed);
+        // What was asked over a broken connection was late for that reason.
+        let broken = || self.breaker.failing().filter(|_| late > 0);
         cache::Farm {
             address: self.executor.address.to_string(),
             packed: self.packed.load(Ordering::Relaxed),
             packed_bytes: self.packed_bytes.load(Ordering::Relaxed),
-            late: self.late.load(Ordering::Relaxed),
+            late,
             failed: trouble.failed,
-            why: trouble.why.clone().or_else(|| self.breaker.off()),
+            why: trouble.why.clone().or_else(|| self.breaker.off()).or_else(broken),
         }
     }
 
@@ -246,7 +249,7 @@ impl Farm {
                 let answer = ready.client.execute(execution.digest(), fresh, &is_needed).await?;
                 match answer {
                     Answer::Done(result) => {
-                        let stream = stream(&ready.client, &result, recipe)?;
+                        let stream = stream(storage, &result, recipe).await?;
                         return fetched(shared, storage, stream).await;
                     }
                     Answer::Unneeded => return Ok(Came::Unneeded),
@@ -321,15 +324,25 @@ async fn earlier(
 }
 
 /// The stream that an action made.
-fn stream(client: &Client, result: &api::ActionResult, recipe: &Recipe) -> Result<Digest, Failure> {
-    action::executed(result, recipe).ok_or_else(|| {
-        let said = String::from_utf8_lossy(&result.stderr_raw);
-        Failure::Refused(match (result.exit_code, client.plain(&said)) {
-            (0, _) => "what it made is no stream".to_owned(),
-            (code, said) if said.is_empty() => format!("the program ended with {code}"),
-            (code, said) => format!("the program ended with {code}: {said}"),
-        })
+async fn stream(
+    storage: &Client,
+    result: &api::ActionResult,
+    recipe: &Recipe,
+) -> Result<Digest, Failure> {
+    if let Some(stream) = action::executed(result, recipe) {
+        return Ok(stream);
+    }
+    Err(match result.exit_code {
+        0 => Failure::Refused("what it made is no stream".to_owned()),
+        _ => ended(storage, result).await,
     })
+}
+
+/// A program of the farm ended with a status that is not 0.
+pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
+    let (code, said) = (result.exit_code, storage.stderr(result).await);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    Failure::Refused(format!("the program ended with exit status {code}{said}"))
 }
 
 async fn fetched<'c>(

@@ -163,11 +163,13 @@ fn from_cache(summary: &Summary) -> Option<String> {
 /// What came out of the cache that machines share, and went into it.
 fn from_shared(shared: &Shared) -> String {
     let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
-    let mut text = format!(
-        "shared cache {address}: {hits} of {} came packed, {}",
-        counted(usize::try_from(hits + misses + refused).unwrap_or(usize::MAX), "file"),
-        human_size(*hit_bytes)
-    );
+    let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {
+        0 => "no file was asked for".to_owned(),
+        all => {
+            format!("{hits} of {} came packed, {}", counted(all, "file"), human_size(*hit_bytes))
+        }
+    };
+    let mut text = format!("shared cache {address}: {came}");
     if *refused > 0 {
         let _ = write!(text, "; {refused} refused, since they are not what their names say");
     }
@@ -177,7 +179,9 @@ fn from_shared(shared: &Shared) -> String {
     if off.is_some() {
         text.push_str("; then it was off");
     }
-    if let Some(farm) = farm {
+    // A farm can have been given whole packages alone, which have a line of their own.
+    let was_asked = |farm: &&Farm| farm.packed + farm.late + farm.failed > 0 || farm.why.is_some();
+    if let Some(farm) = farm.as_ref().filter(was_asked) {
         let _ = write!(text, "\n{}", from_farm(farm));
     }
     text
