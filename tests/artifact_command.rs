@@ -267,6 +267,16 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
         assert!(said.contains("is not what the catalog says of it"), "{said}");
         assert!(!dir.path().join("out/dist").exists());
     }
+    // What is gone is told once of an artifact.
+    let gone = Path::new(&name).parent().unwrap().parent().unwrap().join("lib");
+    let gone = dir.path().join("in").join(gone);
+    fs::remove_dir_all(&gone).unwrap();
+    fs::create_dir(&gone).unwrap();
+    let words = ["build", "--artifact-dir", "in", "--dest-dir", "out", "--catalog", "catalog.json"];
+    let output = rockpack(dir.path(), &words);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said.matches("× ").count()), (Some(1), 1), "{said}");
+    assert!(said.contains("more file"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Reading what artifacts hold.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
 
@@ -19,6 +19,7 @@ use crate::binary::{self, Binary, BinaryError};
 use crate::names::RelPath;
 use crate::policy;
 use crate::source::{Code, Problem, Problems, Source as Text};
+use crate::text::counted;
 
 /// How large an artifact's text about itself may be.
 const LARGEST_TEXT: u64 = 16 << 20;
@@ -62,23 +63,43 @@ pub fn confirm<'o>(
     });
     let entries: HashMap<_, _> = entries.collect();
     let files: BTreeSet<&Origin> = files.into_iter().collect();
-    let check = |origin: &&Origin| {
+    let is_same = |origin: &&Origin| -> Result<bool, Problems> {
         let said = entries.get(&(&origin.artifact, &origin.base, &origin.path));
-        match (file(source, origin), said) {
-            (Ok(found), Some(said)) if same(&found, &said.kind) => Ok(()),
-            (Err(error), _) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
-            _ => {
-                let (path, id) = (&origin.path, &origin.artifact);
-                let what =
-                    format!("`{path}` of artifact `{id}` is not what the catalog says of it");
-                let help =
-                    "the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these";
-                Err(Problem::error(Code::BrokenCatalog, what).help(help).into())
-            }
+        match file(source, origin) {
+            Ok(found) => Ok(said.is_some_and(|said| same(&found, &said.kind))),
+            Err(error) if is_other_kind(&error) => Ok(false),
+            Err(error) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
         }
     };
     let files: Vec<&Origin> = files.into_iter().collect();
-    collect(files.par_iter().map(check).collect()).map(drop)
+    let are_same = collect(files.par_iter().map(is_same).collect())?;
+    let mut others: BTreeMap<&ArtifactId, Vec<&RelPath>> = BTreeMap::new();
+    for (origin, _) in files.iter().zip(are_same).filter(|(_, is_same)| !is_same) {
+        others.entry(&origin.artifact).or_default().push(&origin.path);
+    }
+    let mut problems = Problems::new();
+    others.iter().for_each(|(id, paths)| problems.push(not_as_said(id, paths)));
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Whether there is no file of this name, so that the artifact is another one than the catalog's.
+fn is_other_kind(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
+    matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
+}
+
+/// Files of an artifact are others than the catalog says; the first of them is named.
+fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
+    let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
+    let what = match paths.len() {
+        0 | 1 => format!("{first} of artifact `{id}` is not what the catalog says of it"),
+        many => {
+            let more = counted(many - 1, "more file");
+            format!("{first} and {more} of artifact `{id}` are not what the catalog says of them")
+        }
+    };
+    Problem::error(Code::BrokenCatalog, what)
+        .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
 }
 
 /// Whether a saved catalog would say the same of both.
