@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use fs_err as fs;
+use fs_err::File;
+use rustix::fs::{AtFlags, CWD, linkat};
 
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
@@ -55,7 +57,22 @@ pub enum AssembleError {
         /// The directory.
         dir: PathBuf,
     },
-    /// A package that is listed, and is not there or is another file.
+    /// A package that is listed, and that nobody says to have made.
+    #[error("{SUMS} lists {}, and no provenance statement beside it names that file", .path.display())]
+    Untold {
+        /// The package.
+        path: PathBuf,
+    },
+    /// A package that is listed, and no file below its directory.
+    #[error("{} cannot be taken", .path.display())]
+    Unusable {
+        /// The package.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// A package that is listed, and is another file.
     #[error("{} is not the file that {SUMS} beside it lists", .path.display())]
     Changed {
         /// The package.
@@ -146,22 +163,56 @@ impl<'a> Shard<'a> {
         if recorded.sums.is_empty() || recorded.statements.is_empty() {
             return Err(AssembleError::NoRecord { dir: dir.to_owned() });
         }
-        Ok(Self { dir, dist, recorded })
+        let shard = Self { dir, dist, recorded };
+        shard.is_told()?;
+        Ok(shard)
     }
 
     /// Puts one of its packages on the stage, if it is the one that is recorded.
     fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
-        let name = path.as_str().strip_prefix(DIST).unwrap_or(path.as_str());
-        let from = self.dist.join(name.trim_start_matches('/'));
-        let changed = || AssembleError::Changed { path: from.clone() };
-        regular::open_unlinked(&from).map_err(|_| changed())?;
+        let below = below_dist(path);
+        let from = self.dist.join(below);
+        let file = regular::open_below(&self.dist, Path::new(below))
+            .map_err(|error| AssembleError::Unusable { path: from.clone(), error })?;
         let to = stage.place(path)?;
-        if fs::hard_link(&from, &to).is_err() {
-            fs::copy(&from, &to)?;
-        }
+        put(file, &to)?;
         // Of the file that is put in place: the other could change in between.
-        if regular::sha256(&to)? == sha256 { Ok(()) } else { Err(changed()) }
+        if regular::sha256(&to)? == sha256 {
+            Ok(())
+        } else {
+            Err(AssembleError::Changed { path: from })
+        }
     }
+
+    /// Checks that a statement tells of all that is listed: what nobody made is not passed on.
+    fn is_told(&self) -> Result<(), AssembleError> {
+        let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
+        let untold = |(path, sha256): &(&RelPath, &String)| {
+            named.get(*path).is_none_or(|named| named != sha256)
+        };
+        match self.recorded.sums.iter().find(untold) {
+            None => Ok(()),
+            Some((path, _)) => {
+                Err(AssembleError::Untold { path: self.dist.join(below_dist(path)) })
+            }
+        }
+    }
+}
+
+/// Gives an open file another name, or copies it where that cannot be. Its first name may lead elsewhere by now.
+fn put(mut file: File, to: &Path) -> io::Result<()> {
+    let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
+    if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {
+        let mut copy = File::create(to)?;
+        io::copy(&mut file, &mut copy)?;
+        copy.set_permissions(file.metadata()?.permissions())?;
+    }
+    Ok(())
+}
+
+/// The name of a path below `dist`.
+fn below_dist(path: &RelPath) -> &str {
+    path.as_str().strip_prefix(DIST).unwrap_or(path.as_str()).trim_start_matches('/')
 }
 
 /// Checks that what the builds decided is the same.

@@ -61,7 +61,11 @@ fn failure(error: &AssembleError) -> Failure {
         AssembleError::NotAFile { .. } | AssembleError::Empty { .. } => {
             (Code::ChecksumList, "give directories that have the finished files and nothing else")
         }
-        AssembleError::Changed { .. } => {
+        AssembleError::Untold { .. } => (
+            Code::ChecksumList,
+            "take it out of the list and the directory, or give it in a directory of its own with --source-commit",
+        ),
+        AssembleError::Changed { .. } | AssembleError::Unusable { .. } => {
             (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
         }
         AssembleError::Different { .. } => {
