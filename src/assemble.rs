@@ -11,8 +11,8 @@ use rustix::fs::{AtFlags, CWD, linkat};
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
 use crate::names::RelPath;
-use crate::provenance::{Made, Package, SUMS, Statement};
-use crate::recorded::{self, Recorded, Replaced};
+use crate::provenance::{Made, Package, STATEMENT, SUMS, Statement};
+use crate::recorded::{self, RecordError, Recorded, Replaced};
 use crate::regular;
 
 mod finished;
@@ -32,11 +32,8 @@ pub struct Assembled {
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
     /// A directory that no build wrote.
-    #[error("{} has no {SUMS} with a provenance statement beside it", .dir.display())]
-    NoRecord {
-        /// The directory.
-        dir: PathBuf,
-    },
+    #[error(transparent)]
+    NoRecord(#[from] RecordError),
     /// A directory that a build wrote, where one with finished files alone is wanted.
     #[error("{} is a record of a build or of finished files already", .file.display())]
     Record {
@@ -63,6 +60,14 @@ pub enum AssembleError {
         /// The package.
         path: PathBuf,
     },
+    /// A package that is listed, and is not there.
+    #[error("{} is not there, and {list} lists it", .path.display())]
+    Absent {
+        /// The package.
+        path: PathBuf,
+        /// What lists it.
+        list: &'static str,
+    },
     /// A package that is listed, and no file below its directory.
     #[error("{} cannot be taken", .path.display())]
     Unusable {
@@ -87,7 +92,7 @@ pub enum AssembleError {
         dirs: Box<(PathBuf, PathBuf)>,
     },
     /// Packages of two plans.
-    #[error("{} and {} are of different plans: {why}", .dirs.0.display(), .dirs.1.display())]
+    #[error("{}: {why}", two_plans(.dirs))]
     Plans {
         /// Where both are.
         dirs: Box<(PathBuf, PathBuf)>,
@@ -159,10 +164,7 @@ impl<'a> Shard<'a> {
         // Where a build put them, or that directory itself under whatever name it was carried here.
         let below = dir.join(DIST);
         let dist = if below.is_dir() { below } else { dir.to_owned() };
-        let recorded = Recorded::read_in(&dist)?;
-        if recorded.sums.is_empty() || recorded.statements.is_empty() {
-            return Err(AssembleError::NoRecord { dir: dir.to_owned() });
-        }
+        let recorded = Recorded::read_whole(&dist)?;
         let shard = Self { dir, dist, recorded };
         shard.is_told()?;
         Ok(shard)
@@ -173,7 +175,7 @@ impl<'a> Shard<'a> {
         let below = below_dist(path);
         let from = self.dist.join(below);
         let file = regular::open_below(&self.dist, Path::new(below))
-            .map_err(|error| AssembleError::Unusable { path: from.clone(), error })?;
+            .map_err(|error| self.unusable(path, from.clone(), error))?;
         let to = stage.place(path)?;
         put(file, &to)?;
         // Of the file that is put in place: the other could change in between.
@@ -182,6 +184,14 @@ impl<'a> Shard<'a> {
         } else {
             Err(AssembleError::Changed { path: from })
         }
+    }
+
+    fn unusable(&self, listed: &RelPath, path: PathBuf, error: io::Error) -> AssembleError {
+        if error.kind() != io::ErrorKind::NotFound {
+            return AssembleError::Unusable { path, error };
+        }
+        let list = if self.recorded.sums.contains_key(listed) { SUMS } else { STATEMENT };
+        AssembleError::Absent { path, list }
     }
 
     /// Checks that a statement tells of all that is listed: what nobody made is not passed on.
@@ -197,6 +207,13 @@ impl<'a> Shard<'a> {
             }
         }
     }
+}
+
+fn two_plans((one, other): &(PathBuf, PathBuf)) -> String {
+    if one == other {
+        return format!("{} has packages of two plans", one.display());
+    }
+    format!("{} and {} are of different plans", one.display(), other.display())
 }
 
 /// Gives an open file another name, or copies it where that cannot be. Its first name may lead elsewhere by now.

@@ -97,3 +97,44 @@ fn what_no_statement_names_is_not_taken() {
     list(&root.join("again/dist"), &taken, name);
     refused(root, &["again", "libraries"], &format!("SHA256SUMS lists again/dist/{name}"));
 }
+
+#[test]
+fn what_a_record_lacks_is_named() {
+    let dir = built();
+    let root = dir.path();
+    fs::write(root.join("file"), "").unwrap();
+    refused(root, &["core", "nowhere"], "nowhere does not exist");
+    refused(root, &["core", "jobs/*"], "jobs/* does not exist");
+    refused(root, &["file"], "file is a file, not a directory");
+    let (sums, statement) =
+        (root.join("core/dist/SHA256SUMS"), root.join("core/dist/provenance.intoto.json"));
+    let (listed, told) = (fs::read(&sums).unwrap(), fs::read(&statement).unwrap());
+    fs::write(&sums, "").unwrap();
+    refused(root, &["core"], "core/dist/SHA256SUMS lists nothing");
+    fs::write(&sums, &listed[..40]).unwrap();
+    refused(root, &["core"], "core/dist/SHA256SUMS is damaged: its line 1 is no checksum");
+    fs::remove_file(&sums).unwrap();
+    refused(root, &["core"], "core/dist has no SHA256SUMS");
+    fs::write(&sums, &listed).unwrap();
+    fs::write(&statement, &told[..told.len() / 2]).unwrap();
+    refused(
+        root,
+        &["core"],
+        "core/dist/provenance.intoto.json cannot be read: it is not a provenance",
+    );
+    fs::remove_file(&statement).unwrap();
+    refused(root, &["core"], "core/dist has no provenance.intoto.json");
+    fs::write(&statement, &told).unwrap();
+    let wheel = String::from_utf8(listed).unwrap();
+    let wheel = wheel.trim_end().rsplit(' ').next().unwrap();
+    fs::remove_file(root.join("core/dist").join(wheel)).unwrap();
+    refused(root, &["core"], &format!("core/dist/{wheel} is not there, and SHA256SUMS lists it"));
+}
+
+#[test]
+fn a_directory_of_two_plans_is_named_once() {
+    let dir = crate::demo_tree::scratch(true);
+    build(dir.path(), "core", "7.1.0", &["--dest-dir", "both"]);
+    build(dir.path(), "libraries", "7.2.0", &["--dest-dir", "both", "--keep"]);
+    refused(dir.path(), &["both"], "both has packages of two plans: version is");
+}
