@@ -109,6 +109,9 @@ fn remedy(code: Code) -> Option<&'static str> {
         Code::MisplacedCode => {
             "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
         }
+        Code::NotAsPlanned => {
+            "`rockpack build --plan` makes what a plan says; after `rockpack retag` or `rockpack promote`, compare with a plan of that --platform-tag or --version"
+        }
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
     })
