@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Finding;
+use super::{Finding, sums};
 use crate::source::{Code, Problem, Problems, Severity, printable};
 
 /// How many members of one fault are named.
@@ -38,7 +38,7 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
             } else {
                 Problem::error(code, message)
             };
-            problems.push(match remedy(code) {
+            problems.push(match remedy(code, what) {
                 Some(remedy) => problem.help(remedy),
                 None => problem,
             });
@@ -87,7 +87,7 @@ fn particular(finding: &Finding) -> Option<String> {
 }
 
 /// What to do, where that is not plain.
-fn remedy(code: Code) -> Option<&'static str> {
+fn remedy(code: Code, what: &str) -> Option<&'static str> {
     Some(match code {
         Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
             "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
@@ -111,6 +111,9 @@ fn remedy(code: Code) -> Option<&'static str> {
         }
         Code::NotAsPlanned => {
             "`rockpack build --plan` makes what a plan says; after `rockpack retag` or `rockpack promote`, compare with a plan of that --platform-tag or --version"
+        }
+        Code::ChecksumList if what == sums::LOST => {
+            "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
         }
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
