@@ -60,6 +60,15 @@ fn sentence(what: &str, findings: &[&Finding]) -> String {
     format!("{what}: {}{rest}", members.join(", "))
 }
 
+/// The fault that was found first, with the first of those that are at fault alike; nothing of other faults.
+pub fn first(findings: &[Finding]) -> Option<String> {
+    let one = findings.first()?;
+    let alike = |other: &&Finding| {
+        (&other.file, other.code, &other.what) == (&one.file, one.code, &one.what)
+    };
+    Some(sentence(&plain(&one.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
+}
+
 /// One finding in a sentence, file first.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,4 +127,19 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_comes_with_those_alike() {
+        let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
+        let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
+        findings.insert(2, Finding::error(Code::NotAsPlanned, "it is none of them"));
+        assert_eq!(first(&findings).unwrap(), "it is another: - a, + b, - c and 2 more");
+        assert_eq!(first(&findings[2..3]).unwrap(), "it is none of them");
+        assert_eq!(first(&[]), None);
+    }
 }
