@@ -347,6 +347,7 @@ fn what_cannot_be_read_is_the_command_lines_fault() {
     fs_err::write(dir.path().join("x.txt"), "x").unwrap();
     for (args, needle) in [
         (&["gone.whl"][..], "gone.whl does not exist"),
+        (&["gone/dist"], "gone/dist does not exist"),
         (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
         (&["dist"], "has no built packages"),
         (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),
