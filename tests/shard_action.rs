@@ -26,7 +26,9 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
     let dir = dir.path();
     let built_in = ["--manifest", "built-in"];
     let with = |args: &[&str]| done(dir, &[args, &built_in[..]].concat());
-    done(dir, &["scan", "--artifact-dir", "artifacts", "-o", "c.json.zst"]);
+    done(dir, &["artifact", "pack", "artifacts", "-o", "archives"]);
+    let scan = ["scan", "--artifact-dir", "archives", "--require-checksums", "-o", "c.json.zst"];
+    done(dir, &[&scan[..], &["--lock", "artifacts.lock"]].concat());
     let planned = ["plan", "--catalog", "c.json.zst", "--version", "7.2.0"];
     fs::write(dir.join("plan.json"), with(&[&planned[..], &["--json"]].concat())).unwrap();
     let shards = with(&[&planned[..], &["--shards", "3"]].concat());
@@ -41,7 +43,7 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
         action.current_dir(dir).env("PATH", &path).env("ROCKPACK_NO_CACHE", "1");
         // What the action's inputs are when they are left out, an empty variable among them.
         let inputs = [
-            ("ARTIFACTS", "--artifact-dir artifacts"),
+            ("ARTIFACTS", "--artifact-dir archives --lock artifacts.lock --locked"),
             ("CATALOG", "c.json.zst"),
             ("PLAN", "plan.json"),
             ("ONLY", only),
