@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use fs_err as fs;
+use fs_err::File;
+use rustix::fs::{AtFlags, CWD, linkat};
 
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
 use crate::names::RelPath;
-use crate::provenance::{Made, Package, SUMS, Statement};
-use crate::recorded::{self, Recorded, Replaced};
+use crate::provenance::{Made, Package, STATEMENT, SUMS, Statement};
+use crate::recorded::{self, RecordError, Recorded, Replaced};
 use crate::regular;
 
 mod finished;
@@ -30,11 +32,8 @@ pub struct Assembled {
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
     /// A directory that no build wrote.
-    #[error("{} has no {SUMS} with a provenance statement beside it", .dir.display())]
-    NoRecord {
-        /// The directory.
-        dir: PathBuf,
-    },
+    #[error(transparent)]
+    NoRecord(#[from] RecordError),
     /// A directory that a build wrote, where one with finished files alone is wanted.
     #[error("{} is a record of a build or of finished files already", .file.display())]
     Record {
@@ -55,7 +54,30 @@ pub enum AssembleError {
         /// The directory.
         dir: PathBuf,
     },
-    /// A package that is listed, and is not there or is another file.
+    /// A package that is listed, and that nobody says to have made.
+    #[error("{SUMS} lists {}, and no provenance statement beside it names that file", .path.display())]
+    Untold {
+        /// The package.
+        path: PathBuf,
+    },
+    /// A package that is listed, and is not there.
+    #[error("{} is not there, and {list} lists it", .path.display())]
+    Absent {
+        /// The package.
+        path: PathBuf,
+        /// What lists it.
+        list: &'static str,
+    },
+    /// A package that is listed, and no file below its directory.
+    #[error("{} cannot be taken", .path.display())]
+    Unusable {
+        /// The package.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// A package that is listed, and is another file.
     #[error("{} is not the file that {SUMS} beside it lists", .path.display())]
     Changed {
         /// The package.
@@ -70,7 +92,7 @@ pub enum AssembleError {
         dirs: Box<(PathBuf, PathBuf)>,
     },
     /// Packages of two plans.
-    #[error("{} and {} are of different plans: {why}", .dirs.0.display(), .dirs.1.display())]
+    #[error("{}: {why}", two_plans(.dirs))]
     Plans {
         /// Where both are.
         dirs: Box<(PathBuf, PathBuf)>,
@@ -142,26 +164,72 @@ impl<'a> Shard<'a> {
         // Where a build put them, or that directory itself under whatever name it was carried here.
         let below = dir.join(DIST);
         let dist = if below.is_dir() { below } else { dir.to_owned() };
-        let recorded = Recorded::read_in(&dist)?;
-        if recorded.sums.is_empty() || recorded.statements.is_empty() {
-            return Err(AssembleError::NoRecord { dir: dir.to_owned() });
-        }
-        Ok(Self { dir, dist, recorded })
+        let recorded = Recorded::read_whole(&dist)?;
+        let shard = Self { dir, dist, recorded };
+        shard.is_told()?;
+        Ok(shard)
     }
 
     /// Puts one of its packages on the stage, if it is the one that is recorded.
     fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
-        let name = path.as_str().strip_prefix(DIST).unwrap_or(path.as_str());
-        let from = self.dist.join(name.trim_start_matches('/'));
-        let changed = || AssembleError::Changed { path: from.clone() };
-        regular::open_unlinked(&from).map_err(|_| changed())?;
+        let below = below_dist(path);
+        let from = self.dist.join(below);
+        let file = regular::open_below(&self.dist, Path::new(below))
+            .map_err(|error| self.unusable(path, from.clone(), error))?;
         let to = stage.place(path)?;
-        if fs::hard_link(&from, &to).is_err() {
-            fs::copy(&from, &to)?;
-        }
+        put(file, &to)?;
         // Of the file that is put in place: the other could change in between.
-        if regular::sha256(&to)? == sha256 { Ok(()) } else { Err(changed()) }
+        if regular::sha256(&to)? == sha256 {
+            Ok(())
+        } else {
+            Err(AssembleError::Changed { path: from })
+        }
     }
+
+    fn unusable(&self, listed: &RelPath, path: PathBuf, error: io::Error) -> AssembleError {
+        if error.kind() != io::ErrorKind::NotFound {
+            return AssembleError::Unusable { path, error };
+        }
+        let list = if self.recorded.sums.contains_key(listed) { SUMS } else { STATEMENT };
+        AssembleError::Absent { path, list }
+    }
+
+    /// Checks that a statement tells of all that is listed: what nobody made is not passed on.
+    fn is_told(&self) -> Result<(), AssembleError> {
+        let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
+        let untold = |(path, sha256): &(&RelPath, &String)| {
+            named.get(*path).is_none_or(|named| named != sha256)
+        };
+        match self.recorded.sums.iter().find(untold) {
+            None => Ok(()),
+            Some((path, _)) => {
+                Err(AssembleError::Untold { path: self.dist.join(below_dist(path)) })
+            }
+        }
+    }
+}
+
+fn two_plans((one, other): &(PathBuf, PathBuf)) -> String {
+    if one == other {
+        return format!("{} has packages of two plans", one.display());
+    }
+    format!("{} and {} are of different plans", one.display(), other.display())
+}
+
+/// Gives an open file another name, or copies it where that cannot be. Its first name may lead elsewhere by now.
+fn put(mut file: File, to: &Path) -> io::Result<()> {
+    let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
+    if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {
+        let mut copy = File::create(to)?;
+        io::copy(&mut file, &mut copy)?;
+        copy.set_permissions(file.metadata()?.permissions())?;
+    }
+    Ok(())
+}
+
+/// The name of a path below `dist`.
+fn below_dist(path: &RelPath) -> &str {
+    path.as_str().strip_prefix(DIST).unwrap_or(path.as_str()).trim_start_matches('/')
 }
 
 /// Checks that what the builds decided is the same.

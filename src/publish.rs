@@ -141,7 +141,7 @@ pub enum PublishError {
     #[error("nothing says where the index `{0}` goes, which a selector in the directory is for")]
     NoShelf(PackageName),
     /// Keys that have other bytes.
-    #[error("{} there with other bytes; nothing was written: {}", are(.0), .0.join(", "))]
+    #[error("{} there with other bytes; nothing was written: {}", are(.0), shown(.0))]
     OtherBytes(Vec<String>),
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]

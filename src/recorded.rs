@@ -16,8 +16,10 @@ use crate::provenance::{self, Package, Statement};
 use crate::regular;
 
 mod replace;
+mod whole;
 
 pub use replace::{Replaced, replace};
+pub use whole::RecordError;
 
 /// How large a list of checksums or a statement may be: lines for a hundred thousand packages.
 const LARGEST: u64 = 32 << 20;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
-use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
 use sha2::{Digest, Sha256};
 
 /// Opens a regular file for reading; a link to one is followed.
@@ -31,6 +31,33 @@ pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     check(path, &fs_err::symlink_metadata(path)?)?;
     open_with(path, OFlags::NOFOLLOW)
+}
+
+/// Opens a regular file for reading that lies below `dir`: no part of `below` is a link, so that what somebody
+/// else put into `dir` leads nowhere else, whatever they change meanwhile.
+///
+/// # Errors
+/// As [`open_unlinked`], and when a directory on the way is a link.
+pub fn open_below(dir: &Path, below: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut place = dir.to_owned();
+    let mut at = openat(CWD, dir, flags, Mode::empty()).map_err(|e| of(dir, e.into()))?;
+    for part in below.parent().into_iter().flatten() {
+        place.push(part);
+        at = openat(&at, part, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
+            let is_link = fs_err::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
+            let linked = || io::Error::other(format!("`{}` is a link", place.display()));
+            if is_link { linked() } else { of(&place, error.into()) }
+        })?;
+    }
+    let path = dir.join(below);
+    check(&path, &fs_err::symlink_metadata(&path)?)?;
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let name = below.file_name().unwrap_or_default();
+    let file = openat(&at, name, flags, Mode::empty()).map_err(|e| of(&path, e.into()))?;
+    let file = File::from_parts(file.into(), path.clone());
+    check(&path, &file.metadata()?)?;
+    Ok(file)
 }
 
 fn open_with(path: &Path, more: OFlags) -> io::Result<File> {
@@ -165,7 +192,7 @@ pub fn of(path: &Path, error: io::Error) -> io::Error {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use rustix::fs::{CWD, FileType as Kind, Mode, mknodat};
+    use rustix::fs::{FileType as Kind, mknodat};
 
     use super::*;
 
@@ -188,6 +215,32 @@ mod tests {
         fs_err::write(&file, b"ab\xff").unwrap();
         let error = read_to_string(&file, 9).unwrap_err().to_string();
         assert!(error.ends_with("/a` is not UTF-8: see byte 2"), "{error}");
+    }
+
+    #[test]
+    fn no_part_of_a_path_below_is_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs_err::create_dir_all(root.join("a/b")).unwrap();
+        fs_err::write(root.join("a/b/file"), "text").unwrap();
+        symlink("a", root.join("link")).unwrap();
+        symlink("file", root.join("a/b/other")).unwrap();
+        symlink("root", dir.path().join("named")).unwrap();
+        let open = |below: &str| open_below(&dir.path().join("named"), Path::new(below));
+        let mut text = String::new();
+        open("a/b/file").unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        for (below, said) in [
+            ("link/b/file", "/link` is a link"),
+            ("a/b/other", "/a/b/other` is a link, not a regular file"),
+            ("a/b", "/a/b` is a directory, not a regular file"),
+        ] {
+            let error = open(below).unwrap_err().to_string();
+            assert!(error.ends_with(said), "{error}");
+        }
+        for below in ["a/c", "c/b"] {
+            assert_eq!(open(below).unwrap_err().kind(), ErrorKind::NotFound);
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub use code::{Targets, misplaced};
 pub use member::Member;
 pub use parts::{left, lost};
 pub use planned::planned;
-pub use report::{Shown, problems};
+pub use report::{Shown, first, problems};
 pub use sdist::sdist;
 pub use sums::{Beside, beside};
 pub use together::together;

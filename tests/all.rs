@@ -7,6 +7,7 @@
 mod architecture;
 mod archive;
 mod artifact_command;
+mod assembling;
 mod audit;
 mod bench;
 mod cache_command;

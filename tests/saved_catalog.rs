@@ -267,6 +267,13 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     assert_ne!(whole, fs::read_to_string(dir.join("plan.json")).unwrap());
     let said = not_built(dir, &[&artifacts[..], &planned].concat(), 1);
     assert!(said.contains("`rockpack diff plan.json` with the same options"), "{said}");
+    // A level of compression is part of it: other bytes come out.
+    fs::write(dir.join("plan.json"), &whole).unwrap();
+    let said = not_built(dir, &[&artifacts[..], &planned, &["--compression", "fast"]].concat(), 1);
+    assert!(said.contains("rocm-sdk-core: compression default → fast; "), "{said}");
+    // A plan that is named by an empty variable is not one that nobody named.
+    let said = not_built(dir, &[&artifacts[..], &["--plan", ""]].concat(), 2);
+    assert!(said.contains("--plan"), "{said}");
     fs::write(dir.join("plan.json"), "{}").unwrap();
     let said = not_built(dir, &[&artifacts[..], &planned].concat(), 2);
     assert!(said.contains("cannot read plan.json: this is no plan"), "{said}");

@@ -26,7 +26,9 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
     let dir = dir.path();
     let built_in = ["--manifest", "built-in"];
     let with = |args: &[&str]| done(dir, &[args, &built_in[..]].concat());
-    done(dir, &["scan", "--artifact-dir", "artifacts", "-o", "c.json.zst"]);
+    done(dir, &["artifact", "pack", "artifacts", "-o", "archives"]);
+    let scan = ["scan", "--artifact-dir", "archives", "--require-checksums", "-o", "c.json.zst"];
+    done(dir, &[&scan[..], &["--lock", "artifacts.lock"]].concat());
     let planned = ["plan", "--catalog", "c.json.zst", "--version", "7.2.0"];
     fs::write(dir.join("plan.json"), with(&[&planned[..], &["--json"]].concat())).unwrap();
     let shards = with(&[&planned[..], &["--shards", "3"]].concat());
@@ -35,27 +37,35 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
     fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(PROGRAM, programs.join("rockpack")).unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    let mut jobs = Vec::new();
-    for (number, job) in shards["include"].as_array().unwrap().iter().enumerate() {
+    let action = |only: &str, dest: &str| {
         let mut action = Command::new("bash");
         action.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &command_line()]);
         action.current_dir(dir).env("PATH", &path).env("ROCKPACK_NO_CACHE", "1");
         // What the action's inputs are when they are left out, an empty variable among them.
         let inputs = [
-            ("ARTIFACTS", "--artifact-dir artifacts"),
+            ("ARTIFACTS", "--artifact-dir archives --lock artifacts.lock --locked"),
             ("CATALOG", "c.json.zst"),
             ("PLAN", "plan.json"),
-            ("ONLY", job["only"].as_str().unwrap()),
-            ("DEST", &format!("job{number}")),
+            ("ONLY", only),
+            ("DEST", dest),
             ("ROCKPACK_MANIFEST", "built-in"),
             ("ROCKPACK_REMOTE_CACHE", ""),
             ("ROCKPACK_REMOTE_HEADER", ""),
             ("ROCKPACK_REMOTE_MODE", "read"),
         ];
-        let output = action.envs(inputs).output().unwrap();
+        action.envs(inputs).output().unwrap()
+    };
+    let mut jobs = Vec::new();
+    for (number, job) in shards["include"].as_array().unwrap().iter().enumerate() {
+        let dest = format!("job{number}");
+        let output = action(job["only"].as_str().unwrap(), &dest);
         assert!(output.status.success(), "{}", text(&output.stderr));
-        jobs.push(format!("job{number}"));
+        jobs.push(dest);
     }
+    // A name that the matrix does not have is an empty text, and no job for all packages.
+    let output = action("", "all");
+    assert!(!output.status.success() && !dir.join("all").exists());
+    assert!(text(&output.stderr).contains("ONLY: is empty"), "{}", text(&output.stderr));
     assert_eq!(jobs.len(), 3);
     let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
     done(dir, &[&["assemble", "--dest-dir", "out"], &jobs[..]].concat());

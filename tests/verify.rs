@@ -120,6 +120,55 @@ fn a_plan_is_held_against_what_is_there() {
     }
 }
 
+/// The platform tag is part of the plan, whether one wheel has another or all have.
+#[test]
+fn the_platform_tag_is_held_against_the_plan() {
+    let dir = built(true);
+    let verify = |dist: &str| {
+        let output = rockpack(dir.path(), &["verify", dist, "--plan", "plan.json"]);
+        (output.status.code().unwrap(), text(&output.stderr))
+    };
+    let dist = dir.path().join("out/dist");
+    let mut wheels = fs_err::read_dir(&dist).unwrap().map(|entry| entry.unwrap().path());
+    let wheel = wheels.find(|path| path.to_string_lossy().contains("sdk_core")).unwrap();
+    let retag = |wheels: &Path, into: &str| {
+        let tag = ["--platform-tag", "manylinux_2_39_x86_64", "--force", "--output", into];
+        let args = [&["retag", wheels.to_str().unwrap()], &tag[..]].concat();
+        let done = rockpack(dir.path(), &args);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+    };
+    fs_err::create_dir(dir.path().join("retagged")).unwrap();
+    retag(&dist, "retagged");
+    for entry in fs_err::read_dir(&dist).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            fs_err::copy(&path, dir.path().join("retagged").join(path.file_name().unwrap()))
+                .unwrap();
+        }
+    }
+    let (code, err) = verify("retagged");
+    let whole = "plan.json: the plan has the platform tag linux_x86_64, and the packages \
+                 manylinux_2_39_x86_64";
+    assert!(code == 1 && said_in(&err, whole), "{err}");
+    assert!(
+        said_in(&err, "after `rockpack retag` or `rockpack promote`, compare with a plan"),
+        "{err}"
+    );
+    retag(&wheel, dist.to_str().unwrap());
+    fs_err::remove_file(&wheel).unwrap();
+    let (code, err) = verify("out");
+    assert!(code == 1 && said_in(&err, "rocm_sdk_core-"), "{err}");
+    assert!(said_in(&err, "~ platform tag linux_x86_64 → manylinux_2_39_x86_64"), "{err}");
+    assert!(!said_in(&err, "rocm_sdk_libraries-"), "{err}");
+}
+
+/// Whether a text has these words, wherever its lines break.
+fn said_in(text: &str, words: &str) -> bool {
+    let plain =
+        |text: &str| text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    plain(text).contains(&plain(words))
+}
+
 /// One job of several: its packages against its part of the plan, with what the others made.
 #[test]
 fn a_part_is_judged_beside_the_whole() {
@@ -298,6 +347,7 @@ fn what_cannot_be_read_is_the_command_lines_fault() {
     fs_err::write(dir.path().join("x.txt"), "x").unwrap();
     for (args, needle) in [
         (&["gone.whl"][..], "gone.whl does not exist"),
+        (&["gone/dist"], "gone/dist does not exist"),
         (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
         (&["dist"], "has no built packages"),
         (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),

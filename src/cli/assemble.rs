@@ -11,7 +11,8 @@ use rockpack::provenance::{BuilderId, Commit};
 /// them into one directory: every package once, one SHA256SUMS, and the provenance of all. Jobs with
 /// the same parameters share one provenance statement. Jobs with other parameters get their own:
 /// provenance.2.intoto.json and so on. Packages are linked where the file system can, else copied.
-/// Each is compared with its checksum.
+/// Each is compared with its checksum. A file that no provenance statement names is refused, and so is one
+/// behind a link.
 ///
 /// Two different files of one name are refused, and so are packages of different versions, modes or
 /// platform tags. As with `rockpack build`, earlier packages in DEST/dist are removed when none of

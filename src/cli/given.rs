@@ -6,6 +6,7 @@ use clap::{Arg, Command};
 
 /// The command line without options whose value is empty. Scripts write `--version "$VERSION"`
 /// for an input that nobody gave. An option that has to be there is then missing, as clap says.
+/// So is one that holds the work to something: without it, nothing would be checked, and nobody told.
 ///
 /// The commands on ELF files are left alone: an empty rpath is one.
 pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -22,19 +23,22 @@ pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<Os
         if let Some(below) = command.find_subcommand(text) {
             command = below;
         }
-        if let Some((name, "")) = text.split_once('=')
-            && option(root, command, name)
-        {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        let is_check = CHECKS.contains(&name);
+        if text.len() == name.len() + 1 && option(root, command, name) && !is_check {
             continue;
         }
         let value = option(root, command, text).then(|| words.next()).flatten();
-        if value.as_deref() != Some(OsStr::new("")) {
+        if value.as_deref() != Some(OsStr::new("")) || is_check {
             kept.push(word);
             kept.extend(value);
         }
     }
     kept
 }
+
+/// The options that name what the work is held to.
+const CHECKS: [&str; 1] = ["--plan"];
 
 /// Whether a word is the name of an option that takes a value.
 fn option(root: &Command, command: &Command, word: &str) -> bool {
@@ -78,6 +82,8 @@ mod tests {
             ("rockpack plan --version= --platform-tag ''", "rockpack plan"),
             ("rockpack --message-format '' plan", "rockpack plan"),
             ("rockpack build -j '' --dest-dir ''", "rockpack build"),
+            ("rockpack build --plan '' --version ''", "rockpack build --plan "),
+            ("rockpack verify --plan= dist", "rockpack verify --plan= dist"),
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
         ];
         for (line, expected) in cases {

@@ -11,8 +11,8 @@ use rockpack::plan::OnlyName;
 /// RECORD's hashes and sizes, names, tags, metadata, permissions, programs, entry points; for each
 /// sdist: its one directory, metadata and links. Checks for all together: one owner for each path,
 /// rpaths that lead to directories of the set, versions and extras that packages of the set require
-/// of each other, SHA256SUMS if it is beside them, and with --plan that packages and files are
-/// exactly those of the plan.
+/// of each other, SHA256SUMS if it is beside them, and with --plan that packages, their platform tag
+/// and their files are exactly those of the plan.
 ///
 /// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
 /// `rockpack help manifest ignore`.

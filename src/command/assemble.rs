@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rockpack::assemble::{self, AssembleError, Assembled};
 use rockpack::provenance::Made;
+use rockpack::recorded::RecordError;
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
@@ -46,10 +47,18 @@ fn said(args: &AssembleArgs, done: &Assembled) -> String {
 fn failure(error: &AssembleError) -> Failure {
     let what = with_causes(error);
     let (code, help) = match error {
-        AssembleError::Stage(_) | AssembleError::Io(_) => {
+        AssembleError::Stage(_)
+        | AssembleError::Io(_)
+        | AssembleError::NoRecord(RecordError::Io(_)) => {
             return Problem::error(Code::Environment, what).into();
         }
-        AssembleError::NoRecord { .. } => (
+        AssembleError::NoRecord(
+            RecordError::Nothing(_) | RecordError::Line { .. } | RecordError::Statement { .. },
+        )
+        | AssembleError::Absent { .. } => {
+            (Code::ChecksumList, "fetch the whole output of the job again, or build it again")
+        }
+        AssembleError::NoRecord(_) => (
             Code::ChecksumList,
             "give directories that `rockpack build` or `rockpack assemble` wrote; of other finished \
              files, say with --source-commit what they were made of",
@@ -61,7 +70,11 @@ fn failure(error: &AssembleError) -> Failure {
         AssembleError::NotAFile { .. } | AssembleError::Empty { .. } => {
             (Code::ChecksumList, "give directories that have the finished files and nothing else")
         }
-        AssembleError::Changed { .. } => {
+        AssembleError::Untold { .. } => (
+            Code::ChecksumList,
+            "take it out of the list and the directory, or give it in a directory of its own with --source-commit",
+        ),
+        AssembleError::Changed { .. } | AssembleError::Unusable { .. } => {
             (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
         }
         AssembleError::Different { .. } => {

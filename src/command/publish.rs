@@ -6,10 +6,10 @@ use std::path::Path;
 use rockpack::index::IndexError;
 use rockpack::manifest::Publishing;
 use rockpack::names::normalized;
-use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
-use rockpack::source::{Code, Problem};
+use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
+use rockpack::source::{Code, Problem, Problems};
 use rockpack::store::{self, Access, Bucket};
-use rockpack::text::{human_size, with_causes};
+use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print};
 use crate::cli::{PublishArgs, PublishLayout};
@@ -124,9 +124,23 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::OtherBytes(_) => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
-        PublishError::Incomplete(_) => refused.help(
-            "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
-        ),
+        PublishError::Incomplete(unmet) => return Failure::Problems(incomplete(unmet)),
     };
     Failure::Problems(refused.into())
+}
+
+/// The first requirements that nothing meets, each by itself, and what is to be done about all.
+fn incomplete(unmet: &[Unmet]) -> Problems {
+    const SHOWN: usize = 5;
+    let problem = |what: String| Problem::error(Code::PublishRefused, what);
+    let mut problems = Problems::new();
+    unmet.iter().take(SHOWN).for_each(|unmet| problems.push(problem(unmet.to_string())));
+    let all = counted(unmet.len(), "requirement");
+    let (are, more) =
+        (if unmet.len() == 1 { "is" } else { "are" }, unmet.len().saturating_sub(SHOWN));
+    let more = if more == 0 { String::new() } else { format!(", {more} more than these") };
+    problems.push(problem(format!("{all} {are} met nowhere{more}; nothing was written")).help(
+        "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
+    ));
+    problems
 }

@@ -57,18 +57,50 @@ fn first_byte(problem: &Problem) -> usize {
     problem.labels().first().map_or(0, |(place, _)| place.start())
 }
 
-/// What people can read of a message: of one that has a name of a megabyte, both ends.
+/// What people can read of a message: of one that has a name of a megabyte, both ends, and how much is between
+/// them. Words stay whole where they are words.
 pub(super) fn short(message: String) -> String {
     const MOST: usize = 400;
     if message.len() <= MOST {
         return message;
     }
-    let (head, tail) = (MOST / 2, message.len() - MOST / 4);
-    let head = &message[..message.floor_char_boundary(head)];
-    format!("{head}…{}", &message[message.ceil_char_boundary(tail)..])
+    let head = &message[..message.floor_char_boundary(MOST / 2)];
+    let tail = &message[message.ceil_char_boundary(message.len() - MOST / 4)..];
+    let head = head.rfind(' ').filter(|at| head.len() - at < WORD).map_or(head, |at| &head[..at]);
+    let tail = tail.find(' ').filter(|at| *at < WORD).map_or(tail, |at| &tail[at + 1..]);
+    let between = message[head.len()..message.len() - tail.len()].chars().count();
+    format!("{head} … ({between} characters are left out) … {tail}")
 }
+
+/// No word is longer: what is, is cut.
+const WORD: usize = 60;
 
 /// As [`short`], line by line: the end of a log has many, and each is worth reading.
 pub(super) fn short_lines(text: &str) -> String {
     text.lines().map(|line| short(line.to_owned())).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_is_long_both_ends_stay_and_the_rest_is_counted() {
+        let fits = "x".repeat(400);
+        assert_eq!(short(fits.clone()), fits);
+        let words = short("eight by ".repeat(60));
+        assert!(
+            words.starts_with("eight by eight by ") && words.ends_with(" eight by "),
+            "{words}"
+        );
+        let (head, rest) = words.split_once(" … (").unwrap();
+        let (count, tail) = rest.split_once(" characters are left out) … ").unwrap();
+        assert!(head.ends_with("eight") || head.ends_with("by"), "{head}");
+        assert!(tail.starts_with("eight") || tail.starts_with("by"), "{tail}");
+        assert_eq!(count.parse::<usize>().unwrap() + head.len() + tail.len(), 9 * 60);
+        // What has no words is cut anywhere.
+        let name = short(format!("`{}` is none", "ä".repeat(1 << 20)));
+        assert!(name.contains("ä … (10484") && name.ends_with("ä` is none"), "{name}");
+        assert!(name.len() < 400, "{}", name.len());
+    }
 }

@@ -24,6 +24,13 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
             not_as(format!("the plan has version {old}, and the packages {new}")).within(label),
         );
     }
+    // Of wheels with several tags each is compared by itself, below.
+    if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
+        && old != new
+    {
+        let what = format!("the plan has the platform tag {old}, and the packages {new}");
+        found.push(not_as(what).within(label));
+    }
     for package in &difference.packages {
         found.extend(
             changes(package).into_iter().map(|finding| finding.within(&file_of(&package.title))),

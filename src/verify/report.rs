@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Finding;
+use super::{Finding, sums};
 use crate::source::{Code, Problem, Problems, Severity, printable};
 
 /// How many members of one fault are named.
@@ -38,7 +38,7 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
             } else {
                 Problem::error(code, message)
             };
-            problems.push(match remedy(code) {
+            problems.push(match remedy(code, what) {
                 Some(remedy) => problem.help(remedy),
                 None => problem,
             });
@@ -58,6 +58,15 @@ fn sentence(what: &str, findings: &[&Finding]) -> String {
     members.truncate(FEW);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{what}: {}{rest}", members.join(", "))
+}
+
+/// The fault that was found first, with the first of those that are at fault alike; nothing of other faults.
+pub fn first(findings: &[Finding]) -> Option<String> {
+    let one = findings.first()?;
+    let alike = |other: &&Finding| {
+        (&other.file, other.code, &other.what) == (&one.file, one.code, &one.what)
+    };
+    Some(sentence(&plain(&one.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
 }
 
 /// One finding in a sentence, file first.
@@ -87,7 +96,7 @@ fn particular(finding: &Finding) -> Option<String> {
 }
 
 /// What to do, where that is not plain.
-fn remedy(code: Code) -> Option<&'static str> {
+fn remedy(code: Code, what: &str) -> Option<&'static str> {
     Some(match code {
         Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
             "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
@@ -109,7 +118,28 @@ fn remedy(code: Code) -> Option<&'static str> {
         Code::MisplacedCode => {
             "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
         }
+        Code::NotAsPlanned => {
+            "`rockpack build --plan` makes what a plan says; after `rockpack retag` or `rockpack promote`, compare with a plan of that --platform-tag or --version"
+        }
+        Code::ChecksumList if what == sums::LOST => {
+            "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
+        }
         Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_comes_with_those_alike() {
+        let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
+        let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
+        findings.insert(2, Finding::error(Code::NotAsPlanned, "it is none of them"));
+        assert_eq!(first(&findings).unwrap(), "it is another: - a, + b, - c and 2 more");
+        assert_eq!(first(&findings[2..3]).unwrap(), "it is none of them");
+        assert_eq!(first(&[]), None);
+    }
 }

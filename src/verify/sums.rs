@@ -12,6 +12,9 @@ use crate::source::Code;
 /// No list is longer.
 const LONGEST: u64 = 4 << 20;
 
+/// What is said of a file that the list has and the directory has not.
+pub(super) const LOST: &str = "a file of the list is not there";
+
 /// The list in a directory of packages.
 #[derive(Debug)]
 pub struct Beside {
@@ -62,7 +65,7 @@ impl Beside {
         let Some((name, hash)) = self.rows.get(row) else { return Ok(None) };
         let path = self.directory.join(name);
         if !path.is_file() {
-            return Ok(Some(list("a file of the list is not there").of(name)));
+            return Ok(Some(list(LOST).of(name)));
         }
         let found = regular::sha256(&path)?;
         Ok((found != *hash).then(|| list("the list has another hash").of(name)))

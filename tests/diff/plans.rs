@@ -1,5 +1,7 @@
 //! Edits of a manifest or of artifacts, and the lines that reviewers get for them.
 
+use rockpack::names::Compression;
+
 use super::{differ, sections};
 use crate::planning::support::{Case, devel, package, runtime};
 
@@ -224,6 +226,29 @@ x (sdist)
   + packages: core extra: core
 "
     );
+}
+
+#[test]
+fn other_levels_of_compression_are_told() {
+    let old = Case::new(&[core(""), libs("")], ENTRIES).plan();
+    let mut new = old.clone();
+    let path = new.distributions[0].members[0].path.clone();
+    new.distributions[0].compressed_otherwise.insert(path.clone(), Compression::Max);
+    new.distributions[1].compression = Compression::Fast;
+    assert_eq!(
+        sections(&old, &new),
+        format!(
+            "x-core\n  + compression of single files: {path} max\n\nx-libs\n  ~ compression: default → fast\n"
+        )
+    );
+    for member in new.distributions[0].members.clone() {
+        new.distributions[0].compressed_otherwise.insert(member.path, Compression::Store);
+    }
+    // Stored members are told once, not once more as members that are stored.
+    new.distributions[1].compression = Compression::Store;
+    let said = sections(&old, &new);
+    assert!(said.contains("  ~ compression of single files: 1 file → 11 files\n"), "{said}");
+    assert!(said.ends_with("x-libs\n  ~ compression: default → store\n"), "{said}");
 }
 
 #[test]

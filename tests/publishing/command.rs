@@ -51,3 +51,35 @@ fn refusals_have_a_code_and_a_remedy() {
     }
     assert!(!dir.path().join("store").exists());
 }
+
+/// Each requirement that is met nowhere can be read whole; of many, how many more there are.
+#[test]
+fn what_is_required_is_named_line_by_line() {
+    let dir = TempDir::new().unwrap();
+    let names: Vec<String> =
+        (1..=8).map(|one| format!("a-part-with-a-rather-long-name-{one}==1.0")).collect();
+    let refused = |names: &[String]| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let _ = fs::remove_dir_all(dir.path().join("dist"));
+        wheel(&dir.path().join("dist"), "b-part", "1.0", &names);
+        let output =
+            rockpack(dir.path(), &["publish", "dist", "store", "--message-format", "json"]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert!(!dir.path().join("store").exists());
+        let message = |line: &str| {
+            let problem: serde_json::Value = serde_json::from_str(line).unwrap();
+            problem["message"].as_str().unwrap().to_owned()
+        };
+        text(&output.stderr).lines().map(message).collect::<Vec<_>>()
+    };
+    let said = refused(&names);
+    for (said, name) in said.iter().zip(&names[..5]) {
+        let start = format!("b_part-1.0-py3-none-any.whl requires `{name}`: no `a-part-with");
+        assert!(said.starts_with(&start), "{said}");
+        assert!(said.ends_with("is in the directory or the store"), "{said}");
+    }
+    let all = "8 requirements are met nowhere, 3 more than these; nothing was written";
+    assert_eq!((said.len(), &*said[5]), (6, all));
+    let said = refused(&names[..1]);
+    assert_eq!(said[1..], ["1 requirement is met nowhere; nothing was written"]);
+}

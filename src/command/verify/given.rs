@@ -137,11 +137,11 @@ fn wrong(message: String) -> Failure {
 
 fn one(path: &Path) -> Result<Found, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let form = Form::of_file(&name)
-        .ok_or_else(|| wrong(format!("{} is neither a wheel nor an sdist", path.display())))?;
     if !path.exists() {
         return Err(wrong(format!("{} does not exist", path.display())));
     }
+    let form = Form::of_file(&name)
+        .ok_or_else(|| wrong(format!("{} is neither a wheel nor an sdist", path.display())))?;
     let directory: RelPath =
         "dist".parse().map_err(|error: rockpack::names::PathError| wrong(error.to_string()))?;
     Ok(Found { path: path.to_owned(), directory, form })

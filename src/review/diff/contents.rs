@@ -58,6 +58,8 @@ pub struct Package<'a> {
     pub platform_dir: Option<&'a str>,
     /// Whether a wheel's members are deflated.
     pub compressed: bool,
+    /// Where a plan says how well they are, which finished packages do not tell.
+    pub planned: Option<&'a Distribution>,
     /// The archive in a devel wheel.
     pub archive: Option<&'a RelPath>,
     /// What its metadata says.
@@ -164,6 +166,7 @@ impl<'a> Package<'a> {
             module: Some(distribution.module.as_str()),
             platform_dir: distribution.platform_dir.as_ref().map(ModuleName::as_str),
             compressed: wheel && distribution.compression != Compression::Store,
+            planned: wheel.then_some(distribution),
             archive: distribution.archive.as_ref().map(|a| &a.path),
             metadata: &distribution.metadata,
             entry_points: &distribution.entry_points,
@@ -185,6 +188,7 @@ impl<'a> Package<'a> {
             module: built.module.as_deref(),
             platform_dir: built.platform_dir.as_deref(),
             compressed: built.compressed,
+            planned: None,
             archive: built.archive.as_ref(),
             metadata: &built.metadata,
             entry_points: &built.entry_points,

@@ -1,11 +1,13 @@
 //! How the metadata of a package differs.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use super::FieldChange;
 use super::contents::{Contents, Package};
 use super::translate::Translation;
-use crate::plan::Form;
+use crate::names::Compression;
+use crate::plan::{Distribution, Form};
 use crate::text::counted;
 
 /// The fields that differ when the old side's version is read as the new one. Version and
@@ -27,14 +29,23 @@ pub(super) fn differences(
     }
     let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
     let both = values(old).into_iter().zip(values(new));
+    let planned = old.planned.zip(new.planned);
+    // The levels of two plans say more.
+    let both = both.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
     found.extend(both.filter_map(|((field, was), (_, is))| {
         many(field, was.iter().map(|v| said(v)).collect(), &is)
     }));
+    if let Some((was, is)) = planned {
+        found.extend(levels(was, is, said));
+    }
     found.extend(description(old, new, said));
     found
 }
 
-/// How many lines of a description that differ are told: most follow from other fields.
+/// The field that says whether members are compressed.
+const MEMBERS: &str = "members";
+
+/// How many lines of a description, or files, that differ are told: most follow from other fields.
 const MOST_LINES: usize = 2;
 
 /// How the long descriptions differ: the line, where one does, else how many do.
@@ -55,18 +66,62 @@ fn description(
     };
     let (was, is) = (lines(old, &said), lines(new, &str::to_owned));
     let borrowed: Vec<Cow<'_, str>> = is.iter().map(|line| Cow::Borrowed(line.as_str())).collect();
-    let change = many("description", was, &borrowed)?;
-    if change.removed.len() + change.added.len() <= MOST_LINES {
-        return Some(change);
+    Some(brief(many("description", was, &borrowed)?, "line"))
+}
+
+/// How two plans compress a wheel: the level, that of single files, and the preset of xz.
+fn levels(
+    was: &Distribution,
+    is: &Distribution,
+    said: impl Fn(&str) -> String,
+) -> impl Iterator<Item = FieldChange> {
+    let level = one("compression", was.compression.as_str(), is.compression.as_str());
+    let preset = |of: &Distribution| Some(of.archive.as_ref()?.xz?.to_string());
+    let preset = preset(was).zip(preset(is)).and_then(|(was, is)| one("preset of xz", &was, &is));
+    [level, single(was, is, said).map(|it| brief(it, "file")), preset].into_iter().flatten()
+}
+
+/// The files of both that have another level than their wheels, on one side or on both.
+fn single(
+    was: &Distribution,
+    is: &Distribution,
+    said: impl Fn(&str) -> String,
+) -> Option<FieldChange> {
+    let plain = str::to_owned;
+    let (old, new) = (otherwise(was, &said), otherwise(is, plain));
+    if old == new {
+        return None;
     }
-    let count = |lines: &[String]| -> Vec<String> {
-        (!lines.is_empty()).then(|| counted(lines.len(), "line")).into_iter().collect()
+    // A file that came, went or moved is told of as such.
+    let (before, now) = (paths(was, &said), paths(is, plain));
+    let both = |path: &String| before.contains(path) && now.contains(path);
+    let rows = |levels: BTreeMap<String, Compression>| -> Vec<String> {
+        let levels = levels.into_iter().filter(|(path, _)| both(path));
+        levels.map(|(path, level)| format!("{path} {level}")).collect()
     };
-    Some(FieldChange {
-        field: change.field,
-        removed: count(&change.removed),
-        added: count(&change.added),
-    })
+    let (old, new) = (rows(old), rows(new));
+    let new: Vec<Cow<'_, str>> = new.into_iter().map(Cow::Owned).collect();
+    many("compression of single files", old, &new)
+}
+
+fn otherwise(of: &Distribution, said: impl Fn(&str) -> String) -> BTreeMap<String, Compression> {
+    let levels = of.compressed_otherwise.iter();
+    levels.map(|(path, level)| (said(path.as_str()), *level)).collect()
+}
+
+fn paths(of: &Distribution, said: impl Fn(&str) -> String) -> HashSet<String> {
+    of.members.iter().map(|member| said(member.path.as_str())).collect()
+}
+
+/// A change of many lines or files as their counts.
+fn brief(change: FieldChange, what: &str) -> FieldChange {
+    if change.removed.len() + change.added.len() <= MOST_LINES {
+        return change;
+    }
+    let count = |rows: &[String]| -> Vec<String> {
+        (!rows.is_empty()).then(|| counted(rows.len(), what)).into_iter().collect()
+    };
+    FieldChange { removed: count(&change.removed), added: count(&change.added), ..change }
 }
 
 /// Every field that two packages are compared by, always the same in the same order.
@@ -93,7 +148,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
         ("extras", if wheel { all(&metadata.provides_extra) } else { Vec::new() }),
         ("entry points", scripts.collect()),
         (
-            "members",
+            MEMBERS,
             if package.form == Form::Wheel {
                 one(if package.compressed { "deflated" } else { "stored" })
             } else {

@@ -139,10 +139,8 @@ impl<'a> Ordered<'a> {
         let plan = of_one(given.plan, distribution);
         let packages = vec![(found, made.path.to_string())];
         let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
-        Ok(findings.into_iter().next().map(|finding| {
-            let of = finding.member.map(|member| format!(" ({member})")).unwrap_or_default();
-            format!("what it built is not as planned: {}{of}", finding.what)
-        }))
+        let first = rockpack::verify::first(&findings);
+        Ok(first.map(|what| format!("what it built is not as planned: {what}")))
     }
 
     /// Leaves nothing on the stage of a package that is made anew here.
