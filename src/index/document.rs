@@ -31,6 +31,9 @@ pub enum PageError {
     /// A file name that stands for other bytes already.
     #[error("it names `{0}` with another SHA-256")]
     OtherBytes(String),
+    /// A name that no file has.
+    #[error("it names `{0}`, which cannot be the name of a file")]
+    FileName(String),
     /// A name that no project has.
     #[error("it names the project `{0}`, which cannot be the name of a project")]
     Name(String),
@@ -70,7 +73,8 @@ impl Files {
     /// # Errors
     /// When it is not a page of an index.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
-        let AnyFiles { files } = serde_json::from_slice(json)?;
+        let files = entries(json)?;
+        files.iter().try_for_each(named_well)?;
         Ok(Self { name: name.to_owned(), files })
     }
 
@@ -119,6 +123,21 @@ impl Files {
     pub fn html(&self) -> String {
         page::entries(&self.name, &self.files)
     }
+}
+
+/// What a page in JSON says of packages, whatever they are called.
+pub(super) fn entries(json: &[u8]) -> serde_json::Result<Vec<IndexedFile>> {
+    serde_json::from_slice(json).map(|AnyFiles { files }| files)
+}
+
+/// Refuses a package whose name leads to another directory, or is no line of text.
+pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
+    let name = entry.filename.as_str();
+    let is_odd = |c: char| c.is_control() || ['/', '\\'].contains(&c);
+    if ["", ".", ".."].contains(&name) || name.contains(is_odd) {
+        return Err(PageError::FileName(name.to_owned()));
+    }
+    Ok(())
 }
 
 /// What a page did not say of a package and is known now.

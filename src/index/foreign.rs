@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::anchor::{Anchor, links};
-use super::document::{Files, PageError, Projects};
+use super::document::{Files, PageError, Projects, entries, named_well};
 use super::entry::{IndexedFile, Yanked};
 use crate::names::normalized;
 
@@ -25,6 +25,7 @@ impl Files {
         for anchor in anchors(html)? {
             entries.extend(entry(&anchor).ok_or_else(|| PageError::Link(shown(&anchor)))?);
         }
+        entries.iter().try_for_each(named_well)?;
         let mut files = Self::new(name);
         files.merge(&entries)?;
         Ok(files)
@@ -53,8 +54,8 @@ impl Projects {
 
 /// The addresses that a page has, in JSON or in HTML, whatever they lead to.
 pub fn addresses(page: &[u8]) -> Vec<String> {
-    match Files::parse("", page) {
-        Ok(files) => files.files.into_iter().map(|entry| entry.url).collect(),
+    match entries(page) {
+        Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
         Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(shown).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Pages for somebody who serves no packages.
 
 use super::*;
-use crate::program::{rockpack, text};
+use crate::program::{rockpack, said, text};
 
 const PUBLIC: &str = "https://example.com/whl";
 
@@ -92,4 +92,34 @@ fn what_cannot_be_mirrored_is_refused() {
     fs::write(dir.path().join("pages/index.html"), "mine").unwrap();
     refused(&["--project", "b-part"], 1, "`index.html` in `pages` was not made by rockpack");
     assert_eq!(contents(&dir.path().join("pages")).len(), 1);
+}
+
+#[test]
+fn what_is_no_sha_256_is_none() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path().join("store/b-part");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(dir.path().join("store/index.json"), r#"{"projects":[{"name":"b-part"}]}"#).unwrap();
+    let page = |name: &str, hash: &str| {
+        let page = serde_json::json!({"files": [
+            {"filename": name, "url": "b_part-1.0.tar.gz", "hashes": {"sha256": hash}}]});
+        fs::write(place.join("index.json"), page.to_string()).unwrap();
+    };
+    let digits = "0123456789abcdef".repeat(4);
+    for hash in ["", "zz", "aa", &digits[1..], &format!("{digits}0"), &digits.replace('a', "g")] {
+        page("b_part-1.0.tar.gz", hash);
+        let output = mirrored(dir.path(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{hash}: {}", text(&output.stdout));
+        let expected = "no page says the SHA-256 of `b_part-1.0.tar.gz`";
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+    for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {
+        page(name, &digits);
+        let output = mirrored(dir.path(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{name}: {}", text(&output.stdout));
+        let expected = "which cannot be the name of a file";
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+    page("b_part-1.0.tar.gz", &digits.to_uppercase());
+    assert!(mirrored(dir.path(), &[]).status.success());
 }
