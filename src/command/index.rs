@@ -69,6 +69,10 @@ fn failure(error: &IndexError) -> Failure {
             refused.help("--layout flat gives each directory a page of its own; in one index, only equal files may lie in several")
         }
         IndexError::Foreign { .. } => refused.help("move it away, or let --overwrite replace it"),
+        IndexError::Published { .. } => refused.help(
+            "`rockpack publish` keeps the pages of a store: index a directory that it does not write to, \
+             or let --overwrite replace what the pages say",
+        ),
         IndexError::Misplaced { .. } => refused.help("--layout simple and --layout flat take packages anywhere"),
         IndexError::Name { .. } => refused,
         IndexError::NotADirectory { .. }

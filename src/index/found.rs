@@ -5,7 +5,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{IndexError, STATE};
+use super::{IndexError, RECORD, STATE};
 use crate::archive::variants;
 use crate::names::{Form, RelPath};
 
@@ -16,6 +16,8 @@ pub(super) struct FilesOfIndex {
     pub(super) packages: Vec<RelPath>,
     /// What may be pages of an index.
     pub(super) pages: Vec<RelPath>,
+    /// What may be the data of a flat page in a store.
+    pub(super) records: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
@@ -43,10 +45,12 @@ impl FilesOfIndex {
         found.packages.sort();
         found.pages.sort();
         // A directory that remembers packages has an index of its own, whose pages are not ours to remove.
-        found.pages.retain(|page| {
+        let is_own = |page: &RelPath| {
             !std::iter::successors(page.parent(), RelPath::parent)
                 .any(|above| dir.join(above.as_str()).join(STATE).is_file())
-        });
+        };
+        found.pages.retain(is_own);
+        found.records.retain(is_own);
         Ok(found)
     }
 
@@ -54,6 +58,7 @@ impl FilesOfIndex {
         let name = entry.file_name().to_string_lossy();
         let list = match name.as_ref() {
             "index.html" | "index.json" => &mut self.pages,
+            RECORD => &mut self.records,
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }
