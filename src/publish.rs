@@ -188,6 +188,17 @@ pub enum PublishError {
         /// The page.
         key: RelPath,
     },
+    /// An index where a mirror was to go.
+    #[error(
+        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack publish` or `rockpack index` made, \
+         and not a mirror; nothing was written"
+    )]
+    NoMirror {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+    },
     /// A key that cannot be.
     #[error("a key is impossible")]
     Key(#[from] PathError),

@@ -1,5 +1,6 @@
 //! `rockpack mirror`: pages of packages that stay where they are.
 
+use fs_err as fs;
 use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
 use rockpack::source::{Code, Problem};
 use rockpack::store::Access;
@@ -19,6 +20,12 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     };
     let open = |url: &str| published::open(url, Access::Any);
     let (source, to) = (open(&args.source)?, open(&args.dest)?);
+    if is_same(source.name(), to.name()) {
+        return Err(environment(format!(
+            "SOURCE and DEST are both `{}`: give the mirror a place of its own",
+            to.name()
+        )));
+    }
     let told = |step: &Step| {
         if let Step::Page { key, .. } = step {
             let _ = print(&format!("page  {key}\n"));
@@ -30,6 +37,12 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     print(&format!(
         "{packages} packages of {projects} projects; {pages} pages {would}written, {removed} {would}removed\n"
     ))
+}
+
+/// Whether two names are of one place, as far as they tell it.
+fn is_same(source: &str, to: &str) -> bool {
+    let is_one_directory = || Some(fs::canonicalize(source).ok()? == fs::canonicalize(to).ok()?);
+    source.trim_end_matches('/') == to.trim_end_matches('/') || is_one_directory() == Some(true)
 }
 
 /// Where clients see the packages.
@@ -56,6 +69,7 @@ fn failure(error: &PublishError) -> Failure {
              them say it, or `rockpack publish` the same files there, which adds it"
         }
         PublishError::Foreign { .. } => "give a place of its own, or remove the page",
+        PublishError::NoMirror { .. } => "give the mirror a place of its own",
         PublishError::NoPages(_) => {
             "--layout says where the pages are; SOURCE is what `rockpack publish` was given"
         }

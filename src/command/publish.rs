@@ -117,6 +117,7 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Absent(_)
         | PublishError::NoPages(_)
         | PublishError::Foreign { .. }
+        | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,
         PublishError::Page { .. } => {
             refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")

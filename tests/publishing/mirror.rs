@@ -95,6 +95,42 @@ fn what_cannot_be_mirrored_is_refused() {
 }
 
 #[test]
+fn a_published_index_is_no_place_for_a_mirror() {
+    let dir = TempDir::new().unwrap();
+    let (store, pages) = (dir.path().join("store"), dir.path().join("pages"));
+    published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
+    let refused = |args: &[&str], status, expected: &str| {
+        let output = mirrored(dir.path(), args);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    };
+    for form in BOTH {
+        let other = dir.path().join(format!("other-{form:?}"));
+        wheel(&other, "e-other", "1.0", &[]);
+        published(&other, &Directory::new(&pages), &options(form));
+        let before = contents(&pages);
+        for more in [&[][..], &["--project", "b-part"], &["--dry-run"]] {
+            refused(more, 1, "in `pages` leads to packages beside it");
+        }
+        assert_eq!(contents(&pages), before);
+        fs::remove_dir_all(&pages).unwrap();
+    }
+    let indexed = dir.path().join("set-1.0");
+    rockpack(&indexed, &["index", "."]);
+    fs::rename(indexed, &pages).unwrap();
+    let before = contents(&pages);
+    refused(&[], 1, "`index.html` in `pages` leads to packages beside it");
+    assert_eq!(contents(&pages), before);
+    let before = contents(&store);
+    for dest in ["store", "./store/", &format!("file://{}", store.display())] {
+        let output = rockpack(dir.path(), &["mirror", "store", dest, "--public", PUBLIC]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains("SOURCE and DEST are both"), "{}", said(&output));
+    }
+    assert_eq!(contents(&store), before);
+}
+
+#[test]
 fn what_is_no_sha_256_is_none() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().join("store/b-part");
