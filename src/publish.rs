@@ -143,6 +143,14 @@ pub enum PublishError {
     /// Keys that have other bytes.
     #[error("{} there with other bytes; nothing was written: {}", are(.0), .0.join(", "))]
     OtherBytes(Vec<String>),
+    /// Keys that somebody else filled while packages went up.
+    #[error("another program brought other bytes for {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
+    Overtaken {
+        /// The keys.
+        keys: Vec<String>,
+        /// How many packages of the directory are there by now.
+        uploaded: usize,
+    },
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
@@ -218,6 +226,17 @@ fn shown(list: &[String]) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     list.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ") + &more
 }
+/// What is there of a directory whose pages were not written.
+fn unnamed(packages: usize) -> String {
+    match packages {
+        0 => "nothing was written".to_owned(),
+        1 => "1 package of this directory is there now, and no page names it".to_owned(),
+        count => {
+            format!("{count} packages of this directory are there now, and no page names them")
+        }
+    }
+}
+
 
 fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")

@@ -122,7 +122,7 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::Page { .. } => {
             refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
         }
-        PublishError::OtherBytes(_) => {
+        PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
         PublishError::Incomplete(_) => refused.help(
