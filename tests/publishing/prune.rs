@@ -277,3 +277,31 @@ fn a_place_without_an_index_is_an_error() {
         assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
     }
 }
+
+#[test]
+fn what_is_no_package_of_its_directory_stays() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
+    let kept = root.join("dl/b_part-1.0-py3-none-any.whl");
+    fs::create_dir(root.join("dl")).unwrap();
+    fs::copy(root.join("b-part/b_part-1.0-py3-none-any.whl"), &kept).unwrap();
+    let file = fs::File::options().write(true).open(&kept).unwrap();
+    file.into_parts().0.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let dry = Retention { dry_run: true, jobs: 8, ..monthly(Form::Projects) };
+    let (_, steps) = pruned(&root, &dry);
+    let keys: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            PruneStep::Removed { key, .. } => Some(key.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(keys.len(), 4 + 3);
+    assert!(keys.iter().all(|key| !key.starts_with("dl/")), "{keys:?}");
+    for _ in 0..20 {
+        assert_eq!(pruned(&root, &dry).1, steps, "the same lines in the same order");
+    }
+    pruned(&root, &monthly(Form::Projects));
+    assert!(kept.exists());
+}

@@ -212,8 +212,12 @@ fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelP
     let mut items: BTreeMap<RelPath, Item> = BTreeMap::new();
     let mut others = Vec::new();
     for object in objects {
-        let on_shelf = layout.shelves.iter().any(|shelf| project_at(shelf, &object.key).is_some());
-        match project_of(object.key.file_name()).filter(|_| on_shelf) {
+        // In a directory of another name, it is something that somebody keeps there.
+        let is_place = |project: &str| {
+            let mut at = layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
+            at.any(|place| place.is_empty() || place == project)
+        };
+        match project_of(object.key.file_name()).filter(|(project, _)| is_place(project)) {
             Some((project, version)) => {
                 let is_named = pages.iter().any(|page| page.names.contains(&object.key));
                 let item = Item { beside: Vec::new(), project, version, is_named, object };
