@@ -43,7 +43,7 @@ mod update;
 pub use crate::package::PackageError;
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{IndexedFile, Yanked, project_of};
-pub use foreign::addresses;
+pub use foreign::{addresses, beyond_data};
 pub use local::{Local, packages, requirements_of_sdist};
 pub use state::STATE;
 

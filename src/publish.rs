@@ -164,6 +164,20 @@ pub enum PublishError {
         /// What is wrong with it.
         source: PageError,
     },
+    /// A page that says more than its data.
+    #[error(
+        "`{key}` in `{store}` was changed by hand: it {says}, and `{data}` does not; nothing was written"
+    )]
+    ByHand {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+        /// Its data.
+        data: RelPath,
+        /// What it says.
+        says: String,
+    },
     /// A page that others changed whenever it was to be replaced.
     #[error(
         "`{key}` in `{store}` was changed by others each of {tries} times that it was to be replaced"
@@ -212,6 +226,17 @@ pub enum PublishError {
     Key(#[from] PathError),
 }
 
+/// What is there of a directory whose pages were not written.
+fn unnamed(packages: usize) -> String {
+    match packages {
+        0 => "nothing was written".to_owned(),
+        1 => "1 package of this directory is there now, and no page names it".to_owned(),
+        count => {
+            format!("{count} packages of this directory are there now, and no page names them")
+        }
+    }
+}
+
 fn are<T>(list: &[T]) -> String {
     match list.len() {
         1 => "1 is".to_owned(),
@@ -226,17 +251,6 @@ fn shown(list: &[String]) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     list.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ") + &more
 }
-/// What is there of a directory whose pages were not written.
-fn unnamed(packages: usize) -> String {
-    match packages {
-        0 => "nothing was written".to_owned(),
-        1 => "1 package of this directory is there now, and no page names it".to_owned(),
-        count => {
-            format!("{count} packages of this directory are there now, and no page names them")
-        }
-    }
-}
-
 
 fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")

@@ -122,6 +122,10 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::Page { .. } => {
             refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
         }
+        PublishError::ByHand { key, data, .. } => refused.help(format!(
+            "`{key}` is made of `{data}`: change that in the same way, or take the change back; a `rockpack prune` that \
+             was interrupted leaves such pages, and is to be run again"
+        )),
         PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }

@@ -1,5 +1,7 @@
 //! Pages in HTML, whoever wrote them (PEP 503, PEP 592, PEP 658, PEP 714).
 
+use std::collections::BTreeMap;
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -60,6 +62,23 @@ pub fn addresses(page: &[u8]) -> Vec<String> {
     }
 }
 
+/// What a page in HTML says that the page which would be made of its data, `made`, does not: a link, or that
+/// something is yanked.
+pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
+    let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
+    let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
+    let made: BTreeMap<String, bool> =
+        links(made).anchors.iter().map(|a| (address(a), is_yanked(a))).collect();
+    links(&String::from_utf8_lossy(html)).anchors.iter().find_map(|anchor| {
+        let address = address(anchor);
+        match made.get(&address) {
+            None => Some(format!("names `{address}`")),
+            Some(false) if is_yanked(anchor) => Some(format!("yanks `{address}`")),
+            Some(_) => None,
+        }
+    })
+}
+
 /// The links of a page that lead to something on it.
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
@@ -101,7 +120,7 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
         core_metadata: metadata("data-core-metadata"),
         dist_info_metadata: metadata("data-dist-info-metadata"),
         yanked: Yanked::of(anchor.get("data-yanked")),
-        other: std::collections::BTreeMap::new(),
+        other: BTreeMap::new(),
     }])
 }
 

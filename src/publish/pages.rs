@@ -62,8 +62,13 @@ impl<'a> Pages<'a> {
         for (place, new) in &mut self.new {
             let there = read::files(self.bucket, place, new.title)?.0;
             new.there = there.unwrap_or_else(|| Files::new(new.title));
+            let made = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
+            read::is_as_made(self.bucket, place, made)?;
         }
-        self.roots.keys().try_for_each(|place| read::projects(self.bucket, place).map(drop))
+        self.roots.keys().try_for_each(|place| {
+            let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            read::is_as_made(self.bucket, place, made)
+        })
     }
 
     /// The SHA-256 that a page says of a package.

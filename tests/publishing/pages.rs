@@ -224,3 +224,56 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
         fs::remove_file(root.join(page)).unwrap();
     }
 }
+
+#[test]
+fn what_was_changed_by_hand_is_not_undone() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    wheel(&set, "b-part", "1.1", &[]);
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let store = Directory::new(&root);
+        let (page, data) = match form {
+            Form::Flat => ("index.html", "packages.json"),
+            Form::Projects => ("b-part/index.html", "b-part/index.json"),
+        };
+        let link = "<a href=\"https://elsewhere/b_part-0.9-py3-none-any.whl\">old</a>\n";
+        for (old, new, says) in [
+            ("<a href=\"b_part-1.1", "<a data-yanked href=\"b_part-1.1", "yanks `b_part-1.1"),
+            ("</h1>\n", &format!("</h1>\n{link}"), "names `https://elsewhere/b_part-0.9-"),
+        ] {
+            published(&set, &store, &options(form));
+            let made = fs::read_to_string(root.join(page)).unwrap();
+            fs::write(root.join(page), made.replace(old, new)).unwrap();
+            let before = contents(&root);
+            let next = dir.path().join("next");
+            wheel(&next, "b-part", "1.2", &[]);
+            let told = publish(&next, &store, &options(form), &|_| ()).unwrap_err().to_string();
+            assert!(told.starts_with(&format!("`{page}` in `")), "{told}");
+            assert!(told.contains(says) && told.contains(&format!("`{data}` does not")), "{told}");
+            assert_eq!(contents(&root), before);
+            fs::write(root.join(page), made).unwrap();
+            published(&set, &store, &options(form));
+        }
+        // In both files, or in the data alone, it stays.
+        let text = fs::read_to_string(root.join(data)).unwrap();
+        let mut said: Value = serde_json::from_str(&text).unwrap();
+        let file = said["files"].as_array_mut().unwrap();
+        let file = file.iter_mut().find(|file| file["filename"] == "b_part-1.1-py3-none-any.whl");
+        file.unwrap()["yanked"] = "by hand".into();
+        fs::write(root.join(data), said.to_string()).unwrap();
+        published(&set, &store, &options(form));
+        let html = fs::read_to_string(root.join(page)).unwrap();
+        assert!(html.contains("data-yanked=\"by hand\">b_part-1.1-"), "{html}");
+        published(&set, &store, &options(form));
+    }
+    let root = dir.path().join("Projects");
+    let top = fs::read_to_string(root.join("index.html")).unwrap();
+    let more = top.replace("</h1>", "</h1><a href=\"e-more/\">e-more</a>");
+    fs::write(root.join("index.html"), more).unwrap();
+    let output = crate::program::rockpack(dir.path(), &["publish", "set-1.0", "Projects"]);
+    let told = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("names `e-more/`, and `index.json` does not"), "{told}");
+    assert!(told.contains("is made of `index.json`: change that in the same way"), "{told}");
+}

@@ -258,6 +258,10 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let names = whole(&root, form);
                 assert!(names.len() == 4 && has(&names, "a_selector", "2.0"), "{names:?}");
                 assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")), "{count}");
+                let names_old = |(key, page): &(String, Vec<u8>)| {
+                    key.ends_with("html") && String::from_utf8_lossy(page).contains("-1.0")
+                };
+                assert!(!contents(&root).iter().any(names_old), "{form:?} {lost} {count}");
                 if result.is_ok() {
                     break;
                 }

@@ -147,14 +147,17 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     }
 }
 
-/// The keys that a page of packages names.
+/// The keys that a page of packages names, as data or in HTML: whoever was interrupted may have written one alone.
 pub(super) fn named(
     bucket: &dyn Bucket,
     place: &PageKeys,
 ) -> Result<BTreeSet<RelPath>, PublishError> {
     let files = read::files(bucket, place, "")?.0;
     let entries = files.into_iter().flat_map(|files| files.files);
-    Ok(entries.filter_map(|IndexedFile { url, .. }| key_of(&place.html, &url)).collect())
+    let html = read::page(bucket, &place.html)?;
+    let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
+    let urls = entries.map(|IndexedFile { url, .. }| url).chain(shown);
+    Ok(urls.filter_map(|url| key_of(&place.html, &url)).collect())
 }
 
 /// The key that a page at `at` means by a relative URL.
