@@ -272,6 +272,7 @@ pub fn publish(
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
+    workers::each(&locals, options.jobs, Local::check)?;
     let indexes = indexes::of(locals);
     let mut summary = Summary::default();
     // Before anything is written, all indexes are looked at.

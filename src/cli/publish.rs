@@ -23,10 +23,10 @@ use rockpack::archive::Timestamp;
 /// is done for that index too: these selectors and all other packages go to URL/whl, or to shelves
 /// with `index="whl"`.
 ///
-/// Before anything is written, all packages are compared with the store: equal bytes are left alone,
-/// other bytes under a name are an error. All that the packages require, for whichever system and
-/// extra, has to be in DIR, on the pages of the store, or named by --outside or an `outside` line;
-/// so do the requirements of what is found in the store.
+/// Before anything is written, all packages are read, and compared with the store: equal bytes are
+/// left alone, other bytes under a name are an error. All that the packages require, for whichever
+/// system and extra, has to be in DIR, on the pages of the store, or named by --outside or an
+/// `outside` line; so do the requirements of what is found in the store.
 ///
 /// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
 /// pages of projects, parts before those who require them; then the page of all projects. Pages are
