@@ -154,8 +154,8 @@ pub enum PublishError {
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// A page that cannot be merged.
-    #[error("cannot add to `{key}` in `{store}`")]
+    /// A page that cannot be read, or not be merged.
+    #[error("{}", page_text(store, key, source))]
     Page {
         /// The store.
         store: String,
@@ -224,6 +224,16 @@ pub enum PublishError {
     /// A key that cannot be.
     #[error("a key is impossible")]
     Key(#[from] PathError),
+}
+
+/// What cannot be done with a page.
+fn page_text(store: &str, key: &RelPath, source: &PageError) -> String {
+    match source {
+        PageError::OtherBytes(_) | PageError::NoHash(_) => {
+            format!("cannot merge `{key}` in `{store}` with what is known of its packages")
+        }
+        _ => format!("cannot read `{key}` in `{store}` as a page of an index"),
+    }
 }
 
 /// What is there of a directory whose pages were not written.

@@ -77,8 +77,8 @@ pub struct PublishArgs {
     pub upload_time: Option<Timestamp>,
 
     /// Packages that are on their way at once
-    #[arg(short, long, value_name = "N", default_value_t = 4)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
 
     /// Look at everything, print the steps, and write nothing
     #[arg(long)]

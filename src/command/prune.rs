@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rockpack::manifest::{Keep, Publishing, StreamRule};
 use rockpack::publish::{self, PruneStep, Pruned, PublishError, Retention};
 use rockpack::source::{Code, Problem, nearest};
-use rockpack::text::{human_size, with_causes};
+use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::PruneStoreArgs;
-use crate::inputs;
+use crate::{inputs, ui};
 
 /// Prunes, and says each step.
 pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
@@ -30,15 +30,23 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
         date: rule.date,
         now,
         dry_run: args.dry_run,
-        jobs: args.jobs,
+        jobs: args.jobs.into(),
     };
     let bucket = published::open(&args.url, published::access(args.dry_run))?;
-    let told = |step: &PruneStep| drop(print(&line(step)));
+    if !args.dry_run {
+        ui::tell_at_end("what was removed is gone; the same command does the rest");
+    }
+    let told = |step: &PruneStep| {
+        if args.dry_run || !ui::quiet() {
+            let _ = print(&line(step));
+        }
+    };
     let pruned = publish::prune(&*bucket, &retention, &told);
     print(&said(args, &pruned.map_err(|error| failure(&error))?))
 }
 
-fn rule<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
+/// The line of the manifest for a stream.
+pub fn rule<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
     let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
     publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
         let what = format!("--stream: packages.kdl declares no stream `{stream}`");
@@ -70,17 +78,19 @@ fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{removed} {done}removed, {size}; {kept} too old and needed; {pages} pages {done}written\n"
+        "{removed} {done}removed, {size}; {kept} too old and needed; {} {done}written\n",
+        counted(*pages, "page")
     )
 }
 
 fn failure(error: &PublishError) -> Failure {
-    match error {
+    let help = match error {
         PublishError::Unknown(_) => {
-            let refused = Problem::error(Code::PublishRefused, with_causes(error));
-            let help = "`rockpack publish` of the same files puts their metadata beside them";
-            Failure::Problems(refused.help(help).into())
+            "`rockpack publish` of the same files puts their metadata beside them"
         }
-        _ => published::failure(error),
-    }
+        PublishError::Page { .. } => "mend the page, or have the program that makes it mend it",
+        _ => return published::failure(error),
+    };
+    let refused = Problem::error(Code::PublishRefused, with_causes(error));
+    Failure::Problems(refused.help(help).into())
 }

@@ -9,11 +9,11 @@ use rockpack::names::normalized;
 use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
 use rockpack::source::{Code, Problem};
 use rockpack::store::{self, Access, Bucket};
-use rockpack::text::{human_size, with_causes};
+use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print};
 use crate::cli::{PublishArgs, PublishLayout};
-use crate::inputs;
+use crate::{inputs, ui};
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
@@ -26,11 +26,19 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         outside: projects("--outside", &args.outside)?,
         incomplete: args.incomplete,
         dry_run: args.dry_run,
-        jobs: args.jobs,
+        jobs: args.jobs.into(),
     };
     super::repaired(&args.dir)?;
+    takes_uploads("URL", &args.url)?;
     let bucket = open(&args.url, access(args.dry_run))?;
-    let told = |step: &Step| drop(print(&line(step)));
+    if !args.dry_run {
+        ui::tell_at_end("what was uploaded stays; the same command does the rest");
+    }
+    let told = |step: &Step| {
+        if args.dry_run || !ui::quiet() {
+            let _ = print(&line(step));
+        }
+    };
     let summary = publish::publish(&args.dir, &*bucket, &options, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }
@@ -58,6 +66,21 @@ pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publ
 pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
     let options = store::Options { access, ..store::Options::default() };
     store::open(url, &options).map_err(|error| environment(with_causes(&error)))
+}
+
+/// Refuses a web server as a place that something is written to.
+pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
+    if !is_web(url) {
+        return Ok(());
+    }
+    Err(environment(format!(
+        "{argument}: a web server takes no uploads: publish to s3://, gs://, az:// or a directory"
+    )))
+}
+
+/// Whether an address is on a web server.
+pub fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
 }
 
 /// How the store of packages is entered. Who only looks can do so where everybody may.
@@ -90,7 +113,8 @@ fn said(args: &PublishArgs, summary: &Summary) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{uploaded} {done}uploaded, {size}; {same} there already; {pages} pages {done}written\n"
+        "{uploaded} {done}uploaded, {size}; {same} there already; {} {done}written\n",
+        counted(*pages, "page")
     )
 }
 

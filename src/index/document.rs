@@ -26,11 +26,14 @@ pub struct Projects(pub BTreeSet<String>);
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// It is no page in JSON.
-    #[error("it is no page of an index in JSON: {0}")]
+    #[error("it is not the JSON of one")]
     NoPage(#[from] serde_json::Error),
     /// A file name that stands for other bytes already.
     #[error("it names `{0}` with another SHA-256")]
     OtherBytes(String),
+    /// A file name that stands for certain bytes already.
+    #[error("it names `{0}` without a SHA-256")]
+    NoHash(String),
     /// A name that no file has.
     #[error("it names `{0}`, which cannot be the name of a file")]
     FileName(String),
@@ -91,7 +94,9 @@ impl Files {
             let there = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
             if there.sha256().is_some_and(|there| Some(there) != entry.sha256()) {
                 self.files = old;
-                return Err(PageError::OtherBytes(entry.filename.clone()));
+                let (name, is_said) = (entry.filename.clone(), entry.sha256().is_some());
+                let error = if is_said { PageError::OtherBytes } else { PageError::NoHash };
+                return Err(error(name));
             }
             fill(there, entry);
         }

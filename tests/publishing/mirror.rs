@@ -39,7 +39,7 @@ fn pages_lead_to_where_packages_are_with_hashes() {
         assert_eq!(again, "4 packages of 4 projects; 0 pages written, 0 removed\n");
         let fewer = mirrored(dir.path(), &["--layout", layout, "--project", "B.part"]);
         assert!(
-            text(&fewer.stdout).ends_with("1 packages of 1 projects; 2 pages written, 6 removed\n"),
+            text(&fewer.stdout).ends_with("1 package of 1 project; 2 pages written, 6 removed\n"),
             "{}",
             text(&fewer.stdout)
         );

@@ -277,3 +277,37 @@ fn what_was_changed_by_hand_is_not_undone() {
     assert!(told.contains("names `e-more/`, and `index.json` does not"), "{told}");
     assert!(told.contains("is made of `index.json`: change that in the same way"), "{told}");
 }
+
+#[test]
+fn what_is_wrong_with_a_page_is_said_once() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let root = dir.path().join("store");
+    published(&set, &Directory::new(&root), &options(Form::Projects));
+    let data = root.join("b-part/index.json");
+    let text = fs::read_to_string(&data).unwrap();
+    fs::write(&data, text.replace("\"yanked\":false", "\"yanked\":false,\"yanked\":false"))
+        .unwrap();
+    let prune = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let mirror = ["mirror", "store", "pages", "--public", "https://h/"];
+    for args in [&["publish", "set-1.0", "store"][..], &prune, &mirror] {
+        let told = crate::program::said(&crate::program::rockpack(dir.path(), args));
+        let expected = "cannot read `b-part/index.json` in `store` as a page of an index: it is not the JSON of one: \
+                        duplicate field `yanked`";
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
+        assert!(told.contains("mend the page"), "{told}");
+        assert_eq!(told.contains("or publish to"), args[0] == "publish", "{told}");
+    }
+    fs::write(&data, text).unwrap();
+    let link = "<a href=b_part-1.0-py3-none-any.whl>b</a>";
+    fs::write(root.join("b-part/index.html"), link).unwrap();
+    let error =
+        publish(&set, &Directory::new(&root), &options(Form::Projects), &|_| ()).unwrap_err();
+    let told = rockpack::text::with_causes(&error);
+    let expected = "with what is known of its packages: it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
+    assert!(
+        told.starts_with("cannot merge `b-part/index.html` in") && told.ends_with(expected),
+        "{told}"
+    );
+}
