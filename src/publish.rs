@@ -178,6 +178,20 @@ pub enum PublishError {
         /// What it says.
         says: String,
     },
+    /// A store that is for another stream.
+    #[error(
+        "`{key}` says that `{store}` is the store of the stream `{there}`, and not of `{given}`; nothing was written"
+    )]
+    Stream {
+        /// The store.
+        store: String,
+        /// The document that says so.
+        key: RelPath,
+        /// What it says.
+        there: String,
+        /// What was asked for.
+        given: String,
+    },
     /// A page that others changed whenever it was to be replaced.
     #[error(
         "`{key}` in `{store}` was changed by others each of {tries} times that it was to be replaced"
@@ -310,6 +324,8 @@ fn publish_index(
     if let Some(index) = index.filter(|_| options.layout.shelves.is_empty()) {
         return Err(PublishError::NoShelf(index.clone()));
     }
+    let above = Above::of(bucket, &options.layout);
+    above.map_or(Ok(()), Above::check_stream)?;
     let placed = options.layout.place(locals, options.time)?;
     let pages = Pages::new(bucket, &placed)?;
     let survey = Survey { bucket, jobs: options.jobs };
@@ -321,7 +337,7 @@ fn publish_index(
         }
     }
     let mut summary = counted(&placed, &found);
-    let above = Above::of(bucket, &options.layout).map(|above| above.with(&pages));
+    let above = above.map(|above| above.with(&pages));
     if options.dry_run {
         Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);

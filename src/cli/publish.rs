@@ -55,7 +55,8 @@ pub struct PublishArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// The stream that the store is for, such as nightly, for the documents of layout v5
+    /// The stream that the store is for, such as nightly, for the documents of layout v5; another
+    /// than they say already is an error
     #[arg(long, value_name = "NAME", default_value = "dev")]
     pub stream: String,
 

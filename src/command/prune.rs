@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rockpack::manifest::{Keep, Publishing, StreamRule};
+use rockpack::manifest::Keep;
 use rockpack::publish::{self, PruneStep, Pruned, PublishError, Retention};
-use rockpack::source::{Code, Problem, nearest};
+use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print, publish as published};
@@ -15,7 +15,7 @@ use crate::{inputs, ui};
 pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let publishing = inputs::manifest::decode(&sources)?.publishing;
-    let rule = rule(&publishing, &args.stream)?;
+    let rule = published::stream(&publishing, &args.stream)?;
     let Keep::Days(days) = rule.keep else {
         return print(&format!("packages of {} stay for ever\n", args.stream));
     };
@@ -43,22 +43,6 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     };
     let pruned = publish::prune(&*bucket, &retention, &told);
     print(&said(args, &pruned.map_err(|error| failure(&error))?))
-}
-
-/// The line of the manifest for a stream.
-pub fn rule<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
-    let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
-    publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
-        let what = format!("--stream: packages.kdl declares no stream `{stream}`");
-        let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
-        let list: Vec<&str> = known().collect();
-        let help = if list.is_empty() {
-            "packages.kdl declares streams: stream \"nightly\" keep=\"120 days\"".to_owned()
-        } else {
-            format!("{}streams are {}", near.unwrap_or_default(), list.join(", "))
-        };
-        Problem::usage(Code::Environment, what).help(help).into()
-    })
 }
 
 fn line(step: &PruneStep) -> String {

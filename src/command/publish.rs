@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use rockpack::index::IndexError;
-use rockpack::manifest::Publishing;
+use rockpack::manifest::{Publishing, StreamRule};
 use rockpack::names::normalized;
 use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
-use rockpack::source::{Code, Problem};
+use rockpack::source::{Code, Problem, nearest};
 use rockpack::store::{self, Access, Bucket};
 use rockpack::text::{counted, human_size, with_causes};
 
@@ -18,6 +18,9 @@ use crate::{inputs, ui};
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let publishing = publishing(args.layout, args.manifest.as_deref())?;
+    if args.layout == PublishLayout::V5 && !publishing.streams.is_empty() {
+        stream(&publishing, &args.stream)?;
+    }
     let layout = layout(args.layout, &publishing, &args.stream);
     let options = Options {
         layout,
@@ -60,6 +63,22 @@ pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publ
     }
     let sources = inputs::manifest::sources(manifest)?;
     Ok(inputs::manifest::decode(&sources)?.publishing)
+}
+
+/// The line of the manifest for a stream.
+pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
+    let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
+    publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
+        let what = format!("--stream: packages.kdl declares no stream `{stream}`");
+        let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
+        let list: Vec<&str> = known().collect();
+        let help = if list.is_empty() {
+            "packages.kdl declares streams: stream \"nightly\" keep=\"120 days\"".to_owned()
+        } else {
+            format!("{}streams are {}", near.unwrap_or_default(), list.join(", "))
+        };
+        Problem::usage(Code::Environment, what).help(help).into()
+    })
 }
 
 /// Opens a store.
@@ -145,6 +164,9 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Key(_) => refused,
         PublishError::Page { .. } => {
             refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
+        }
+        PublishError::Stream { there, .. } => {
+            refused.help(format!("give --stream {there}, or publish to the store of another stream"))
         }
         PublishError::ByHand { key, data, .. } => refused.help(format!(
             "`{key}` is made of `{data}`: change that in the same way, or take the change back; a `rockpack prune` that \

@@ -120,6 +120,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
         (&["mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"], "DEST: a web"),
         (&["publish", "set-1.0", "store", "-j", "0"], "0 is not in 1..=65535"),
         (&["prune", "store", "--stream", "dev", "-j", "0"], "0 is not in 1..=65535"),
+        (&["publish", "set-1.0", "store", "--layout", "v5", "--stream", "nix"], "no stream `nix`"),
         (&["mirror", "store", "pages", "--public", "https://u:HIDDEN@h/"], "--public stands in"),
         (&["mirror", "store", "pages", "--public", "https://HIDDEN@h"], "--public stands in"),
         (&["mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE stands in pages"),
