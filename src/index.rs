@@ -44,7 +44,7 @@ pub use crate::package::PackageError;
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{IndexedFile, Yanked, project_of};
 pub use foreign::{addresses, beyond_data};
-pub use local::{Local, packages, requirements_of_sdist};
+pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
 pub use state::STATE;
 
 /// What is on a flat page of a store, as data. It has no `index` in its name, so that no server takes it for the page.

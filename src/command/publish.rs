@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rockpack::index::IndexError;
+use rockpack::index::{self, IndexError};
 use rockpack::manifest::{Publishing, StreamRule};
-use rockpack::names::normalized;
+use rockpack::names::{RelPath, normalized};
 use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary};
 use rockpack::source::{Code, Problem, nearest};
 use rockpack::store::{self, Access, Bucket};
@@ -33,6 +33,10 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     };
     super::repaired(&args.dir)?;
     takes_uploads("URL", &args.url)?;
+    if args.dir.is_dir() {
+        let strays = index::stray_yanks(&args.dir);
+        warn_of(Code::PublishRefused, &strays.map_err(|error| failure(&error.into()))?);
+    }
     let bucket = open(&args.url, access(args.dry_run))?;
     if !args.dry_run {
         ui::tell_at_end("what was uploaded stays; the same command does the rest");
@@ -115,6 +119,15 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
         normalized(text.trim()).ok_or_else(wrong)
     };
     texts.iter().map(name).collect()
+}
+
+/// Warns of files that yank nothing.
+pub fn warn_of(code: Code, strays: &[RelPath]) {
+    let help = "the file has the package's name and `.yanked` behind, and lies beside it";
+    for path in strays {
+        let what = format!("`{path}` yanks nothing: the package of this name is not beside it");
+        ui::show_problems(&Problem::warning(code, what).help(help).into());
+    }
 }
 
 fn line(step: &Step) -> String {

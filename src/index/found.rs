@@ -9,6 +9,9 @@ use super::{IndexError, RECORD, STATE};
 use crate::archive::variants;
 use crate::names::{Form, RelPath};
 
+/// What the name of a file ends with that yanks the package of the rest of its name.
+const YANKED: &str = ".yanked";
+
 /// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct FilesOfIndex {
@@ -18,6 +21,8 @@ pub(super) struct FilesOfIndex {
     pub(super) pages: Vec<RelPath>,
     /// What may be the data of a flat page in a store.
     pub(super) records: Vec<RelPath>,
+    /// What yanks the package beside it.
+    pub(super) yanks: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
@@ -54,11 +59,21 @@ impl FilesOfIndex {
         Ok(found)
     }
 
+    /// Files that yank a package which is not beside them.
+    pub(super) fn stray_yanks(self) -> Vec<RelPath> {
+        let Self { packages, mut yanks, .. } = self;
+        yanks.retain(|yank| {
+            !packages.iter().any(|path| yank.as_str().strip_suffix(YANKED) == Some(path.as_str()))
+        });
+        yanks
+    }
+
     fn list_for(&mut self, entry: &DirEntry) -> Option<&mut Vec<RelPath>> {
         let name = entry.file_name().to_string_lossy();
         let list = match name.as_ref() {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
+            name if name.ends_with(YANKED) => &mut self.yanks,
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }

@@ -59,6 +59,14 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
+/// Files below `dir` that yank a package which is not beside them (`FILE.yanked` without `FILE`).
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
+    FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
+}
+
 /// What an sdist requires, for whichever system and extra.
 ///
 /// # Errors

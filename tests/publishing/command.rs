@@ -134,3 +134,18 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
     }
     assert!(!dir.path().join("store").exists() && !dir.path().join("pages").exists());
 }
+
+#[test]
+fn what_yanks_nothing_is_told() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "broken").unwrap();
+    fs::write(set.join("b_part-0.9-py3-none-any.whl.yanked"), "broken").unwrap();
+    for args in [&["publish", "set-1.0", "store"][..], &["index", "set-1.0"]] {
+        let output = rockpack(dir.path(), args);
+        assert!(output.status.success());
+        let told = crate::program::said(&output);
+        let expected = "`b_part-0.9-py3-none-any.whl.yanked` yanks nothing";
+        assert!(told.contains(expected) && told.matches("yanks nothing").count() == 1, "{told}");
+    }
+}

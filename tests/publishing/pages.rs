@@ -279,6 +279,34 @@ fn what_was_changed_by_hand_is_not_undone() {
 }
 
 #[test]
+fn a_yank_is_taken_back_in_both_files_of_a_page() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let yank = set.join("b_part-1.0-py3-none-any.whl.yanked");
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let (page, data) = match form {
+            Form::Flat => ("index.html", "packages.json"),
+            Form::Projects => ("b-part/index.html", "b-part/index.json"),
+        };
+        fs::write(&yank, "broken").unwrap();
+        published(&set, &Directory::new(&root), &options(form));
+        fs::remove_file(&yank).unwrap();
+        published(&set, &Directory::new(&root), &options(form));
+        let change = |file: &str, old: &str, new: &str| {
+            let text = fs::read_to_string(root.join(file)).unwrap();
+            assert_eq!(text.matches(old).count(), 1, "the next run keeps it: {text}");
+            fs::write(root.join(file), text.replace(old, new)).unwrap();
+        };
+        change(data, "\"yanked\":\"broken\"", "\"yanked\":false");
+        change(page, " data-yanked=\"broken\"", "");
+        let before = contents(&root);
+        let (summary, _) = published(&set, &Directory::new(&root), &options(form));
+        assert_eq!((summary.pages, contents(&root)), (0, before), "it stays");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_page_is_said_once() {
     let dir = TempDir::new().unwrap();
     let set = small_set(dir.path(), "1.0");
