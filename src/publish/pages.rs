@@ -60,14 +60,16 @@ impl<'a> Pages<'a> {
 
     fn look(&mut self) -> Result<(), PublishError> {
         for (place, new) in &mut self.new {
-            let there = read::files(self.bucket, place, new.title)?.0;
-            new.there = there.unwrap_or_else(|| Files::new(new.title));
             let made = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
-            read::is_as_made(self.bucket, place, made)?;
+            let there = read::files(self.bucket, place, new.title)?.0;
+            let known = there.as_ref().map(Files::html);
+            read::is_as_made(self.bucket, place, known, made)?;
+            new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
-            read::is_as_made(self.bucket, place, made)
+            let known = read::projects(self.bucket, place)?.0.map(|p| p.html());
+            read::is_as_made(self.bucket, place, known, made)
         })
     }
 

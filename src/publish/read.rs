@@ -76,19 +76,22 @@ pub(super) fn projects(
 }
 
 /// Refuses a page in HTML of this program that says more than its data, from which it is made: somebody changed it by
-/// hand. `made` reads the data anew, and makes the page.
+/// hand. `known` is the page that is made of the data as it was read, and `made` reads it anew.
 ///
 /// # Errors
 /// As [`files`], and when it says more.
 pub(super) fn is_as_made(
     bucket: &dyn Bucket,
     place: &PageKeys,
+    known: Option<String>,
     made: impl Fn() -> Result<Option<String>, PublishError>,
 ) -> Result<(), PublishError> {
+    let mut known = Some(known);
     for number in 1.. {
         let html = page(bucket, &place.html)?.filter(|html| is_ours(&html.bytes));
-        // In this order: who adds something writes the data first.
-        let (Some(html), Some(made)) = (html, made()?) else { break };
+        // Anew in this order: who adds something writes the data first.
+        let made = known.take().map_or_else(&made, Ok)?;
+        let (Some(html), Some(made)) = (html, made) else { break };
         let Some(says) = beyond_data(&html.bytes, &made) else { break };
         if number == LOOKS {
             let PageKeys { json: data, html: key } = place.clone();
