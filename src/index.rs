@@ -35,6 +35,7 @@ mod local;
 mod package;
 mod page;
 mod publish;
+mod published;
 mod read;
 mod state;
 mod update;
@@ -42,9 +43,12 @@ mod update;
 pub use crate::package::PackageError;
 pub use document::{Files, PageError, Projects, is_ours, url};
 pub use entry::{IndexedFile, Yanked, project_of};
-pub use foreign::addresses;
-pub use local::{Local, packages, requirements_of_sdist};
+pub use foreign::{addresses, beyond_data};
+pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
 pub use state::STATE;
+
+/// What is on a flat page of a store, as data. It has no `index` in its name, so that no server takes it for the page.
+pub const RECORD: &str = "packages.json";
 
 /// Where the pages lie, and which packages are on one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -154,6 +158,14 @@ pub enum IndexError {
     /// A page that is not ours to replace.
     #[error("`{path}` was not made by rockpack, and is in the way of a page")]
     Foreign {
+        /// The page.
+        path: RelPath,
+    },
+    /// A page that keeps what nothing else does: an update would lose it.
+    #[error(
+        "`{path}` is a page that `rockpack publish` or `rockpack mirror` made, which no other could stand for"
+    )]
+    Published {
         /// The page.
         path: RelPath,
     },

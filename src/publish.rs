@@ -143,11 +143,19 @@ pub enum PublishError {
     /// Keys that have other bytes.
     #[error("{} there with other bytes; nothing was written: {}", are(.0), shown(.0))]
     OtherBytes(Vec<String>),
+    /// Keys that somebody else filled while packages went up.
+    #[error("another program brought other bytes for {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
+    Overtaken {
+        /// The keys.
+        keys: Vec<String>,
+        /// How many packages of the directory are there by now.
+        uploaded: usize,
+    },
     /// Requirements that nothing meets.
     #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// A page that cannot be merged.
-    #[error("cannot add to `{key}` in `{store}`")]
+    /// A page that cannot be read, or not be merged.
+    #[error("{}", page_text(store, key, source))]
     Page {
         /// The store.
         store: String,
@@ -155,6 +163,34 @@ pub enum PublishError {
         key: RelPath,
         /// What is wrong with it.
         source: PageError,
+    },
+    /// A page that says more than its data.
+    #[error(
+        "`{key}` in `{store}` was changed by hand: it {says}, and `{data}` does not; nothing was written"
+    )]
+    ByHand {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+        /// Its data.
+        data: RelPath,
+        /// What it says.
+        says: String,
+    },
+    /// A store that is for another stream.
+    #[error(
+        "`{key}` says that `{store}` is the store of the stream `{there}`, and not of `{given}`; nothing was written"
+    )]
+    Stream {
+        /// The store.
+        store: String,
+        /// The document that says so.
+        key: RelPath,
+        /// What it says.
+        there: String,
+        /// What was asked for.
+        given: String,
     },
     /// A page that others changed whenever it was to be replaced.
     #[error(
@@ -188,9 +224,41 @@ pub enum PublishError {
         /// The page.
         key: RelPath,
     },
+    /// An index where a mirror was to go.
+    #[error(
+        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack publish` or `rockpack index` made, \
+         and not a mirror; nothing was written"
+    )]
+    NoMirror {
+        /// The store.
+        store: String,
+        /// The page.
+        key: RelPath,
+    },
     /// A key that cannot be.
     #[error("a key is impossible")]
     Key(#[from] PathError),
+}
+
+/// What cannot be done with a page.
+fn page_text(store: &str, key: &RelPath, source: &PageError) -> String {
+    match source {
+        PageError::OtherBytes(_) | PageError::NoHash(_) => {
+            format!("cannot merge `{key}` in `{store}` with what is known of its packages")
+        }
+        _ => format!("cannot read `{key}` in `{store}` as a page of an index"),
+    }
+}
+
+/// What is there of a directory whose pages were not written.
+fn unnamed(packages: usize) -> String {
+    match packages {
+        0 => "nothing was written".to_owned(),
+        1 => "1 package of this directory is there now, and no page names it".to_owned(),
+        count => {
+            format!("{count} packages of this directory are there now, and no page names them")
+        }
+    }
 }
 
 fn are<T>(list: &[T]) -> String {
@@ -228,6 +296,7 @@ pub fn publish(
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
+    workers::each(&locals, options.jobs, Local::check)?;
     let indexes = indexes::of(locals);
     let mut summary = Summary::default();
     // Before anything is written, all indexes are looked at.
@@ -255,6 +324,8 @@ fn publish_index(
     if let Some(index) = index.filter(|_| options.layout.shelves.is_empty()) {
         return Err(PublishError::NoShelf(index.clone()));
     }
+    let above = Above::of(bucket, &options.layout);
+    above.map_or(Ok(()), Above::check_stream)?;
     let placed = options.layout.place(locals, options.time)?;
     let pages = Pages::new(bucket, &placed)?;
     let survey = Survey { bucket, jobs: options.jobs };
@@ -266,7 +337,7 @@ fn publish_index(
         }
     }
     let mut summary = counted(&placed, &found);
-    let above = Above::of(bucket, &options.layout).map(|above| above.with(&pages));
+    let above = above.map(|above| above.with(&pages));
     if options.dry_run {
         Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);

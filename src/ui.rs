@@ -60,6 +60,8 @@ impl MessageFormat {
 static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
 /// Whether only errors and results are wanted.
 static QUIET: OnceLock<bool> = OnceLock::new();
+/// What stays of the work of a command that a signal ends, unless that is nothing.
+static STAYS: OnceLock<&'static str> = OnceLock::new();
 /// What a document at the end has to tell.
 static HELD: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
 
@@ -67,7 +69,8 @@ fn format() -> MessageFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-fn quiet() -> bool {
+/// Whether only errors and results are wanted.
+pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or_default()
 }
 
@@ -96,10 +99,15 @@ pub fn finish(successful: bool) {
     }
 }
 
-/// Says that a signal ends the process, which leaves nothing behind.
+/// Says from now on, when a signal ends the process, what then stays of its work.
+pub fn tell_at_end(stays: &'static str) {
+    let _ = STAYS.set(stays);
+}
+
+/// Says that a signal ends the process, and what it leaves.
 pub fn tell_of_end(signal: &str) {
-    let what =
-        format!("stopped by {signal}: outputs are as they were, temporary files are removed");
+    let stays = STAYS.get().unwrap_or(&"outputs are as they were, temporary files are removed");
+    let what = format!("stopped by {signal}: {stays}");
     if format().has_readers() {
         // What a bar left in the line goes first.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };

@@ -47,6 +47,8 @@ fn archives_are_what_builds_leave_and_the_same_each_time() {
         said.contains("  blas_lib_generic.tar.zst\n") && said.contains("\n1 archive, "),
         "{said}"
     );
+    let quiet = text(&rockpack(dir.path(), &["artifact", "pack", "in", "-o", "out", "-q"]).stdout);
+    assert!(quiet.starts_with("1 archive, ") && quiet.lines().count() == 1, "{quiet}");
     let key = "out/blas_lib_generic.tar.zst";
     let bytes = fs::read(dir.path().join(key)).unwrap();
     let tar = zstd::decode_all(&bytes[..]).unwrap();

@@ -480,7 +480,7 @@ fn is_running(program: Pid) -> bool {
 }
 
 /// The signals that this process ignores, and those that it starts.
-fn ignored() -> u64 {
+pub fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap()

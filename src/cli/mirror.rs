@@ -16,7 +16,8 @@ use super::PublishLayout;
 ///
 /// SOURCE and DEST are directories or URLs as `rockpack publish` takes them; SOURCE can be on a web
 /// server, too. Pages of DEST that another program made are not replaced. Those of projects that
-/// SOURCE has no longer go.
+/// SOURCE has no longer go, and with --project those of all other projects. A DEST whose pages lead
+/// to packages beside them is no mirror, and is refused.
 ///
 /// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another
 /// program, 2 something is wrong with the command line, the environment or a store.

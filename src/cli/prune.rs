@@ -55,8 +55,8 @@ pub struct PruneStoreArgs {
     pub as_of: Option<u64>,
 
     /// Requests that are made at once
-    #[arg(short, long, value_name = "N", default_value_t = 4)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
 
     /// Look at everything, print the steps, and delete nothing
     #[arg(long)]

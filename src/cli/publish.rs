@@ -23,10 +23,10 @@ use rockpack::archive::Timestamp;
 /// is done for that index too: these selectors and all other packages go to URL/whl, or to shelves
 /// with `index="whl"`.
 ///
-/// Before anything is written, all packages are compared with the store: equal bytes are left alone,
-/// other bytes under a name are an error. All that the packages require, for whichever system and
-/// extra, has to be in DIR, on the pages of the store, or named by --outside or an `outside` line;
-/// so do the requirements of what is found in the store.
+/// Before anything is written, all packages are read, and compared with the store: equal bytes are
+/// left alone, other bytes under a name are an error. All that the packages require, for whichever
+/// system and extra, has to be in DIR, on the pages of the store, or named by --outside or an
+/// `outside` line; so do the requirements of what is found in the store.
 ///
 /// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
 /// pages of projects, parts before those who require them; then the page of all projects. Pages are
@@ -55,7 +55,8 @@ pub struct PublishArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// The stream that the store is for, such as nightly, for the documents of layout v5
+    /// The stream that the store is for, such as nightly, for the documents of layout v5; another
+    /// than they say already is an error
     #[arg(long, value_name = "NAME", default_value = "dev")]
     pub stream: String,
 
@@ -77,8 +78,8 @@ pub struct PublishArgs {
     pub upload_time: Option<Timestamp>,
 
     /// Packages that are on their way at once
-    #[arg(short, long, value_name = "N", default_value_t = 4)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
 
     /// Look at everything, print the steps, and write nothing
     #[arg(long)]

@@ -7,7 +7,7 @@ use rockpack::text::{counted, human_size};
 
 use super::{Failure, environment, print};
 use crate::cli::{ArtifactCommand, PackArgs};
-use crate::inputs;
+use crate::{inputs, ui};
 
 /// Carries out the command.
 pub fn run(command: &ArtifactCommand) -> Result<(), Failure> {
@@ -33,7 +33,9 @@ fn pack(args: &PackArgs) -> Result<(), Failure> {
     let (mut unpacked, mut size) = (0, 0);
     for (id, dir) in &artifacts {
         let done = pool.install(|| catalog::pack(id, dir, &args.output, args.level))?;
-        print(&line(&done))?;
+        if !ui::quiet() {
+            print(&line(&done))?;
+        }
         unpacked += done.unpacked;
         size += done.size;
     }

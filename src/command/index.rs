@@ -7,7 +7,7 @@ use rockpack::index::{self, IndexError, Options, Summary};
 use rockpack::source::{Code, Problem};
 use rockpack::text::with_causes;
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, print, publish};
 use crate::cli::IndexArgs;
 use crate::ui;
 
@@ -22,6 +22,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     };
     super::repaired(&args.dir)?;
     let summary = index::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
+    let strays = index::stray_yanks(&args.dir).map_err(|error| failure(&error))?;
+    publish::warn_of(Code::IndexRefused, &strays);
     for (path, error) in &summary.skipped {
         let text = format!("`{path}` is broken and was left out: {}", with_causes(error));
         ui::show_problems(&Problem::warning(Code::IndexRefused, text).into());
@@ -69,6 +71,10 @@ fn failure(error: &IndexError) -> Failure {
             refused.help("--layout flat gives each directory a page of its own; in one index, only equal files may lie in several")
         }
         IndexError::Foreign { .. } => refused.help("move it away, or let --overwrite replace it"),
+        IndexError::Published { .. } => refused.help(
+            "`rockpack publish` keeps the pages of a store: index a directory that it does not write to, \
+             or let --overwrite replace what the pages say",
+        ),
         IndexError::Misplaced { .. } => refused.help("--layout simple and --layout flat take packages anywhere"),
         IndexError::Name { .. } => refused,
         IndexError::NotADirectory { .. }

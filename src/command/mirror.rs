@@ -1,12 +1,14 @@
 //! `rockpack mirror`: pages of packages that stay where they are.
 
+use fs_err as fs;
 use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
 use rockpack::source::{Code, Problem};
 use rockpack::store::Access;
-use rockpack::text::with_causes;
+use rockpack::text::{counted, with_causes};
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::MirrorArgs;
+use crate::ui;
 
 /// Writes the pages, and names those that were not right.
 pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
@@ -17,10 +19,22 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
         projects: published::projects("--project", &args.project)?,
         dry_run: args.dry_run,
     };
+    published::takes_uploads("DEST", &args.dest)?;
     let open = |url: &str| published::open(url, Access::Any);
     let (source, to) = (open(&args.source)?, open(&args.dest)?);
+    if is_same(source.name(), to.name()) {
+        return Err(environment(format!(
+            "SOURCE and DEST are both `{}`: give the mirror a place of its own",
+            to.name()
+        )));
+    }
+    if !args.dry_run {
+        ui::tell_at_end("pages that were written stay; the same command does the rest");
+    }
     let told = |step: &Step| {
-        if let Step::Page { key, .. } = step {
+        if let Step::Page { key, .. } = step
+            && (args.dry_run || !ui::quiet())
+        {
             let _ = print(&format!("page  {key}\n"));
         }
     };
@@ -28,13 +42,32 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     let Mirrored { projects, packages, pages, removed } = done;
     let would = if args.dry_run { "would be " } else { "" };
     print(&format!(
-        "{packages} packages of {projects} projects; {pages} pages {would}written, {removed} {would}removed\n"
+        "{} of {}; {} {would}written, {removed} {would}removed\n",
+        counted(packages, "package"),
+        counted(projects, "project"),
+        counted(pages, "page")
     ))
+}
+
+/// Whether two names are of one place, as far as they tell it.
+fn is_same(source: &str, to: &str) -> bool {
+    let is_one_directory = || Some(fs::canonicalize(source).ok()? == fs::canonicalize(to).ok()?);
+    source.trim_end_matches('/') == to.trim_end_matches('/') || is_one_directory() == Some(true)
 }
 
 /// Where clients see the packages.
 fn public(args: &MirrorArgs) -> Result<String, Failure> {
-    let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+    let is_web = published::is_web;
+    let has_user = |url: &str| {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+        is_web(url) && rest.split('/').next().is_some_and(|host| host.contains('@'))
+    };
+    if has_user(args.public.as_ref().unwrap_or(&args.source)) {
+        let option = if args.public.is_some() { "--public" } else { "SOURCE" };
+        return Err(environment(format!(
+            "{option} stands in pages that everybody reads: leave out the user and the password before `@`"
+        )));
+    }
     match &args.public {
         Some(url) if is_web(url) && !url.contains(['?', '#', ' ']) => Ok(url.clone()),
         Some(url) => Err(environment(format!(
@@ -56,6 +89,8 @@ fn failure(error: &PublishError) -> Failure {
              them say it, or `rockpack publish` the same files there, which adds it"
         }
         PublishError::Foreign { .. } => "give a place of its own, or remove the page",
+        PublishError::Page { .. } => "mend the page, or have the program that makes it mend it",
+        PublishError::NoMirror { .. } => "give the mirror a place of its own",
         PublishError::NoPages(_) => {
             "--layout says where the pages are; SOURCE is what `rockpack publish` was given"
         }

@@ -2,20 +2,20 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rockpack::manifest::{Keep, Publishing, StreamRule};
+use rockpack::manifest::Keep;
 use rockpack::publish::{self, PruneStep, Pruned, PublishError, Retention};
-use rockpack::source::{Code, Problem, nearest};
-use rockpack::text::{human_size, with_causes};
+use rockpack::source::{Code, Problem};
+use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::PruneStoreArgs;
-use crate::inputs;
+use crate::{inputs, ui};
 
 /// Prunes, and says each step.
 pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let publishing = inputs::manifest::decode(&sources)?.publishing;
-    let rule = rule(&publishing, &args.stream)?;
+    let rule = published::stream(&publishing, &args.stream)?;
     let Keep::Days(days) = rule.keep else {
         return print(&format!("packages of {} stay for ever\n", args.stream));
     };
@@ -30,27 +30,19 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
         date: rule.date,
         now,
         dry_run: args.dry_run,
-        jobs: args.jobs,
+        jobs: args.jobs.into(),
     };
     let bucket = published::open(&args.url, published::access(args.dry_run))?;
-    let told = |step: &PruneStep| drop(print(&line(step)));
+    if !args.dry_run {
+        ui::tell_at_end("what was removed is gone; the same command does the rest");
+    }
+    let told = |step: &PruneStep| {
+        if args.dry_run || !ui::quiet() {
+            let _ = print(&line(step));
+        }
+    };
     let pruned = publish::prune(&*bucket, &retention, &told);
     print(&said(args, &pruned.map_err(|error| failure(&error))?))
-}
-
-fn rule<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
-    let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
-    publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
-        let what = format!("--stream: packages.kdl declares no stream `{stream}`");
-        let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
-        let list: Vec<&str> = known().collect();
-        let help = if list.is_empty() {
-            "packages.kdl declares streams: stream \"nightly\" keep=\"120 days\"".to_owned()
-        } else {
-            format!("{}streams are {}", near.unwrap_or_default(), list.join(", "))
-        };
-        Problem::usage(Code::Environment, what).help(help).into()
-    })
 }
 
 fn line(step: &PruneStep) -> String {
@@ -70,17 +62,19 @@ fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{removed} {done}removed, {size}; {kept} too old and needed; {pages} pages {done}written\n"
+        "{removed} {done}removed, {size}; {kept} too old and needed; {} {done}written\n",
+        counted(*pages, "page")
     )
 }
 
 fn failure(error: &PublishError) -> Failure {
-    match error {
+    let help = match error {
         PublishError::Unknown(_) => {
-            let refused = Problem::error(Code::PublishRefused, with_causes(error));
-            let help = "`rockpack publish` of the same files puts their metadata beside them";
-            Failure::Problems(refused.help(help).into())
+            "`rockpack publish` of the same files puts their metadata beside them"
         }
-        _ => published::failure(error),
-    }
+        PublishError::Page { .. } => "mend the page, or have the program that makes it mend it",
+        _ => return published::failure(error),
+    };
+    let refused = Problem::error(Code::PublishRefused, with_causes(error));
+    Failure::Problems(refused.help(help).into())
 }

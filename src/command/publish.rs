@@ -3,21 +3,24 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rockpack::index::IndexError;
-use rockpack::manifest::Publishing;
-use rockpack::names::normalized;
+use rockpack::index::{self, IndexError};
+use rockpack::manifest::{Publishing, StreamRule};
+use rockpack::names::{RelPath, normalized};
 use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
-use rockpack::source::{Code, Problem, Problems};
+use rockpack::source::{Code, Problem, Problems, nearest};
 use rockpack::store::{self, Access, Bucket};
 use rockpack::text::{counted, human_size, with_causes};
 
 use super::{Failure, environment, print};
 use crate::cli::{PublishArgs, PublishLayout};
-use crate::inputs;
+use crate::{inputs, ui};
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let publishing = publishing(args.layout, args.manifest.as_deref())?;
+    if args.layout == PublishLayout::V5 && !publishing.streams.is_empty() {
+        stream(&publishing, &args.stream)?;
+    }
     let layout = layout(args.layout, &publishing, &args.stream);
     let options = Options {
         layout,
@@ -26,11 +29,23 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
         outside: projects("--outside", &args.outside)?,
         incomplete: args.incomplete,
         dry_run: args.dry_run,
-        jobs: args.jobs,
+        jobs: args.jobs.into(),
     };
     super::repaired(&args.dir)?;
+    takes_uploads("URL", &args.url)?;
+    if args.dir.is_dir() {
+        let strays = index::stray_yanks(&args.dir);
+        warn_of(Code::PublishRefused, &strays.map_err(|error| failure(&error.into()))?);
+    }
     let bucket = open(&args.url, access(args.dry_run))?;
-    let told = |step: &Step| drop(print(&line(step)));
+    if !args.dry_run {
+        ui::tell_at_end("what was uploaded stays; the same command does the rest");
+    }
+    let told = |step: &Step| {
+        if args.dry_run || !ui::quiet() {
+            let _ = print(&line(step));
+        }
+    };
     let summary = publish::publish(&args.dir, &*bucket, &options, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }
@@ -54,10 +69,41 @@ pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publ
     Ok(inputs::manifest::decode(&sources)?.publishing)
 }
 
+/// The line of the manifest for a stream.
+pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
+    let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
+    publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
+        let what = format!("--stream: packages.kdl declares no stream `{stream}`");
+        let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
+        let list: Vec<&str> = known().collect();
+        let help = if list.is_empty() {
+            "packages.kdl declares streams: stream \"nightly\" keep=\"120 days\"".to_owned()
+        } else {
+            format!("{}streams are {}", near.unwrap_or_default(), list.join(", "))
+        };
+        Problem::usage(Code::Environment, what).help(help).into()
+    })
+}
+
 /// Opens a store.
 pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
     let options = store::Options { access, ..store::Options::default() };
     store::open(url, &options).map_err(|error| environment(with_causes(&error)))
+}
+
+/// Refuses a web server as a place that something is written to.
+pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
+    if !is_web(url) {
+        return Ok(());
+    }
+    Err(environment(format!(
+        "{argument}: a web server takes no uploads: publish to s3://, gs://, az:// or a directory"
+    )))
+}
+
+/// Whether an address is on a web server.
+pub fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
 }
 
 /// How the store of packages is entered. Who only looks can do so where everybody may.
@@ -75,6 +121,15 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
     texts.iter().map(name).collect()
 }
 
+/// Warns of files that yank nothing.
+pub fn warn_of(code: Code, strays: &[RelPath]) {
+    let help = "the file has the package's name and `.yanked` behind, and lies beside it";
+    for path in strays {
+        let what = format!("`{path}` yanks nothing: the package of this name is not beside it");
+        ui::show_problems(&Problem::warning(code, what).help(help).into());
+    }
+}
+
 fn line(step: &Step) -> String {
     let (what, amount, key) = match step {
         Step::Upload { key, size } => ("upload", human_size(*size), key),
@@ -90,7 +145,8 @@ fn said(args: &PublishArgs, summary: &Summary) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{uploaded} {done}uploaded, {size}; {same} there already; {pages} pages {done}written\n"
+        "{uploaded} {done}uploaded, {size}; {same} there already; {} {done}written\n",
+        counted(*pages, "page")
     )
 }
 
@@ -117,11 +173,19 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Absent(_)
         | PublishError::NoPages(_)
         | PublishError::Foreign { .. }
+        | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,
         PublishError::Page { .. } => {
             refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
         }
-        PublishError::OtherBytes(_) => {
+        PublishError::Stream { there, .. } => {
+            refused.help(format!("give --stream {there}, or publish to the store of another stream"))
+        }
+        PublishError::ByHand { key, data, .. } => refused.help(format!(
+            "`{key}` is made of `{data}`: change that in the same way, or take the change back; a `rockpack prune` that \
+             was interrupted leaves such pages, and is to be run again"
+        )),
+        PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
         PublishError::Incomplete(unmet) => return Failure::Problems(incomplete(unmet)),

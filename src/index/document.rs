@@ -26,11 +26,17 @@ pub struct Projects(pub BTreeSet<String>);
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// It is no page in JSON.
-    #[error("it is no page of an index in JSON: {0}")]
+    #[error("it is not the JSON of one")]
     NoPage(#[from] serde_json::Error),
     /// A file name that stands for other bytes already.
     #[error("it names `{0}` with another SHA-256")]
     OtherBytes(String),
+    /// A file name that stands for certain bytes already.
+    #[error("it names `{0}` without a SHA-256")]
+    NoHash(String),
+    /// A name that no file has.
+    #[error("it names `{0}`, which cannot be the name of a file")]
+    FileName(String),
     /// A name that no project has.
     #[error("it names the project `{0}`, which cannot be the name of a project")]
     Name(String),
@@ -70,7 +76,8 @@ impl Files {
     /// # Errors
     /// When it is not a page of an index.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
-        let AnyFiles { files } = serde_json::from_slice(json)?;
+        let files = entries(json)?;
+        files.iter().try_for_each(named_well)?;
         Ok(Self { name: name.to_owned(), files })
     }
 
@@ -87,7 +94,9 @@ impl Files {
             let there = files.entry(entry.filename.clone()).or_insert_with(|| entry.clone());
             if there.sha256().is_some_and(|there| Some(there) != entry.sha256()) {
                 self.files = old;
-                return Err(PageError::OtherBytes(entry.filename.clone()));
+                let (name, is_said) = (entry.filename.clone(), entry.sha256().is_some());
+                let error = if is_said { PageError::OtherBytes } else { PageError::NoHash };
+                return Err(error(name));
             }
             fill(there, entry);
         }
@@ -119,6 +128,21 @@ impl Files {
     pub fn html(&self) -> String {
         page::entries(&self.name, &self.files)
     }
+}
+
+/// What a page in JSON says of packages, whatever they are called.
+pub(super) fn entries(json: &[u8]) -> serde_json::Result<Vec<IndexedFile>> {
+    serde_json::from_slice(json).map(|AnyFiles { files }| files)
+}
+
+/// Refuses a package whose name leads to another directory, or is no line of text.
+pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
+    let name = entry.filename.as_str();
+    let is_odd = |c: char| c.is_control() || ['/', '\\'].contains(&c);
+    if ["", ".", ".."].contains(&name) || name.contains(is_odd) {
+        return Err(PageError::FileName(name.to_owned()));
+    }
+    Ok(())
 }
 
 /// What a page did not say of a package and is known now.

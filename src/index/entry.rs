@@ -113,9 +113,10 @@ impl IndexedFile {
         }
     }
 
-    /// Its SHA-256, if the page says it.
+    /// Its SHA-256, if the page says it. What is no SHA-256 is none: installers compare nothing with it.
     pub fn sha256(&self) -> Option<&str> {
-        self.hashes.get("sha256").map(String::as_str)
+        let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        self.hashes.get("sha256").map(String::as_str).filter(is_one)
     }
 
     /// What attributes in HTML say of its metadata: a checksum, `true`, or nothing.

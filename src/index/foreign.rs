@@ -1,10 +1,12 @@
 //! Pages in HTML, whoever wrote them (PEP 503, PEP 592, PEP 658, PEP 714).
 
+use std::collections::BTreeMap;
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::anchor::{Anchor, links};
-use super::document::{Files, PageError, Projects};
+use super::document::{Files, PageError, Projects, entries, named_well};
 use super::entry::{IndexedFile, Yanked};
 use crate::names::normalized;
 
@@ -25,6 +27,7 @@ impl Files {
         for anchor in anchors(html)? {
             entries.extend(entry(&anchor).ok_or_else(|| PageError::Link(shown(&anchor)))?);
         }
+        entries.iter().try_for_each(named_well)?;
         let mut files = Self::new(name);
         files.merge(&entries)?;
         Ok(files)
@@ -53,10 +56,27 @@ impl Projects {
 
 /// The addresses that a page has, in JSON or in HTML, whatever they lead to.
 pub fn addresses(page: &[u8]) -> Vec<String> {
-    match Files::parse("", page) {
-        Ok(files) => files.files.into_iter().map(|entry| entry.url).collect(),
+    match entries(page) {
+        Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
         Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(shown).collect(),
     }
+}
+
+/// What a page in HTML says that the page which would be made of its data, `made`, does not: a link, or that
+/// something is yanked.
+pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
+    let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
+    let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
+    let made: BTreeMap<String, bool> =
+        links(made).anchors.iter().map(|a| (address(a), is_yanked(a))).collect();
+    links(&String::from_utf8_lossy(html)).anchors.iter().find_map(|anchor| {
+        let address = address(anchor);
+        match made.get(&address) {
+            None => Some(format!("names `{address}`")),
+            Some(false) if is_yanked(anchor) => Some(format!("yanks `{address}`")),
+            Some(_) => None,
+        }
+    })
 }
 
 /// The links of a page that lead to something on it.
@@ -100,7 +120,7 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
         core_metadata: metadata("data-core-metadata"),
         dist_info_metadata: metadata("data-dist-info-metadata"),
         yanked: Yanked::of(anchor.get("data-yanked")),
-        other: std::collections::BTreeMap::new(),
+        other: BTreeMap::new(),
     }])
 }
 

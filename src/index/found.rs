@@ -5,9 +5,12 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{IndexError, STATE};
+use super::{IndexError, RECORD, STATE};
 use crate::archive::variants;
 use crate::names::{Form, RelPath};
+
+/// What the name of a file ends with that yanks the package of the rest of its name.
+const YANKED: &str = ".yanked";
 
 /// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
@@ -16,6 +19,10 @@ pub(super) struct FilesOfIndex {
     pub(super) packages: Vec<RelPath>,
     /// What may be pages of an index.
     pub(super) pages: Vec<RelPath>,
+    /// What may be the data of a flat page in a store.
+    pub(super) records: Vec<RelPath>,
+    /// What yanks the package beside it.
+    pub(super) yanks: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
@@ -43,17 +50,30 @@ impl FilesOfIndex {
         found.packages.sort();
         found.pages.sort();
         // A directory that remembers packages has an index of its own, whose pages are not ours to remove.
-        found.pages.retain(|page| {
+        let is_own = |page: &RelPath| {
             !std::iter::successors(page.parent(), RelPath::parent)
                 .any(|above| dir.join(above.as_str()).join(STATE).is_file())
-        });
+        };
+        found.pages.retain(is_own);
+        found.records.retain(is_own);
         Ok(found)
+    }
+
+    /// Files that yank a package which is not beside them.
+    pub(super) fn stray_yanks(self) -> Vec<RelPath> {
+        let Self { packages, mut yanks, .. } = self;
+        yanks.retain(|yank| {
+            !packages.iter().any(|path| yank.as_str().strip_suffix(YANKED) == Some(path.as_str()))
+        });
+        yanks
     }
 
     fn list_for(&mut self, entry: &DirEntry) -> Option<&mut Vec<RelPath>> {
         let name = entry.file_name().to_string_lossy();
         let list = match name.as_ref() {
             "index.html" | "index.json" => &mut self.pages,
+            RECORD => &mut self.records,
+            name if name.ends_with(YANKED) => &mut self.yanks,
             name if Form::of_file(name).is_some() || variants::of_file_name(name).is_some() => {
                 &mut self.packages
             }

@@ -1,6 +1,7 @@
 //! The packages of a directory, for somebody who makes pages elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entry::IndexedFile;
@@ -9,7 +10,7 @@ use super::package::Package;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
 use crate::names::{Form, PackageName, RelPath, Requirement};
-use crate::package::{Metadata, PackageError, Sdist};
+use crate::package::{Metadata, PackageError, Sdist, Wheel};
 use crate::version::Version;
 
 /// A package that lies in a directory.
@@ -58,6 +59,14 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
+/// Files below `dir` that yank a package which is not beside them (`FILE.yanked` without `FILE`).
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
+    FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
+}
+
 /// What an sdist requires, for whichever system and extra.
 ///
 /// # Errors
@@ -82,26 +91,50 @@ impl Local {
             yanked,
             file_name,
         };
-        local.tell()?;
+        if let Some(metadata) = local.parsed()? {
+            local.requires.extend(metadata.requirements().filter_map(Result::ok));
+            local.extras.extend(metadata.extras());
+        }
         Ok(local)
     }
 
-    /// Reads what it requires and offers.
-    fn tell(&mut self) -> Result<(), PackageError> {
-        if let Some(bytes) = &self.metadata {
-            self.tell_of(&Metadata::parse(&String::from_utf8_lossy(bytes)));
-        } else if Form::of_file(&self.file_name) == Some(Form::Sdist) {
-            let sdist = Sdist::open(&self.path, |_, _| Ok(()))?;
-            if let Some(text) = sdist.pkg_info() {
-                self.tell_of(&Metadata::parse(text));
+    /// Refuses a package that is damaged, requires what is no requirement, or unpacks to another place than its name
+    /// says: whoever gives it its name for ever. All of it is read.
+    ///
+    /// # Errors
+    /// When it is one of these, or cannot be read.
+    pub fn check(&self) -> Result<(), IndexError> {
+        let is_whole = match Form::of_file(&self.file_name) {
+            Some(Form::Wheel) => whole(&self.path),
+            Some(Form::Sdist) => in_one_directory(&self.path),
+            None => Ok(()),
+        };
+        is_whole.and_then(|()| self.requirements_are_read()).map_err(|source| {
+            match self.file_name.parse() {
+                Ok(path) => IndexError::Broken { path, source },
+                Err(source) => IndexError::Name { dir: self.path.clone(), source },
             }
-        }
-        Ok(())
+        })
     }
 
-    fn tell_of(&mut self, metadata: &Metadata) {
-        self.requires.extend(metadata.requirements().filter_map(Result::ok));
-        self.extras.extend(metadata.extras());
+    fn requirements_are_read(&self) -> Result<(), PackageError> {
+        let metadata = self.parsed()?;
+        match metadata.iter().flat_map(Metadata::requirements).find_map(Result::err) {
+            Some(text) => Err(PackageError::Requirement(text)),
+            None => Ok(()),
+        }
+    }
+
+    /// What it says of itself, if it says that.
+    fn parsed(&self) -> Result<Option<Metadata>, PackageError> {
+        if let Some(bytes) = &self.metadata {
+            return Ok(Some(Metadata::parse(&String::from_utf8_lossy(bytes))));
+        }
+        if Form::of_file(&self.file_name) != Some(Form::Sdist) {
+            return Ok(None);
+        }
+        let sdist = Sdist::open(&self.path, |_, _| Ok(()))?;
+        Ok(sdist.pkg_info().map(Metadata::parse))
     }
 
     /// The index of its own that it is for, as a further selector of its name.
@@ -126,4 +159,22 @@ impl Local {
         let yanked = self.yanked.as_deref();
         IndexedFile::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
     }
+}
+
+/// Unpacks all members of a wheel, of which each has its CRC-32.
+fn whole(path: &Path) -> Result<(), PackageError> {
+    let wheel = Wheel::open(path)?;
+    for entry in wheel.entries().iter().filter(|entry| !entry.name.ends_with('/')) {
+        let unread = |source| wheel.unread(&entry.name, source);
+        io::copy(&mut wheel.member(entry)?, &mut io::sink()).map_err(unread)?;
+    }
+    Ok(())
+}
+
+/// Whether installers find an sdist where its name says.
+fn in_one_directory(path: &Path) -> Result<(), PackageError> {
+    let sdist = Sdist::open(path, |_, _| Ok(()))?;
+    let is_in =
+        |path: &String| path.strip_prefix(&*sdist.top).is_some_and(|below| below.starts_with('/'));
+    if sdist.files.iter().all(is_in) { Ok(()) } else { Err(PackageError::Top(sdist.top.clone())) }
 }

@@ -67,7 +67,7 @@ impl<'a> Publication<'a> {
 }
 
 /// Whether a page bears our mark.
-fn is_ours(path: &Path) -> bool {
+pub(super) fn is_ours(path: &Path) -> bool {
     let head = || -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         io::Read::read_to_end(&mut io::Read::take(regular::open(path)?, HEAD as u64), &mut head)?;

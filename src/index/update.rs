@@ -8,7 +8,7 @@ use super::layout::Pages;
 use super::package::Listed;
 use super::publish::Publication;
 use super::state::{Known, STATE, Stamp, State};
-use super::{IndexError, Options, Summary, read};
+use super::{IndexError, Options, Summary, published, read};
 use crate::archive::checksum::Sha256;
 use crate::archive::{Stage, Timestamp};
 use crate::names::RelPath;
@@ -58,6 +58,9 @@ impl<'a> Update<'a> {
     /// Brings everything up to date.
     pub(super) fn run(mut self) -> Result<Summary, IndexError> {
         let found = FilesOfIndex::below(self.dir)?;
+        if !self.options.overwrite {
+            published::refuse(self.dir, &found)?;
+        }
         let removed = self.removed(&found.packages)?;
         let mut listed = Vec::new();
         for path in found.packages.iter().filter(|path| !removed.contains(path)) {

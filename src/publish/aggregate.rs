@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, Shelf};
 use super::pages::Pages;
@@ -22,6 +22,12 @@ struct Document<'a> {
     public_base: &'a str,
     stream: &'a str,
     routes: Vec<Route>,
+}
+
+/// What a document that is there says of its stream.
+#[derive(Deserialize)]
+struct OfStream {
+    stream: String,
 }
 
 /// In the order of a document: by owner, then by name.
@@ -87,6 +93,23 @@ impl<'a> Above<'a> {
     /// The same when these pages are written, too.
     pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
         Self { new: Some(new), ..self }
+    }
+
+    /// Refuses a store whose documents are of another stream.
+    ///
+    /// # Errors
+    /// When they are, or cannot be read.
+    pub(super) fn check_stream(self) -> Result<(), PublishError> {
+        let key = &self.aggregate.routes;
+        let page = read::page(self.bucket, key)?;
+        let there = page.and_then(|page| serde_json::from_slice::<OfStream>(&page.bytes).ok());
+        match there.map(|document| document.stream).filter(|there| there != self.stream) {
+            Some(there) => {
+                let (store, given) = (self.bucket.name().to_owned(), self.stream.to_owned());
+                Err(PublishError::Stream { store, key: key.clone(), there, given })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Writes the page and the documents, as often as others change them meanwhile, and says how many files were

@@ -2,7 +2,7 @@
 
 use super::{PublishError, named};
 use crate::archive::Timestamp;
-use crate::index::{IndexedFile, Local, url};
+use crate::index::{IndexedFile, Local, RECORD, url};
 use crate::manifest::{Aggregate, Publishing, ShelfRule};
 use crate::names::{PackageName, PathError, RelPath};
 
@@ -52,9 +52,6 @@ pub enum Takes {
     /// Those that a line of the manifest names.
     Named(ShelfRule),
 }
-
-/// What is on a flat page, as data. It has no `index` in its name, so that no server takes it for the page.
-const RECORD: &str = "packages.json";
 
 /// A package and where it goes.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{Form, Layout, PageKeys, Shelf};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Files, IndexedFile, Projects, is_ours, project_of};
+use crate::index::{Files, IndexedFile, Projects, addresses, is_ours, project_of};
 use crate::names::RelPath;
 use crate::store::Bucket;
 
@@ -68,7 +68,11 @@ pub fn mirror(
         let json = projects.json().map_err(|e| read::wrong(to, &place.json, e.into()))?;
         texts.push((place, json, projects.html()));
     }
-    let obsolete = obsolete(to, &shelf, &pages)?;
+    let before = before(to, &shelf)?;
+    for project in before.iter().chain(pages.keys()) {
+        check_mirror(to, &shelf.page(project)?, relative_package)?;
+    }
+    let obsolete = obsolete(to, &shelf, &before, &pages)?;
     let (writer, mut done) = (Writer { bucket: to }, Mirrored::default());
     let files =
         texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
@@ -138,17 +142,51 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
+/// The projects of a mirror that is there.
+///
+/// # Errors
+/// When its pages are those of something else, which this program made.
+fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
+    let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
+    check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
+    let before = read::page(to, &root.json)?.filter(|page| is_ours(&page.bytes));
+    let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
+    Ok(before.0)
+}
+
+/// Refuses a page of this program that leads to packages beside it: a mirror has none, and another index would be
+/// lost. `is_other` tells it of a page in HTML.
+fn check_mirror(
+    to: &dyn Bucket,
+    place: &PageKeys,
+    is_other: impl Fn(&[u8]) -> bool,
+) -> Result<(), PublishError> {
+    for (key, is_html) in [(&place.json, false), (&place.html, true)] {
+        let page = read::page(to, key)?.filter(|page| is_ours(&page.bytes));
+        let is_other =
+            |bytes: &[u8]| if is_html { is_other(bytes) } else { relative_package(bytes) };
+        if page.is_some_and(|page| is_other(&page.bytes)) {
+            let (store, key) = (to.name().to_owned(), key.clone());
+            return Err(PublishError::NoMirror { store, key });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a page of packages names one that is seen from there.
+fn relative_package(page: &[u8]) -> bool {
+    addresses(page).iter().any(|address| !is_absolute(address))
+}
+
 /// Pages of this program at the destination, of projects that are not mirrored any more.
 fn obsolete(
     to: &dyn Bucket,
     shelf: &Shelf,
+    before: &BTreeSet<String>,
     pages: &BTreeMap<String, Files>,
 ) -> Result<Vec<RelPath>, PublishError> {
-    let Some(root) = shelf.root()? else { return Ok(Vec::new()) };
-    let before = read::page(to, &root.json)?.filter(|page| is_ours(&page.bytes));
-    let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
     let mut obsolete = Vec::new();
-    for project in before.0.iter().filter(|project| !pages.contains_key(*project)) {
+    for project in before.iter().filter(|project| !pages.contains_key(*project)) {
         let PageKeys { json, html } = shelf.page(project)?;
         for key in [json, html] {
             if read::page(to, &key)?.is_some_and(|page| is_ours(&page.bytes)) {
@@ -174,9 +212,17 @@ fn public(base: &str, shelf: &Shelf, project: &str) -> String {
     if project.is_empty() { base } else { format!("{base}{project}/") }
 }
 
+/// Whether an address begins with what it is seen by, such as `https://`.
+fn is_absolute(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    })
+}
+
 /// An address as seen from a page at `page`, which ends with `/`, in full.
 fn absolute(page: &str, url: &str) -> String {
-    if url.contains("://") {
+    if is_absolute(url) {
         return url.to_owned();
     }
     let start = page.find("://").map_or(0, |at| at + 3);

@@ -60,10 +60,17 @@ impl<'a> Pages<'a> {
 
     fn look(&mut self) -> Result<(), PublishError> {
         for (place, new) in &mut self.new {
+            let made = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
             let there = read::files(self.bucket, place, new.title)?.0;
+            let known = there.as_ref().map(Files::html);
+            read::is_as_made(self.bucket, place, known, made)?;
             new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
-        self.roots.keys().try_for_each(|place| read::projects(self.bucket, place).map(drop))
+        self.roots.keys().try_for_each(|place| {
+            let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            let known = read::projects(self.bucket, place)?.0.map(|p| p.html());
+            read::is_as_made(self.bucket, place, known, made)
+        })
     }
 
     /// The SHA-256 that a page says of a package.

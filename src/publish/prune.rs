@@ -136,7 +136,9 @@ pub fn prune(
     pruned.removed = going.len();
     pruned.bytes =
         going.iter().flat_map(|(item, _)| item.objects()).map(|object| object.size).sum();
-    each(&going, retention.jobs, |(item, because)| {
+    // What would be done is told in one order, whoever asks.
+    let jobs = if retention.dry_run { 1 } else { retention.jobs };
+    each(&going, jobs, |(item, because)| {
         item.objects().try_for_each(|object| {
             let (key, size, because) = (object.key.clone(), object.size, because.clone());
             told(&PruneStep::Removed { key, size, because });

@@ -3,9 +3,9 @@
 //! What a page says is in its JSON. A page in HTML that another program made says more than that, or all: what it
 //! names that the JSON does not is taken over.
 
-use super::PublishError;
 use super::layout::PageKeys;
-use crate::index::{Files, PageError, Projects, is_ours};
+use super::{PublishError, pause};
+use crate::index::{Files, PageError, Projects, beyond_data, is_ours};
 use crate::names::RelPath;
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
 
@@ -74,6 +74,37 @@ pub(super) fn projects(
     }
     Ok((there, data))
 }
+
+/// Refuses a page in HTML of this program that says more than its data, from which it is made: somebody changed it by
+/// hand. `known` is the page that is made of the data as it was read, and `made` reads it anew.
+///
+/// # Errors
+/// As [`files`], and when it says more.
+pub(super) fn is_as_made(
+    bucket: &dyn Bucket,
+    place: &PageKeys,
+    known: Option<String>,
+    made: impl Fn() -> Result<Option<String>, PublishError>,
+) -> Result<(), PublishError> {
+    let mut known = Some(known);
+    for number in 1.. {
+        let html = page(bucket, &place.html)?.filter(|html| is_ours(&html.bytes));
+        // Anew in this order: who adds something writes the data first.
+        let made = known.take().map_or_else(&made, Ok)?;
+        let (Some(html), Some(made)) = (html, made) else { break };
+        let Some(says) = beyond_data(&html.bytes, &made) else { break };
+        if number == LOOKS {
+            let PageKeys { json: data, html: key } = place.clone();
+            return Err(PublishError::ByHand { store: bucket.name().to_owned(), key, data, says });
+        }
+        // Who takes something off a page writes the data first, too, and may be about to write this.
+        pause::before(number);
+    }
+    Ok(())
+}
+
+/// How often a page is looked at that says more than its data: for some seconds.
+const LOOKS: usize = 10;
 
 /// A page in HTML that says something which the data does not: another program's, or one without data.
 fn others_html(

@@ -1,5 +1,7 @@
 //! Packages and their metadata.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
@@ -89,11 +91,21 @@ impl Survey<'_> {
         told: &(dyn Fn(&Step) + Sync),
     ) -> Result<(), PublishError> {
         let pairs: Vec<_> = placed.iter().zip(found).collect();
-        each(&pairs, self.jobs, |(placed, found)| {
+        let uploaded = AtomicUsize::new(0);
+        let done = each(&pairs, self.jobs, |(placed, found)| {
             told(&step(placed, **found));
-            if **found == AtKey::Nothing { self.upload_one(placed) } else { Ok(()) }
-        })
-        .map(drop)
+            if **found == AtKey::Nothing {
+                self.upload_one(placed)?;
+                uploaded.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(())
+        });
+        match done {
+            Err(PublishError::Overtaken { keys, .. }) => {
+                Err(PublishError::Overtaken { keys, uploaded: uploaded.into_inner() })
+            }
+            done => done.map(drop),
+        }
     }
 
     fn upload_one(&self, placed: &Placed<'_>) -> Result<(), PublishError> {
@@ -104,7 +116,10 @@ impl Survey<'_> {
         }
         // Somebody was faster, or an earlier try was done whose answer did not come.
         match self.find(placed, None)? {
-            AtKey::Other => Err(PublishError::OtherBytes(vec![format!("`{}`", placed.key)])),
+            AtKey::Other => {
+                let keys = vec![format!("`{}`", placed.key)];
+                Err(PublishError::Overtaken { keys, uploaded: 0 })
+            }
             AtKey::Same | AtKey::Nothing => Ok(()),
         }
     }

@@ -285,3 +285,36 @@ fn what_cannot_be_indexed_is_refused() {
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["dist"], "nothing is left behind");
 }
+
+#[test]
+fn pages_of_a_store_are_not_those_of_a_directory() {
+    for (layout, from) in [("per-package", "."), ("flat", "."), ("per-package", "simple")] {
+        let dir = TempDir::new().unwrap();
+        wheel(&dir.path().join("new"), "one", "1.0", &[]);
+        let store = dir.path().join("store");
+        let place = store.join(from);
+        let place = place.to_str().unwrap();
+        done(dir.path(), &["publish", "new", place, "--layout", layout]);
+        let pages = all(&store);
+        for form in ["simple", "flat"] {
+            let output = rockpack(dir.path(), &["index", "store", "--layout", form]);
+            assert_eq!(output.status.code(), Some(1), "{layout}, {form}");
+            let told = text(&output.stderr);
+            assert!(told.contains("`rockpack publish`"), "{told}");
+            assert_eq!(all(&store), pages);
+        }
+        done(dir.path(), &["publish", "new", place, "--layout", layout]);
+    }
+    // Also where packages of its own lie, and its pages are known.
+    let dir = TempDir::new().unwrap();
+    wheel(dir.path(), "one", "1.0", &[]);
+    simple(dir.path());
+    let known = dir.path().join(".rockpack-index.json");
+    fs::remove_file(&known).unwrap();
+    simple(dir.path());
+    done(dir.path(), &["mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
+    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    assert!(matches!(error, IndexError::Published { .. }), "{error}");
+    done(dir.path(), &["index", ".", "--overwrite"]);
+    simple(dir.path());
+}

@@ -68,3 +68,42 @@ fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
     let said = refused(&second, &root, &options);
     assert!(said.contains("no `b-part` is in"), "{said}");
 }
+
+#[test]
+fn what_is_broken_gets_no_name() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    let refused = |set: &str, expected: &str| {
+        let set = dir.path().join(set);
+        let error = publish(&set, &Directory::new(&root), &options(Form::Flat), &|_| ());
+        let told = rockpack::text::with_causes(&error.unwrap_err());
+        assert!(told.contains(expected), "{told}");
+        assert!(!root.exists());
+    };
+    wheel(&dir.path().join("odd"), "b-part", "1.0", &["not a req!!"]);
+    refused("odd", "its Requires-Dist `not a req!!` is no requirement");
+
+    let path = wheel(&dir.path().join("damaged"), "b-part", "1.0", &[]);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(7).position(|bytes| bytes == b"VERSION").unwrap();
+    bytes[at] = b'v';
+    fs::write(&path, bytes).unwrap();
+    refused("damaged", "`b_part.py` of ");
+
+    let path = sdist(&dir.path().join("elsewhere"), "bar", "1.0");
+    let renamed = path.with_file_name("foo-1.0.tar.gz");
+    let tar = Command::new("python3").arg("-c").arg(RENAMED).args([&path, &renamed]).status();
+    assert!(tar.unwrap().success());
+    fs::remove_file(&path).unwrap();
+    refused("elsewhere", "not all of it lies in one directory `foo-1.0`");
+}
+
+/// Gives an sdist of `bar` the metadata of `foo`, and leaves its directory as it is.
+const RENAMED: &str = "
+import io, sys, tarfile
+with tarfile.open(sys.argv[1]) as old, tarfile.open(sys.argv[2], 'w:gz') as new:
+    for member in old:
+        data = old.extractfile(member).read().replace(b'Name: bar', b'Name: foo')
+        member.size = len(data)
+        new.addfile(member, io.BytesIO(data))
+";

@@ -83,3 +83,101 @@ fn what_is_required_is_named_line_by_line() {
     let said = refused(&names[..1]);
     assert_eq!(said[1..], ["1 requirement is met nowhere; nothing was written"]);
 }
+
+/// What a command says that waits for the lock of `store`, and is then ended by SIGINT.
+fn interrupted(dir: &Path, args: &[&str]) -> Option<String> {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::os::unix::process::ExitStatusExt;
+    let lock = std::fs::File::open(dir.join("store")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let mut command = crate::program::command(dir, args);
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
+    // It says what it does before it waits.
+    let mut first = [0];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    if crate::outputs::ignored() >> (Signal::INT.as_raw() - 1) & 1 == 1 {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return None;
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
+    Some(crate::program::said(&output))
+}
+
+#[test]
+fn a_signal_leaves_what_was_done_and_says_so() {
+    let dir = TempDir::new().unwrap();
+    let store = dir.path().join("store");
+    fs::create_dir(&store).unwrap();
+    small_set(dir.path(), "1.0");
+    let told = interrupted(dir.path(), &["publish", "set-1.0", "store"]);
+    assert!(told.is_none_or(|told| {
+        told.contains("stopped by SIGINT: what was uploaded stays; the same command does the rest")
+    }));
+    prune::days_ago(&dir.path().join("set-1.0"), &store, Form::Projects, 40);
+    let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let told = interrupted(dir.path(), &words);
+    assert!(told.is_none_or(|told| {
+        told.contains("stopped by SIGINT: what was removed is gone; the same command does the rest")
+    }));
+}
+
+#[test]
+fn quiet_commands_print_results_alone() {
+    let dir = TempDir::new().unwrap();
+    small_set(dir.path(), "1.0");
+    let lines = |args: &[&str]| crate::program::done(dir.path(), args).lines().count();
+    let mirror = ["mirror", "store", "pages", "--public", "https://h/"];
+    let prune = ["prune", "store", "--stream", "dev", "--as-of", "4000000000"];
+    let prune = [&prune[..], &["--manifest", "built-in"]].concat();
+    let dry = ["publish", "set-1.0", "store", "-q", "--dry-run"];
+    assert_eq!(lines(&dry), 4 + 3 + 5 + 1, "the steps are what was asked for");
+    for args in [&["publish", "set-1.0", "store"][..], &mirror, &prune] {
+        assert_eq!(lines(&[args, &["-q"]].concat()), 1, "{args:?}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_asked() {
+    let dir = TempDir::new().unwrap();
+    small_set(dir.path(), "1.0");
+    for (args, expected) in [
+        (
+            &["publish", "set-1.0", "https://127.0.0.1:9/x"][..],
+            "URL: a web server takes no uploads",
+        ),
+        (&["mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"], "DEST: a web"),
+        (&["publish", "set-1.0", "store", "-j", "0"], "0 is not in 1..=65535"),
+        (&["prune", "store", "--stream", "dev", "-j", "0"], "0 is not in 1..=65535"),
+        (&["publish", "set-1.0", "store", "--layout", "v5", "--stream", "nix"], "no stream `nix`"),
+        (&["mirror", "store", "pages", "--public", "https://u:HIDDEN@h/"], "--public stands in"),
+        (&["mirror", "store", "pages", "--public", "https://HIDDEN@h"], "--public stands in"),
+        (&["mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE stands in pages"),
+    ] {
+        let mut command = crate::program::command(dir.path(), args);
+        let output = command.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
+        let told = crate::program::said(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains(expected), "{args:?}: {told}");
+        assert!(!told.contains("HIDDEN"), "{told}");
+    }
+    assert!(!dir.path().join("store").exists() && !dir.path().join("pages").exists());
+}
+
+#[test]
+fn what_yanks_nothing_is_told() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "broken").unwrap();
+    fs::write(set.join("b_part-0.9-py3-none-any.whl.yanked"), "broken").unwrap();
+    for args in [&["publish", "set-1.0", "store"][..], &["index", "set-1.0"]] {
+        let output = rockpack(dir.path(), args);
+        assert!(output.status.success());
+        let told = crate::program::said(&output);
+        let expected = "`b_part-0.9-py3-none-any.whl.yanked` yanks nothing";
+        assert!(told.contains(expected) && told.matches("yanks nothing").count() == 1, "{told}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Pages for somebody who serves no packages.
 
 use super::*;
-use crate::program::{rockpack, text};
+use crate::program::{rockpack, said, text};
 
 const PUBLIC: &str = "https://example.com/whl";
 
@@ -39,7 +39,7 @@ fn pages_lead_to_where_packages_are_with_hashes() {
         assert_eq!(again, "4 packages of 4 projects; 0 pages written, 0 removed\n");
         let fewer = mirrored(dir.path(), &["--layout", layout, "--project", "B.part"]);
         assert!(
-            text(&fewer.stdout).ends_with("1 packages of 1 projects; 2 pages written, 6 removed\n"),
+            text(&fewer.stdout).ends_with("1 package of 1 project; 2 pages written, 6 removed\n"),
             "{}",
             text(&fewer.stdout)
         );
@@ -92,4 +92,70 @@ fn what_cannot_be_mirrored_is_refused() {
     fs::write(dir.path().join("pages/index.html"), "mine").unwrap();
     refused(&["--project", "b-part"], 1, "`index.html` in `pages` was not made by rockpack");
     assert_eq!(contents(&dir.path().join("pages")).len(), 1);
+}
+
+#[test]
+fn a_published_index_is_no_place_for_a_mirror() {
+    let dir = TempDir::new().unwrap();
+    let (store, pages) = (dir.path().join("store"), dir.path().join("pages"));
+    published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
+    let refused = |args: &[&str], status, expected: &str| {
+        let output = mirrored(dir.path(), args);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    };
+    for form in BOTH {
+        let other = dir.path().join(format!("other-{form:?}"));
+        wheel(&other, "e-other", "1.0", &[]);
+        published(&other, &Directory::new(&pages), &options(form));
+        let before = contents(&pages);
+        for more in [&[][..], &["--project", "b-part"], &["--dry-run"]] {
+            refused(more, 1, "in `pages` leads to packages beside it");
+        }
+        assert_eq!(contents(&pages), before);
+        fs::remove_dir_all(&pages).unwrap();
+    }
+    let indexed = dir.path().join("set-1.0");
+    rockpack(&indexed, &["index", "."]);
+    fs::rename(indexed, &pages).unwrap();
+    let before = contents(&pages);
+    refused(&[], 1, "`index.html` in `pages` leads to packages beside it");
+    assert_eq!(contents(&pages), before);
+    let before = contents(&store);
+    for dest in ["store", "./store/", &format!("file://{}", store.display())] {
+        let output = rockpack(dir.path(), &["mirror", "store", dest, "--public", PUBLIC]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains("SOURCE and DEST are both"), "{}", said(&output));
+    }
+    assert_eq!(contents(&store), before);
+}
+
+#[test]
+fn what_is_no_sha_256_is_none() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path().join("store/b-part");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(dir.path().join("store/index.json"), r#"{"projects":[{"name":"b-part"}]}"#).unwrap();
+    let page = |name: &str, hash: &str| {
+        let page = serde_json::json!({"files": [
+            {"filename": name, "url": "b_part-1.0.tar.gz", "hashes": {"sha256": hash}}]});
+        fs::write(place.join("index.json"), page.to_string()).unwrap();
+    };
+    let digits = "0123456789abcdef".repeat(4);
+    for hash in ["", "zz", "aa", &digits[1..], &format!("{digits}0"), &digits.replace('a', "g")] {
+        page("b_part-1.0.tar.gz", hash);
+        let output = mirrored(dir.path(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{hash}: {}", text(&output.stdout));
+        let expected = "no page says the SHA-256 of `b_part-1.0.tar.gz`";
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+    for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {
+        page(name, &digits);
+        let output = mirrored(dir.path(), &[]);
+        assert_eq!(output.status.code(), Some(1), "{name}: {}", text(&output.stdout));
+        let expected = "which cannot be the name of a file";
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+    page("b_part-1.0.tar.gz", &digits.to_uppercase());
+    assert!(mirrored(dir.path(), &[]).status.success());
 }

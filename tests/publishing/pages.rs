@@ -207,7 +207,11 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
     for (page, text, expected) in [
         ("b-part/index.html", "<a href=logs/>", "links to `logs/`, which would vanish"),
         ("b-part/index.html", "<base href=/x/><a href=x-1.zip>", "relative to `/x/` (`<base>`)"),
-        ("b-part/index.html", &format!("<a href={package}#sha256=00>"), "there with other bytes"),
+        (
+            "b-part/index.html",
+            &format!("<a href={package}#sha256={:064}>", 0),
+            "there with other bytes",
+        ),
         ("index.html", "<a href=/whl/b-part/>", "links to `/whl/b-part/`, which would vanish"),
     ] {
         fs::create_dir_all(root.join("b-part")).unwrap();
@@ -219,4 +223,119 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
         assert_eq!(contents(&root), [(page.to_owned(), text.as_bytes().to_vec())]);
         fs::remove_file(root.join(page)).unwrap();
     }
+}
+
+#[test]
+fn what_was_changed_by_hand_is_not_undone() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    wheel(&set, "b-part", "1.1", &[]);
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let store = Directory::new(&root);
+        let (page, data) = match form {
+            Form::Flat => ("index.html", "packages.json"),
+            Form::Projects => ("b-part/index.html", "b-part/index.json"),
+        };
+        let link = "<a href=\"https://elsewhere/b_part-0.9-py3-none-any.whl\">old</a>\n";
+        for (old, new, says) in [
+            ("<a href=\"b_part-1.1", "<a data-yanked href=\"b_part-1.1", "yanks `b_part-1.1"),
+            ("</h1>\n", &format!("</h1>\n{link}"), "names `https://elsewhere/b_part-0.9-"),
+        ] {
+            published(&set, &store, &options(form));
+            let made = fs::read_to_string(root.join(page)).unwrap();
+            fs::write(root.join(page), made.replace(old, new)).unwrap();
+            let before = contents(&root);
+            let next = dir.path().join("next");
+            wheel(&next, "b-part", "1.2", &[]);
+            let told = publish(&next, &store, &options(form), &|_| ()).unwrap_err().to_string();
+            assert!(told.starts_with(&format!("`{page}` in `")), "{told}");
+            assert!(told.contains(says) && told.contains(&format!("`{data}` does not")), "{told}");
+            assert_eq!(contents(&root), before);
+            fs::write(root.join(page), made).unwrap();
+            published(&set, &store, &options(form));
+        }
+        // In both files, or in the data alone, it stays.
+        let text = fs::read_to_string(root.join(data)).unwrap();
+        let mut said: Value = serde_json::from_str(&text).unwrap();
+        let file = said["files"].as_array_mut().unwrap();
+        let file = file.iter_mut().find(|file| file["filename"] == "b_part-1.1-py3-none-any.whl");
+        file.unwrap()["yanked"] = "by hand".into();
+        fs::write(root.join(data), said.to_string()).unwrap();
+        published(&set, &store, &options(form));
+        let html = fs::read_to_string(root.join(page)).unwrap();
+        assert!(html.contains("data-yanked=\"by hand\">b_part-1.1-"), "{html}");
+        published(&set, &store, &options(form));
+    }
+    let root = dir.path().join("Projects");
+    let top = fs::read_to_string(root.join("index.html")).unwrap();
+    let more = top.replace("</h1>", "</h1><a href=\"e-more/\">e-more</a>");
+    fs::write(root.join("index.html"), more).unwrap();
+    let output = crate::program::rockpack(dir.path(), &["publish", "set-1.0", "Projects"]);
+    let told = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("names `e-more/`, and `index.json` does not"), "{told}");
+    assert!(told.contains("is made of `index.json`: change that in the same way"), "{told}");
+}
+
+#[test]
+fn a_yank_is_taken_back_in_both_files_of_a_page() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let yank = set.join("b_part-1.0-py3-none-any.whl.yanked");
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        let (page, data) = match form {
+            Form::Flat => ("index.html", "packages.json"),
+            Form::Projects => ("b-part/index.html", "b-part/index.json"),
+        };
+        fs::write(&yank, "broken").unwrap();
+        published(&set, &Directory::new(&root), &options(form));
+        fs::remove_file(&yank).unwrap();
+        published(&set, &Directory::new(&root), &options(form));
+        let change = |file: &str, old: &str, new: &str| {
+            let text = fs::read_to_string(root.join(file)).unwrap();
+            assert_eq!(text.matches(old).count(), 1, "the next run keeps it: {text}");
+            fs::write(root.join(file), text.replace(old, new)).unwrap();
+        };
+        change(data, "\"yanked\":\"broken\"", "\"yanked\":false");
+        change(page, " data-yanked=\"broken\"", "");
+        let before = contents(&root);
+        let (summary, _) = published(&set, &Directory::new(&root), &options(form));
+        assert_eq!((summary.pages, contents(&root)), (0, before), "it stays");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_page_is_said_once() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let root = dir.path().join("store");
+    published(&set, &Directory::new(&root), &options(Form::Projects));
+    let data = root.join("b-part/index.json");
+    let text = fs::read_to_string(&data).unwrap();
+    fs::write(&data, text.replace("\"yanked\":false", "\"yanked\":false,\"yanked\":false"))
+        .unwrap();
+    let prune = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let mirror = ["mirror", "store", "pages", "--public", "https://h/"];
+    for args in [&["publish", "set-1.0", "store"][..], &prune, &mirror] {
+        let told = crate::program::said(&crate::program::rockpack(dir.path(), args));
+        let expected = "cannot read `b-part/index.json` in `store` as a page of an index: it is not the JSON of one: \
+                        duplicate field `yanked`";
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
+        assert!(told.contains("mend the page"), "{told}");
+        assert_eq!(told.contains("or publish to"), args[0] == "publish", "{told}");
+    }
+    fs::write(&data, text).unwrap();
+    let link = "<a href=b_part-1.0-py3-none-any.whl>b</a>";
+    fs::write(root.join("b-part/index.html"), link).unwrap();
+    let error =
+        publish(&set, &Directory::new(&root), &options(Form::Projects), &|_| ()).unwrap_err();
+    let told = rockpack::text::with_causes(&error);
+    let expected = "with what is known of its packages: it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
+    assert!(
+        told.starts_with("cannot merge `b-part/index.html` in") && told.ends_with(expected),
+        "{told}"
+    );
 }

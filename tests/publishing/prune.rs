@@ -258,6 +258,10 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 let names = whole(&root, form);
                 assert!(names.len() == 4 && has(&names, "a_selector", "2.0"), "{names:?}");
                 assert!(contents(&root).iter().all(|(key, _)| !key.contains("-1.0")), "{count}");
+                let names_old = |(key, page): &(String, Vec<u8>)| {
+                    key.ends_with("html") && String::from_utf8_lossy(page).contains("-1.0")
+                };
+                assert!(!contents(&root).iter().any(names_old), "{form:?} {lost} {count}");
                 if result.is_ok() {
                     break;
                 }
@@ -276,4 +280,32 @@ fn a_place_without_an_index_is_an_error() {
         let error = prune(&Directory::new(dir.path()), &monthly(form), &|_| {}).unwrap_err();
         assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
     }
+}
+
+#[test]
+fn what_is_no_package_of_its_directory_stays() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("store");
+    days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
+    let kept = root.join("dl/b_part-1.0-py3-none-any.whl");
+    fs::create_dir(root.join("dl")).unwrap();
+    fs::copy(root.join("b-part/b_part-1.0-py3-none-any.whl"), &kept).unwrap();
+    let file = fs::File::options().write(true).open(&kept).unwrap();
+    file.into_parts().0.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let dry = Retention { dry_run: true, jobs: 8, ..monthly(Form::Projects) };
+    let (_, steps) = pruned(&root, &dry);
+    let keys: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            PruneStep::Removed { key, .. } => Some(key.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(keys.len(), 4 + 3);
+    assert!(keys.iter().all(|key| !key.starts_with("dl/")), "{keys:?}");
+    for _ in 0..20 {
+        assert_eq!(pruned(&root, &dry).1, steps, "the same lines in the same order");
+    }
+    pruned(&root, &monthly(Form::Projects));
+    assert!(kept.exists());
 }

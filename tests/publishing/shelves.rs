@@ -136,3 +136,22 @@ fn two_who_publish_at_once_lose_no_route() {
         list(&routes, "routes").iter().map(|route| route["package"].as_str().unwrap()).collect();
     assert_eq!(found, BTreeSet::from(names));
 }
+
+#[test]
+fn a_store_stays_that_of_its_stream() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("core"), "rocm", "1.0", &[]);
+    assert!(publish_v5(dir.path(), "core", &[]).status.success());
+    let before = contents(&dir.path().join("store"));
+    wheel(&dir.path().join("core"), "rocm", "1.1", &[]);
+    let words = ["publish", "core", "store", "--layout", "v5", "--manifest", "built-in"];
+    for more in [&[][..], &["--stream", "stable"], &["--dry-run"]] {
+        let output = rockpack(dir.path(), &[&words[..], more].concat());
+        let told = crate::program::said(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        let expected = "`v5/rocm-whl-next-routes.json` says that `store` is the store of the stream `nightly`, and not of";
+        assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
+        assert_eq!(contents(&dir.path().join("store")), before);
+    }
+    assert!(publish_v5(dir.path(), "core", &[]).status.success());
+}

@@ -63,3 +63,30 @@ fn equal_packages_from_two_who_publish_at_once_are_one() {
     assert!((4..=8).contains(&uploaded));
     assert_eq!(whole(&root, Form::Projects).len(), 4);
 }
+
+#[test]
+fn who_is_overtaken_is_told_what_is_there() {
+    let dir = TempDir::new().unwrap();
+    let set = small_set(dir.path(), "1.0");
+    let options = Options { jobs: 1, ..options(Form::Projects) };
+    for (overtaken, there) in [
+        ("a-selector", "nothing was written"),
+        ("b-part", "1 package of this directory is there now, and no page names it"),
+        ("c-part", "2 packages of this directory are there now, and no page names them"),
+    ] {
+        let root = dir.path().join(overtaken);
+        let told = |step: &Step| match step {
+            Step::Upload { key, .. } if key.as_str().starts_with(overtaken) => {
+                fs::create_dir_all(root.join(overtaken)).unwrap();
+                fs::write(root.join(key.as_str()), "theirs").unwrap();
+            }
+            _ => {}
+        };
+        let error = publish(&set, &Directory::new(&root), &options, &told).unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("another program brought other bytes for `"), "{error}");
+        assert!(error.ends_with(there), "{error}");
+        assert!(contents(&root).iter().all(|(key, _)| !key.ends_with("html")));
+        assert!(!root.join("d-source").exists(), "nothing goes up after that");
+    }
+}

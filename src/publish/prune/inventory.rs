@@ -147,14 +147,17 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     }
 }
 
-/// The keys that a page of packages names.
+/// The keys that a page of packages names, as data or in HTML: whoever was interrupted may have written one alone.
 pub(super) fn named(
     bucket: &dyn Bucket,
     place: &PageKeys,
 ) -> Result<BTreeSet<RelPath>, PublishError> {
     let files = read::files(bucket, place, "")?.0;
     let entries = files.into_iter().flat_map(|files| files.files);
-    Ok(entries.filter_map(|IndexedFile { url, .. }| key_of(&place.html, &url)).collect())
+    let html = read::page(bucket, &place.html)?;
+    let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
+    let urls = entries.map(|IndexedFile { url, .. }| url).chain(shown);
+    Ok(urls.filter_map(|url| key_of(&place.html, &url)).collect())
 }
 
 /// The key that a page at `at` means by a relative URL.
@@ -212,8 +215,12 @@ fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelP
     let mut items: BTreeMap<RelPath, Item> = BTreeMap::new();
     let mut others = Vec::new();
     for object in objects {
-        let on_shelf = layout.shelves.iter().any(|shelf| project_at(shelf, &object.key).is_some());
-        match project_of(object.key.file_name()).filter(|_| on_shelf) {
+        // In a directory of another name, it is something that somebody keeps there.
+        let is_place = |project: &str| {
+            let mut at = layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
+            at.any(|place| place.is_empty() || place == project)
+        };
+        match project_of(object.key.file_name()).filter(|(project, _)| is_place(project)) {
             Some((project, version)) => {
                 let is_named = pages.iter().any(|page| page.names.contains(&object.key));
                 let item = Item { beside: Vec::new(), project, version, is_named, object };
