@@ -23,6 +23,7 @@ use secrets::Secrets;
 use stream::Stream;
 
 mod connect;
+mod environment;
 mod payload;
 mod secrets;
 mod stream;

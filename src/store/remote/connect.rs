@@ -15,6 +15,7 @@ use object_store::{
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
+use super::environment::Settings;
 use crate::names::RelPath;
 use crate::store::{Access, Options};
 
@@ -110,8 +111,12 @@ fn client(
         Access::Signed => false,
     };
     macro_rules! store {
-        ($builder:expr, $key:ident) => {{
-            let mut builder = $builder.with_url(text).with_retry(retries.clone());
+        ($builder:ident, $key:ident, $family:literal, $other:literal) => {{
+            let settings = Settings::<$key>::of_the_environment($family, $other).map_err(unfit)?;
+            let mut builder = $builder::new().with_url(text).with_retry(retries.clone());
+            for (key, value) in settings.into_pairs() {
+                builder = builder.with_config(key, value);
+            }
             for (key, value) in times {
                 builder = builder.with_config($key::Client(*key), *value);
             }
@@ -123,7 +128,7 @@ fn client(
     }
     match scheme {
         ObjectStoreScheme::AmazonS3 => {
-            let builder = store!(AmazonS3Builder::from_env(), AmazonS3ConfigKey);
+            let builder = store!(AmazonS3Builder, AmazonS3ConfigKey, "AWS_", "");
             let builder = match region {
                 Some(region) => builder.with_region(region),
                 None => builder,
@@ -131,11 +136,13 @@ fn client(
             Ok(Arc::new(builder.build()?))
         }
         ObjectStoreScheme::GoogleCloudStorage => {
-            let builder = store!(GoogleCloudStorageBuilder::from_env(), GoogleConfigKey);
+            let builder =
+                store!(GoogleCloudStorageBuilder, GoogleConfigKey, "GOOGLE_", "SERVICE_ACCOUNT");
             Ok(Arc::new(builder.build()?))
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            let builder = store!(MicrosoftAzureBuilder::from_env(), AzureConfigKey);
+            let builder =
+                store!(MicrosoftAzureBuilder, AzureConfigKey, "AZURE_", "IDENTITY_ENDPOINT");
             Ok(Arc::new(builder.build()?))
         }
         _ => {
@@ -216,6 +223,10 @@ fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
 
 fn is_set(name: &str) -> bool {
     env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn unfit(text: String) -> object_store::Error {
+    object_store::Error::Generic { store: "environment", source: text.into() }
 }
 
 fn wrong(
