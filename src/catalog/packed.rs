@@ -249,7 +249,13 @@ pub(super) fn unpack(
     let reading = Reading { packed, storage, demands, expected, partial };
     let mut once = |wanted: Option<&BTreeSet<RelPath>>| {
         let members = &mut members;
-        reading.once(&mut Unpacking { name, file: &mut *file, members, wanted })
+        reading.once(&mut Unpacking {
+            name,
+            packed: packed.size(),
+            file: &mut *file,
+            members,
+            wanted,
+        })
     };
     let Outcome { archive, proof, mut missed } = once(wanted)?;
     for _ in 0..CHAIN {
