@@ -218,9 +218,9 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     } else {
         Problem::warning(Code::NoChecksum, what)
     };
-    problem.help(
-        "`sha256sum NAME.tar.zst > NAME.tar.zst.sha256sum`, where the archive is made, writes one",
-    )
+    let key = keys.first().unwrap_or(&"NAME.tar.zst");
+    problem
+        .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
 }
 
 /// How often an archive is read again for hard links to hard links. Writers of archives make none: each link of

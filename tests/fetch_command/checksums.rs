@@ -65,7 +65,8 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
         fs::remove_dir_all(dir.join("out")).ok();
         fs::remove_dir_all(dir.join("fetched")).ok();
         let text = refused(dir, 1, &[&way[..], &["--require-checksums"]].concat());
-        assert!(text.contains(&warning) && text.contains("sha256sum NAME"), "{way:?}: {text}");
+        let remedy = format!("`sha256sum {KEY} > {KEY}.sha256sum`");
+        assert!(text.contains(&warning) && text.contains(&remedy), "{way:?}: {text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{way:?}");
     }
 }
@@ -79,6 +80,10 @@ fn what_is_no_checksum_is_an_error() {
         ("<Error>AccessDenied</Error>", "is no SHA-256"),
         ("", "it is empty"),
         (&*format!("{}  other.tar.zst", "0f".repeat(32)), "it says nothing of the archive"),
+        (
+            &*format!("{}  {KEY}\n{}  {KEY}", "0f".repeat(32), "f0".repeat(32)),
+            "it has two checksums of the archive",
+        ),
     ] {
         fs::write(&beside, text).unwrap();
         let [scan, _, _, fetch] = ways(&address);
