@@ -216,6 +216,9 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
         );
         return Err(Failure::Problems(problem.into()));
     }
+    if let Some(warning) = selection.warning() {
+        ui::show_problems(&warning.into());
+    }
     Ok(selection)
 }
 

@@ -104,3 +104,24 @@ fn sidecars_are_no_strangers_and_stray_ones_are() {
     let (plan, _) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(plan.contains("a checksum of an archive that is not here"), "{plan}");
 }
+
+#[test]
+fn a_checksum_without_its_archive_is_told_where_the_archive_is_wanted() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
+    let told =
+        |more: &[&str]| said(&rockpack(dir, &[&["fetch", &address, "--dry-run"], more].concat()));
+    let warning = "`blas_lib_gfx942.tar.zst.sha256sum` is there, and its archive is not help: its \
+                   upload may have broken off";
+    assert!(told(&[]).contains(warning), "{}", told(&[]));
+    assert!(told(&["--all"]).contains(warning), "{}", told(&["--all"]));
+    let other = told(&["--linux-amdgpu-families", "gfx1100"]);
+    assert!(!other.contains("blas_lib_gfx942"), "{other}");
+    // The other form of the same archive is as good.
+    archive(
+        &dir.join("artifacts/blas_lib_gfx942"),
+        &dir.join("store/17-linux/blas_lib_gfx942.tar.xz"),
+    );
+    assert!(!told(&[]).contains("is there, and its archive is not"), "{}", told(&[]));
+}
