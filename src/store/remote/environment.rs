@@ -23,9 +23,12 @@ const ADDRESSES: [&str; 12] = [
     "GOOGLE_BASE_URL",
 ];
 /// Variables with a word that becomes a part of a host's name.
-const WORDS: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AZURE_STORAGE_ACCOUNT_NAME"];
+const WORDS: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", ACCOUNT];
 /// It has JSON in it, which may have lines.
 const JSON: &str = "GOOGLE_SERVICE_ACCOUNT_KEY";
+/// The variable with the account of an `az://` store, and what the library says without it.
+const ACCOUNT: &str = "AZURE_STORAGE_ACCOUNT_NAME";
+const NO_ACCOUNT: &str = "Account must be specified";
 /// What URLs have only in another form.
 const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
 
@@ -63,10 +66,37 @@ impl<K: FromStr> Settings<K> {
         Ok(Self(settings))
     }
 
-    /// The settings, for the library.
-    pub(super) fn into_pairs(self) -> impl Iterator<Item = (K, String)> {
-        self.0.into_iter().map(|(_, key, value)| (key, value))
+    /// Makes a client of the settings. What is wrong with one of them is said with its name: that of the first
+    /// without which it would not be wrong.
+    ///
+    /// # Errors
+    /// As `make`, which gets the settings.
+    pub(super) fn client<T>(
+        &self,
+        make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,
+    ) -> Result<T, object_store::Error>
+    where
+        K: Copy,
+    {
+        let without = |left_out: Option<usize>| {
+            let settings = self.0.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
+            make(&mut settings.map(|(_, (_, key, value))| (*key, value.clone())))
+        };
+        without(None).map_err(|error| {
+            let is_at_fault = |at: &usize| without(Some(*at)).is_ok();
+            let named = (0..self.0.len()).find(is_at_fault).map(|at| self.0[at].0.clone());
+            match (named, error.to_string().contains(NO_ACCOUNT)) {
+                (_, true) => unfit(format!("{ACCOUNT} is not set: it names the storage account")),
+                (Some(name), _) => unfit(format!("{name}: {}", super::said(&error))),
+                (None, _) => error,
+            }
+        })
     }
+}
+
+/// An error that says this.
+pub(super) fn unfit(text: String) -> object_store::Error {
+    object_store::Error::Generic { store: "environment", source: text.into() }
 }
 
 fn check(name: &str, value: &str) -> Result<(), String> {
@@ -122,7 +152,8 @@ mod tests {
         variables: &[(&str, &str)],
     ) -> Result<Vec<(K, String)>, String> {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        Settings::of(variables, family, other).map(|settings| settings.into_pairs().collect())
+        let settings = Settings::of(variables, family, other)?.0.into_iter();
+        Ok(settings.map(|(_, key, value)| (key, value)).collect())
     }
 
     #[test]
@@ -157,6 +188,40 @@ mod tests {
         for (name, value) in [("GOOGLE_BEARER_TOKEN", "a\nb"), ("GOOGLE_BASE_URL", "hello")] {
             let found = settings::<GoogleConfigKey>("GOOGLE_", "SERVICE_ACCOUNT", &[(name, value)]);
             assert!(found.unwrap_err().starts_with(name));
+        }
+    }
+
+    #[test]
+    fn what_the_library_finds_wrong_is_named() {
+        use object_store::azure::MicrosoftAzureBuilder;
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+        for (name, value, expected) in [
+            (
+                "AZURE_STORAGE_ACCOUNT_KEY",
+                "no base64!",
+                "AZURE_STORAGE_ACCOUNT_KEY: Invalid symbol",
+            ),
+            (
+                "AZURE_STORAGE_USE_EMULATOR",
+                "perhaps",
+                "AZURE_STORAGE_USE_EMULATOR: failed to parse",
+            ),
+            ("AZURE_STORAGE_ACCOUNT_NAME", "", "AZURE_STORAGE_ACCOUNT_NAME is not set: it names"),
+        ] {
+            let plain = [("AZURE_STORAGE_ACCOUNT_KEY", key), ("AZURE_STORAGE_ACCOUNT_NAME", "me")];
+            let others = plain.into_iter().filter(|(other, _)| *other != name);
+            let variables = others.chain([(name, value)]);
+            let variables = variables.map(|(name, value)| (name.into(), value.into()));
+            let settings = Settings::<AzureConfigKey>::of(variables, "AZURE_", "").unwrap();
+            let made = settings.client(|settings| {
+                let builder = MicrosoftAzureBuilder::new().with_container_name("packages");
+                settings
+                    .fold(builder, |builder, (key, value)| builder.with_config(key, value))
+                    .build()
+            });
+            let said = super::super::said(&made.unwrap_err());
+            assert!(said.starts_with(expected), "{said}");
         }
     }
 
