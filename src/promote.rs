@@ -19,7 +19,7 @@ use crate::manifest::{Manifest, PromoteRule};
 use crate::names::{DistName, RelPath};
 use crate::package::{Wheel, packages};
 use crate::provenance::{self, BuilderId, Promoted, Statement};
-use crate::recorded::{self, Recorded};
+use crate::recorded;
 use crate::regular;
 use crate::version::Version;
 
@@ -29,6 +29,7 @@ mod error;
 mod facts;
 mod hashing;
 mod input;
+mod listed;
 mod local;
 mod metadata;
 mod packing;
@@ -108,8 +109,9 @@ pub struct Outcome {
 ///
 /// # Errors
 /// When there are no packages that rockpack made, or of several versions; when `to` is the version that
-/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; and
-/// when a package is not as rockpack writes it, or cannot be read.
+/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; when
+/// they are not those that SHA256SUMS beside them lists; and when a package is not as rockpack writes it, or
+/// cannot be read.
 pub fn plan(
     dir: &Path,
     manifest: &Manifest,
@@ -137,7 +139,8 @@ pub fn plan(
     let new_versions = new_versions(manifest, &kept, &mut set)?;
     let about_variants = variants::files(&kept, &gone, &set)?;
     let dist = dist(&kept);
-    let (sums, statements) = (sums(dist.as_deref())?, statements(dist.as_deref()));
+    let sums = listed::sums(dist.as_deref(), kept.iter().chain(&gone))?;
+    let statements = statements(dist.as_deref());
     let packages = kept.into_iter().zip(new_versions).map(|(input, new)| {
         let rule = rule(manifest, &input.name);
         rewritten::package(input, new, &Context { set: &set, targets: &targets, rule })
@@ -232,14 +235,6 @@ fn dist(inputs: &[Input]) -> Option<PathBuf> {
     let first = inputs.first()?;
     let parent = first.found.path.parent()?;
     if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
-}
-
-/// The checksums beside the packages, by path below `dist`.
-fn sums(dist: Option<&Path>) -> std::io::Result<BTreeMap<String, String>> {
-    let Some(dist) = dist else { return Ok(BTreeMap::new()) };
-    let sums = Recorded::read_in(dist)?.sums.into_iter();
-    let below = |path: RelPath| path.as_str().split_once('/').map(|(_, below)| below.to_owned());
-    Ok(sums.filter_map(|(path, sha256)| Some((below(path)?, sha256))).collect())
 }
 
 /// The statements beside the packages.

@@ -27,6 +27,7 @@ mod misplaced;
 mod needed;
 mod notes;
 mod only;
+mod oversize;
 mod ownership;
 mod parted;
 mod place;

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rockpack::cleanup;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -12,8 +13,12 @@ use crate::ui;
 
 const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-/// From now on, the first of these signals ends the process in order, the second at once. Signals that
-/// whoever started the process had it ignore stay ignored.
+/// How long after the first signal another one is still the same: `timeout` signals a program and its group, a
+/// terminal and whoever waits for the program may both do it.
+const SAME: Duration = Duration::from_secs(1);
+
+/// From now on, the first of these signals ends the process in order, one that comes [`SAME`] later at once.
+/// Signals that whoever started the process had it ignore stay ignored.
 ///
 /// # Errors
 /// When the system does not let a process wait for signals.
@@ -24,13 +29,19 @@ pub fn watch() -> io::Result<()> {
         watched.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
     let second = Arc::new(AtomicBool::new(false));
     for signal in &watched {
-        // In this order, so that the first one does not count as the second.
         flag::register_conditional_default(*signal, second.clone())?;
-        flag::register(*signal, second.clone())?;
     }
     let mut signals = Signals::new(&watched)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            let later = second.clone();
+            let counts = std::thread::Builder::new().spawn(move || {
+                std::thread::sleep(SAME);
+                later.store(true, Ordering::SeqCst);
+            });
+            if counts.is_err() {
+                second.store(true, Ordering::SeqCst);
+            }
             end(signal);
         }
     })?;

@@ -230,9 +230,10 @@ pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError>
     }
 }
 
-/// Whether `text` is meant as a URL, rather than as a path.
+/// Whether `text` is meant as a URL, rather than as a path. It can be one that lacks a slash, which [`open`]
+/// refuses.
 pub fn is_url(text: &str) -> bool {
-    text.contains("://")
+    text.contains("://") || location::cut_scheme(text).is_some()
 }
 
 impl Content {

@@ -16,6 +16,9 @@ use crate::program::{said, uncached};
 
 #[path = "fetch_command/checksums.rs"]
 mod checksums;
+#[cfg(feature = "stores")]
+#[path = "fetch_command/environment.rs"]
+mod environment;
 #[path = "fetch_command/faults.rs"]
 mod faults;
 #[path = "fetch_command/keys.rs"]

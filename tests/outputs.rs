@@ -487,7 +487,7 @@ pub fn ignored() -> u64 {
 }
 
 #[test]
-fn an_ignored_signal_stays_ignored_and_the_second_ends_at_once() {
+fn an_ignored_signal_stays_ignored_and_another_one_later_ends_at_once() {
     use std::os::unix::process::ExitStatusExt;
     let waiting = Waiting::new(|command| {
         let program = command.get_program().to_owned();
@@ -506,13 +506,22 @@ fn an_ignored_signal_stays_ignored_and_the_second_ends_at_once() {
     });
     kill_process(waiting.pid(), Signal::INT).unwrap();
     assert!(test_kill_process(waiting.pid()).is_ok());
-    // The programs heed no SIGTERM, so that ending them takes two seconds: the second signal comes before.
+    // The programs heed no SIGTERM, so that ending them takes two seconds. One that follows the first is the same.
     kill_process(waiting.pid(), Signal::TERM).unwrap();
     std::thread::sleep(Duration::from_millis(300));
+    kill_process(waiting.pid(), Signal::TERM).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(is_running(waiting.pid()));
+    std::thread::sleep(Duration::from_millis(700));
     kill_process(waiting.pid(), Signal::TERM).unwrap();
     let programs = waiting.programs();
     let output = waiting.child.wait_with_output().unwrap();
     assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+    assert!(
+        !text(&output.stderr).contains("stopped"),
+        "it ended at once: {}",
+        text(&output.stderr)
+    );
     for program in programs {
         let _ = kill_process(program, Signal::KILL);
     }

@@ -14,14 +14,19 @@ use tar::EntryType;
 use super::layout::{MANIFEST, Storage};
 use super::members::{Member, Members};
 use super::scratch::{AppendError, ScratchFile};
-use crate::names::RelPath;
+use crate::names::{RelPath, oversize};
+use crate::text::human_size;
 
 /// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
 pub(super) const MEMORY: u64 = 160 << 20;
 /// How many bytes the headers of one member may have: its name, a link's target, and records.
 const HEADERS: u64 = 1 << 20;
+/// How many characters are shown of a path that is too long.
+const SHOWN: usize = 60;
 /// Contents are padded to a multiple of so many bytes.
 const BLOCK: u64 = 512;
+/// Into how many bytes one byte can be unpacked at most: zstd takes four for 128 KiB of the same, and xz more.
+const DENSEST: u64 = 1 << 16;
 /// How many zeros there may be behind the last member; writers fill blocks of some kilobytes.
 const FILLING: u64 = 1 << 20;
 
@@ -32,6 +37,8 @@ pub(super) enum UnpackError {
     Read { archive: String, source: io::Error },
     #[error("archive {archive} has a member whose path {reason}")]
     Path { archive: String, reason: crate::names::PathError },
+    #[error("archive {archive} has a member whose path begins with `{start}`: {reason}")]
+    TooLong { archive: String, start: String, reason: &'static str },
     #[error("archive {archive} has a member whose name is not UTF-8: {}", .name.escape_debug())]
     NotUtf8 { archive: String, name: String },
     #[error("archive {archive}: `{member}` links to `{target}`, which leads outside")]
@@ -48,12 +55,22 @@ pub(super) enum UnpackError {
     Behind { archive: String, member: RelPath, above: RelPath },
     #[error("archive {archive}: the text of the link `{member}` is not UTF-8")]
     LinkText { archive: String, member: RelPath },
+    #[error("archive {archive}: the link `{member}` leads nowhere: its target is empty")]
+    EmptyLink { archive: String, member: RelPath },
     #[error("archive {archive}: a header says that `{member}` has {} bytes", .size.escape_debug())]
     Size { archive: String, member: RelPath, size: String },
     #[error(
-        "archive {archive}: `{member}` has {size} bytes, and the temporary directory has room for {room}"
+        "archive {archive}: a header says that `{member}` has {}, more than can be packed in {}",
+        human_size(*.size), human_size(*.packed)
+    )]
+    Impossible { archive: String, member: RelPath, size: u64, packed: u64 },
+    #[error(
+        "there is no room to unpack archive {archive}: its next file, `{member}`, has {}, and {} are free",
+        human_size(*.size), human_size(*.room)
     )]
     Room { archive: String, member: RelPath, size: u64, room: u64 },
+    #[error("archive {archive} is cut off: the zeros are missing with which tar archives end")]
+    CutOff { archive: String },
     #[error("archive {archive} has something behind its last member that is not part of it")]
     Stray { archive: String },
     #[error("archive {archive}: the hard link `{member}` does not name a file of the archive")]
@@ -70,6 +87,8 @@ pub(super) enum UnpackError {
 pub(super) struct Unpacking<'u> {
     /// Its name.
     pub(super) name: &'u str,
+    /// How many bytes it has, packed.
+    pub(super) packed: u64,
     /// Where the bytes of its members go.
     pub(super) file: &'u mut ScratchFile,
     /// Its members, and where their bytes are.
@@ -88,9 +107,9 @@ impl Unpacking<'_> {
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
         let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
-        let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
+        let mut tar = tar::Archive::new(Limited::new(bytes, left.clone()));
         let missed = self.unpack(tar.entries().map_err(|source| self.unread(source))?, &left)?;
-        ended(tar.into_inner().bytes, self.name)?;
+        tar.into_inner().ended(self.name)?;
         Ok(missed)
     }
 
@@ -101,10 +120,10 @@ impl Unpacking<'_> {
         bytes: impl Read + Seek,
     ) -> Result<BTreeSet<RelPath>, UnpackError> {
         let left = Rc::new(Cell::new(HEADERS));
-        let mut tar = tar::Archive::new(Limited { bytes, left: left.clone() });
+        let mut tar = tar::Archive::new(Limited::new(bytes, left.clone()));
         let members = tar.entries_with_seek().map_err(|source| self.unread(source))?;
         let missed = self.unpack(members, &left)?;
-        ended(tar.into_inner().bytes, self.name)?;
+        tar.into_inner().ended(self.name)?;
         Ok(missed)
     }
 
@@ -206,13 +225,42 @@ impl Unpacking<'_> {
         })
     }
 
+    /// Checks that a member's size is a number that it can have, and that there is room for it.
+    fn check_size<R: Read>(
+        &self,
+        member: &mut tar::Entry<'_, R>,
+        path: &RelPath,
+    ) -> Result<(), UnpackError> {
+        let named = || (self.name.to_owned(), path.clone());
+        let records = member.pax_extensions().map_err(|source| self.unread(source))?;
+        for record in records.into_iter().flatten() {
+            let record = record.map_err(|source| self.unread(source))?;
+            let value = String::from_utf8_lossy(record.value_bytes()).into_owned();
+            if record.key_bytes() == b"size" && value.parse::<u64>().is_err() {
+                let (archive, member) = named();
+                return Err(UnpackError::Size { archive, member, size: value });
+            }
+        }
+        let (size, packed, room) = (member.size(), self.packed, self.file.room());
+        let is_sparse = member.header().entry_type() == EntryType::GNUSparse;
+        if !is_sparse && size > packed.saturating_mul(DENSEST) {
+            let (archive, member) = named();
+            return Err(UnpackError::Impossible { archive, member, size, packed });
+        }
+        if size > room {
+            let (archive, member) = named();
+            return Err(UnpackError::Room { archive, member, size, room });
+        }
+        Ok(())
+    }
+
     /// Unpacks a regular file.
     fn content<R: Read>(
         &mut self,
         member: &mut tar::Entry<'_, R>,
         path: &RelPath,
     ) -> Result<Member, UnpackError> {
-        check_size(self.name, path, member, self.file)?;
+        self.check_size(member, path)?;
         let unread = |source| {
             let (archive, member) = (self.name.to_owned(), path.clone());
             UnpackError::Content { archive, member, source }
@@ -235,8 +283,11 @@ fn link_text<R: Read>(
     member: &tar::Entry<'_, R>,
 ) -> Result<String, UnpackError> {
     let text = member.link_name_bytes().unwrap_or_default().into_owned();
-    String::from_utf8(text)
-        .map_err(|_| UnpackError::LinkText { archive: archive.to_owned(), member: path.clone() })
+    let (archive, member) = (archive.to_owned(), path.clone());
+    if text.is_empty() {
+        return Err(UnpackError::EmptyLink { archive, member });
+    }
+    String::from_utf8(text).map_err(|_| UnpackError::LinkText { archive, member })
 }
 
 /// How many bytes a member's content takes in the archive at most.
@@ -277,21 +328,35 @@ fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn R
     })
 }
 
-/// Reads what follows the last member, up to the end of the stream: zeros, and not many.
-fn ended(bytes: impl Read, archive: &str) -> Result<(), UnpackError> {
-    let read_error = |source| UnpackError::Read { archive: archive.to_owned(), source };
-    let mut rest = Vec::new();
-    bytes.take(FILLING + 1).read_to_end(&mut rest).map_err(read_error)?;
-    if rest.len() as u64 > FILLING || rest.iter().any(|byte| *byte != 0) {
-        return Err(UnpackError::Stray { archive: archive.to_owned() });
-    }
-    Ok(())
-}
-
 /// Bytes of which only so many can be read before somebody allows more.
 struct Limited<R> {
     bytes: R,
     left: Rc<Cell<u64>>,
+    /// Whether there were no more: a header of zeros stands before that in a whole archive, and nobody reads on.
+    out_of_bytes: bool,
+}
+
+impl<R> Limited<R> {
+    fn new(bytes: R, left: Rc<Cell<u64>>) -> Self {
+        Self { bytes, left, out_of_bytes: false }
+    }
+}
+
+impl<R: Read> Limited<R> {
+    /// Reads what follows the last member, up to the end of the stream: zeros, and not many.
+    fn ended(self, archive: &str) -> Result<(), UnpackError> {
+        let archive = || archive.to_owned();
+        if self.out_of_bytes {
+            return Err(UnpackError::CutOff { archive: archive() });
+        }
+        let mut rest = Vec::new();
+        let read = self.bytes.take(FILLING + 1).read_to_end(&mut rest);
+        read.map_err(|source| UnpackError::Read { archive: archive(), source })?;
+        if rest.len() as u64 > FILLING || rest.iter().any(|byte| *byte != 0) {
+            return Err(UnpackError::Stray { archive: archive() });
+        }
+        Ok(())
+    }
 }
 
 impl<R: Read> Read for Limited<R> {
@@ -303,6 +368,7 @@ impl<R: Read> Read for Limited<R> {
         }
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
         let read = self.bytes.read(&mut out[..wanted])?;
+        self.out_of_bytes |= read == 0 && wanted > 0;
         self.left.set(left - read as u64);
         Ok(read)
     }
@@ -316,30 +382,6 @@ impl<R: Seek> Seek for Limited<R> {
         self.left.set(self.left.get().saturating_sub(position.saturating_sub(from)));
         Ok(position)
     }
-}
-
-/// Checks that a member's size is a number, and that there is room for it.
-fn check_size<R: Read>(
-    archive: &str,
-    path: &RelPath,
-    member: &mut tar::Entry<'_, R>,
-    to: &ScratchFile,
-) -> Result<(), UnpackError> {
-    let read_error = |source| UnpackError::Read { archive: archive.to_owned(), source };
-    for record in member.pax_extensions().map_err(read_error)?.into_iter().flatten() {
-        let record = record.map_err(read_error)?;
-        let value = String::from_utf8_lossy(record.value_bytes()).into_owned();
-        if record.key_bytes() == b"size" && value.parse::<u64>().is_err() {
-            let (archive, member) = (archive.to_owned(), path.clone());
-            return Err(UnpackError::Size { archive, member, size: value });
-        }
-    }
-    let room = to.room();
-    if member.size() > room {
-        let (archive, member, size) = (archive.to_owned(), path.clone(), member.size());
-        return Err(UnpackError::Room { archive, member, size, room });
-    }
-    Ok(())
 }
 
 /// The member's path; `None` for the archive's own root and for headers that are no members.
@@ -358,6 +400,10 @@ fn checked_path<R: Read>(
     let text = text.trim_start_matches("./").trim_end_matches('/');
     if text.is_empty() || text == "." {
         return Ok(None);
+    }
+    if let Some(reason) = oversize(text) {
+        let (archive, start) = (archive.to_owned(), text.chars().take(SHOWN).collect());
+        return Err(UnpackError::TooLong { archive, start, reason });
     }
     text.parse()
         .map(Some)
@@ -412,6 +458,29 @@ fn stays_below(depth: usize, target: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::scratch::Scratch;
+
+    #[test]
+    fn where_there_is_no_room_sizes_are_said_in_units() {
+        let mut header = tar::Header::new_gnu();
+        header.set_path(MANIFEST).unwrap();
+        header.set_size(5_000_000_000_000_000_000);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let (mut file, mut members) = (Scratch::default().take().unwrap(), Members::default());
+        let mut unpacking = Unpacking {
+            name: "a.tar.zst",
+            packed: u64::MAX,
+            file: &mut file,
+            members: &mut members,
+            wanted: None,
+        };
+        let error = unpacking.in_order(&header.as_bytes()[..], Storage::Directory).unwrap_err();
+        let text = error.to_string();
+        let start = "there is no room to unpack archive a.tar.zst: its next file, \
+                     `artifact_manifest.txt`, has 5000000 TB, and ";
+        assert!(text.starts_with(start) && text.ends_with("B are free"), "{text}");
+    }
 
     #[test]
     fn links_that_leave_are_told_apart() {

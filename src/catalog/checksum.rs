@@ -32,16 +32,23 @@ pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
+    let mut found = None;
     for line in &lines {
         let (digest, of) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         // `*` stands before a name whose file was read as binary; a path may stand before the name.
         let of = of.trim_start().trim_start_matches('*');
         let of = of.rsplit(['/', '\\']).next().unwrap_or(of);
         if of == name || of.is_empty() && lines.len() == 1 {
-            return digest.to_ascii_lowercase().parse();
+            let digest: Sha256 = digest.to_ascii_lowercase().parse()?;
+            if found.is_some_and(|other| other != digest) {
+                return Err("it has two checksums of the archive".to_owned());
+            }
+            found = Some(digest);
         }
     }
-    Err(if lines.is_empty() { "it is empty" } else { "it says nothing of the archive" }.to_owned())
+    found.ok_or(
+        if lines.is_empty() { "it is empty" } else { "it says nothing of the archive" }.to_owned(),
+    )
 }
 
 /// Bytes that are hashed and counted while they are read.
@@ -144,6 +151,7 @@ mod tests {
             format!("{digest}  /build/artifacts/{name}\n"),
             format!("{}  other.tar.zst\n{digest}  {name}\n", "f".repeat(64)),
             format!("# end {}\n{digest}\n", "f".repeat(64)),
+            format!("{digest}  {name}\n{digest}  a/{name}\n"),
         ] {
             assert_eq!(of_sidecar(&text, name).unwrap().to_string(), digest, "{text}");
         }
@@ -160,6 +168,8 @@ mod tests {
         }
         let other = format!("{digest}  other.tar.zst\n");
         assert_eq!(of_sidecar(&other, name).unwrap_err(), "it says nothing of the archive");
+        let two = format!("{digest}  {name}\n{}  {name}\n", "f".repeat(64));
+        assert_eq!(of_sidecar(&two, name).unwrap_err(), "it has two checksums of the archive");
     }
 
     #[test]

@@ -63,8 +63,14 @@ pub fn archive_names(id: &ArtifactId) -> [String; 2] {
     [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }
 
-/// The base directories that a manifest lists, in its order.
+/// The base directories that a manifest lists, in its order. An artifact of which nothing is installed has a
+/// manifest too: its build writes an empty line. One without any byte was not written to its end.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
+    if manifest.text().is_empty() {
+        let what = format!("{} is empty: it names no base directory", manifest.name());
+        let help = "get the artifact again; its build writes base directories there, one a line";
+        return Err(Problem::error(Code::BaseDirectory, what).help(help).into());
+    }
     let (mut bases, mut problems, mut at) = (Vec::new(), Problems::new(), 0);
     for line in manifest.text().split('\n') {
         let text = line.trim();
@@ -173,6 +179,14 @@ mod tests {
         let lines: Vec<usize> = problems.iter().map(|p| p.labels()[0].0.line()).collect();
         assert_eq!(lines, [2, 4]);
         assert_eq!(parse_bases(&Source::new("m.txt", "a\na/\r\nb")).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_manifest_without_any_byte_is_none_of_an_empty_artifact() {
+        assert!(parse_bases(&Source::new("m.txt", "\n")).unwrap().is_empty());
+        let problems = parse_bases(&Source::new("m.txt", "")).unwrap_err();
+        let found: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["m.txt is empty: it names no base directory"]);
     }
 
     #[test]

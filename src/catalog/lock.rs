@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::archive::checksum::Sha256;
 use crate::cleanup;
@@ -39,7 +40,13 @@ pub struct LockedArchive {
     /// Its size in bytes.
     pub size: u64,
     /// The SHA-256 of its bytes.
+    #[serde(deserialize_with = "in_either_case")]
     pub sha256: Sha256,
+}
+
+/// Reads a SHA-256 as other programs may write it: sidecars have digits in either case too.
+fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
+    String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
 
 /// An archive that is what its checksums say, so far as it was read.
@@ -82,6 +89,10 @@ impl Lock {
             let what = format!("{} is no lock file of artifacts: {why}", file.display());
             io::Error::new(io::ErrorKind::InvalidData, what)
         };
+        if !text.trim_start().starts_with('{') {
+            let why = "it is no object with `format` and `archives`, as `rockpack fetch --lock FILE` writes it";
+            return Err(wrong(why.to_owned()));
+        }
         let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
         if saved.format != LOCK_FORMAT {
             let (found, known) = (saved.format, LOCK_FORMAT);
@@ -170,6 +181,15 @@ mod tests {
     }
 
     #[test]
+    fn digits_may_be_capital_letters() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let digest = "0F".repeat(32);
+        let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
+        fs::write(&file, format!("{{\"format\":1,\"archives\":[{row}]}}")).unwrap();
+        assert_eq!(Lock::load(file.path()).unwrap(), [archive("a")].into_iter().collect());
+    }
+
+    #[test]
     fn what_is_no_lock_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rockpack.lock");
@@ -177,6 +197,8 @@ mod tests {
         let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
         for (text, why) in [
             ("{", "EOF"),
+            ("[]", "it is no object with `format` and `archives`"),
+            ("[1, []]", "it is no object with `format` and `archives`"),
             ("{\"format\":2,\"archives\":[]}", "it has format 2, and this program reads 1"),
             (&*format!("{{\"format\":1,\"archives\":[{row},{row}]}}"), "it has the key `a` twice"),
             (

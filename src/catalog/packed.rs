@@ -218,9 +218,9 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     } else {
         Problem::warning(Code::NoChecksum, what)
     };
-    problem.help(
-        "`sha256sum NAME.tar.zst > NAME.tar.zst.sha256sum`, where the archive is made, writes one",
-    )
+    let key = keys.first().unwrap_or(&"NAME.tar.zst");
+    problem
+        .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
 }
 
 /// How often an archive is read again for hard links to hard links. Writers of archives make none: each link of
@@ -249,7 +249,13 @@ pub(super) fn unpack(
     let reading = Reading { packed, storage, demands, expected, partial };
     let mut once = |wanted: Option<&BTreeSet<RelPath>>| {
         let members = &mut members;
-        reading.once(&mut Unpacking { name, file: &mut *file, members, wanted })
+        reading.once(&mut Unpacking {
+            name,
+            packed: packed.size(),
+            file: &mut *file,
+            members,
+            wanted,
+        })
     };
     let Outcome { archive, proof, mut missed } = once(wanted)?;
     for _ in 0..CHAIN {

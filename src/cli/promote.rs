@@ -22,6 +22,9 @@ use super::MakingArgs;
 /// them. Where the default target goes, the first that is kept takes its place. Packages that are for one
 /// target only do not change.
 ///
+/// With SHA256SUMS beside them, the packages have to be those that it lists: all of them, and no other
+/// that rockpack made.
+///
 /// The packages go to OUT/dist, with SHA256SUMS and a provenance statement that names the packages they
 /// are made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages
 /// that an earlier build recorded in OUT are removed.

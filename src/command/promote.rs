@@ -136,6 +136,12 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
             Code::ChecksumList,
             "fetch it again from where it was built, or build it again".to_owned(),
         ),
+        PromoteError::Absent { .. } | PromoteError::Unlisted { .. } => refused(
+            Code::ChecksumList,
+            "promote all that was built together: get it again from where it was built. Without \
+             SHA256SUMS, the packages that are there are taken as they are"
+                .to_owned(),
+        ),
         PromoteError::OneName { .. } => {
             refused(code, "take one of the two out of the directory".to_owned())
         }

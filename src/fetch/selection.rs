@@ -12,8 +12,9 @@ use crate::manifest::Manifest;
 use crate::names::PackageName;
 use crate::plan::Request;
 use crate::resolve::{self, Needed};
-use crate::source::Problems;
+use crate::source::{Code, Problem, Problems};
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
+use crate::text::counted;
 
 /// What of a run is fetched, and what is not.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct Selection {
     pub selected: Vec<Selected>,
     /// Archives that they don't, sorted by key.
     pub unneeded: Vec<Unneeded>,
+    /// Checksums of archives that would be needed and are not there, sorted by key.
+    pub bereft: Vec<String>,
     /// What the rules say: what is missing among it.
     pub needed: Option<Needed>,
 }
@@ -88,7 +91,7 @@ impl Selection {
             Err(error) if error.kind == ErrorKind::Unsupported => {
                 asked(run, manifest, request, locked)?
             }
-            listed => listed?,
+            listed => without_directories(run, listed?)?,
         };
         Ok(Self::of_objects(manifest, request, objects))
     }
@@ -98,15 +101,20 @@ impl Selection {
     /// # Errors
     /// When it cannot be listed.
     pub fn all(run: &dyn Bucket) -> Result<Self, StoreError> {
-        let (selected, unneeded) = archives(run.list(None)?);
-        Ok(Self { selected, unneeded, needed: None })
+        let (selected, unneeded, bereft) = archives(without_directories(run, run.list(None)?)?);
+        let bereft = bereft.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
+        Ok(Self { selected, unneeded, bereft, needed: None })
     }
 
     /// What packages need of these objects. It is pure.
     pub fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
-        let (there, mut unneeded) = archives(objects);
+        let (there, mut unneeded, bereft) = archives(objects);
         let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
         let needed = resolve::needed(manifest, &ids, request);
+        let with_all: Vec<ArtifactId> = ids.into_iter().chain(bereft.values().cloned()).collect();
+        let would_be = resolve::needed(manifest, &with_all, request).taken;
+        let bereft = bereft.into_iter().filter(|(_, id)| would_be.contains_key(id));
+        let bereft = bereft.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
         let mut selected = Vec::new();
         for archive in there {
             match needed.taken.get(&archive.id) {
@@ -115,12 +123,23 @@ impl Selection {
             }
         }
         unneeded.sort_by(|a, b| a.key.cmp(&b.key));
-        Self { selected, unneeded, needed: Some(needed) }
+        Self { selected, unneeded, bereft, needed: Some(needed) }
     }
 
     /// What is missing or wrong.
     pub fn problems(&self) -> Problems {
         self.needed.as_ref().map(|needed| needed.problems.clone()).unwrap_or_default()
+    }
+
+    /// What is doubtful: checksums whose archives did not arrive.
+    pub fn warning(&self) -> Option<Problem> {
+        let more = match self.bereft.len() {
+            0 | 1 => String::new(),
+            more => format!("; so it is with {}", counted(more - 1, "more checksum")),
+        };
+        let what = format!("`{}` is there, and its archive is not{more}", self.bereft.first()?);
+        let help = "its upload may have broken off: look whether the run's build has ended";
+        Some(Problem::warning(Code::MissingArtifact, what).help(help))
     }
 
     /// The bytes of all archives that are needed.
@@ -155,8 +174,23 @@ fn no_package(object: &Object) -> Unneeded {
     Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
 }
 
-/// The archives among objects, with their sidecars; and those of which there is a better one.
-fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>) {
+/// Objects without those that stand for directories: their keys end with `/`, which lists do not show, and nothing
+/// can be read at the key without it.
+fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Object>, StoreError> {
+    let mut kept = Vec::new();
+    for object in objects {
+        let key = object.key.as_str();
+        let counts = archive_of(key).is_some() || sidecar_of(key).is_some();
+        if object.size > 0 || !counts || run.head(&object.key)?.is_some() {
+            kept.push(object);
+        }
+    }
+    Ok(kept)
+}
+
+/// The archives among objects, with their sidecars; those of which there is a better one; and archives that have a
+/// sidecar and nothing else.
+fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
     let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
     let mut worse = Vec::new();
     let mut objects = objects;
@@ -184,7 +218,10 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>) {
     let mut selected: Vec<Selected> = selected.collect();
     selected.sort_by(|a, b| a.object.key.cmp(&b.object.key));
     worse.sort_by(|a, b| a.key.cmp(&b.key));
-    (selected, worse)
+    let there: BTreeSet<&ArtifactId> = selected.iter().map(|selected| &selected.id).collect();
+    let bereft = sidecars.into_keys().filter_map(|key| Some((archive_of(&key)?, key)));
+    let bereft = bereft.filter(|(id, _)| !there.contains(id)).map(|(id, key)| (key, id)).collect();
+    (selected, worse, bereft)
 }
 
 /// Asks for every archive that packages could need, one by one.

@@ -209,13 +209,16 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
         }
         None => Selection::all(bucket),
     };
-    let selection = selection.map_err(|error| failed(&error))?;
+    let selection = selection.map_err(|error| failed(&error, &run.address))?;
     if selection.selected.is_empty() && selection.unneeded.is_empty() {
         let what = format!("there is no archive of an artifact at {}", run.address);
         let problem = Problem::error(Code::NoArtifacts, what).help(
             "is the number of the run right? The address is that of the directory with base_lib_generic.tar.zst and the like",
         );
         return Err(Failure::Problems(problem.into()));
+    }
+    if let Some(warning) = selection.warning() {
+        ui::show_problems(&warning.into());
     }
     Ok(selection)
 }
@@ -253,7 +256,7 @@ pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     let anonymous = unsigned || asked.args.unsigned;
     let access = if anonymous { Access::Anonymous } else { Access::Any };
     let options = store::Options { access, ..store::Options::default() };
-    let bucket = store::open(&address, &options).map_err(|error| failed(&error))?;
+    let bucket = store::open(&address, &options).map_err(|error| failed(&error, &address))?;
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
@@ -286,9 +289,13 @@ fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
 }
 
 /// A store that cannot be asked: the command line or the environment is at fault.
-fn failed(error: &StoreError) -> Failure {
+fn failed(error: &StoreError, address: &str) -> Failure {
     let problem = Problem::error(Code::Environment, error.to_string());
+    let is_web = ["http://", "https://"].iter().any(|start| address.starts_with(start));
     match error.kind {
+        ErrorKind::Denied if is_web => problem.help(
+            "a web server has to let everybody read: credentials are for s3://, gs:// and az://",
+        ),
         ErrorKind::Denied => problem.help(
             "credentials come from the environment, as AWS_ACCESS_KEY_ID does; --unsigned reads a public store without any",
         ),

@@ -98,6 +98,14 @@ impl FromStr for StoreUrl {
         {
             return error(format!("begins with none of {}", SCHEMES.join(", ")));
         }
+        let authority = text.split("://").nth(1).and_then(|rest| rest.split('/').next());
+        if authority.is_some_and(|authority| authority.contains('@') && authority.contains(':')) {
+            return Err(StoreUrlError {
+                url: format!("{}://…", text.split("://").next().unwrap_or_default()),
+                reason: "has a password; credentials come from variables of the environment"
+                    .to_owned(),
+            });
+        }
         for part in text.split('{').skip(1) {
             let name = part.split('}').next().unwrap_or_default();
             if !part.contains('}') || !PLACEHOLDERS.contains(&name) {
@@ -144,9 +152,10 @@ mod tests {
             ("s3://a/{runs}", "did you mean `{run}`?"),
             ("s3://a/{run", "`{run}`"),
             ("s3://a/", "no `{run}`"),
+            ("s3://u:hunter2@a/{run}", "`s3://…` has a password"),
         ] {
             let error = text.parse::<StoreUrl>().unwrap_err().to_string();
-            assert!(error.contains(why), "{error}");
+            assert!(error.contains(why) && !error.contains("hunter2"), "{error}");
         }
     }
 }

@@ -120,6 +120,17 @@ impl FromStr for RelPath {
 
 text_conversions!(RelPath, PathError);
 
+/// Why no file system takes a path, or no installer should.
+pub fn oversize(path: &str) -> Option<&'static str> {
+    if path.len() > 4095 {
+        return Some("it is longer than 4,095 bytes");
+    }
+    if path.split('/').any(|segment| segment.len() > 255) {
+        return Some("a part of it is longer than 255 bytes");
+    }
+    (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use flate2::bufread::GzDecoder;
 
 use super::tar_members::{self, TarMember};
 use super::{Fault, FaultKind, text};
-use crate::names::{DistName, RelPath};
+use crate::names::{DistName, RelPath, oversize};
 use crate::package::directory::MOST_MEMBERS;
 use crate::package::zip_file::LONGEST_TEXT;
 use crate::version::Version;
@@ -152,17 +152,6 @@ fn name(path: &str) -> Option<Fault> {
         Ok(_) => oversize(path)?,
     };
     Some(Fault::new(FaultKind::Name, "its name cannot be unpacked").because(reason))
-}
-
-/// Why no file system takes a path, or no installer should.
-pub fn oversize(path: &str) -> Option<&'static str> {
-    if path.len() > 4095 {
-        return Some("it is longer than 4,095 bytes");
-    }
-    if path.split('/').any(|segment| segment.len() > 255) {
-        return Some("a part of it is longer than 255 bytes");
-    }
-    (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
 }
 
 fn mode(member: &TarMember) -> io::Result<Option<Fault>> {

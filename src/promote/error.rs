@@ -73,6 +73,22 @@ pub enum PromoteError {
         /// The package.
         path: PathBuf,
     },
+    /// A package that was built with the others and is not there.
+    #[error("{package} is not in {}, and SHA256SUMS there lists it", .dir.display())]
+    Absent {
+        /// Its path below the directory.
+        package: String,
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A package that was not built with the others.
+    #[error("{package} is in {}, and SHA256SUMS there does not list it", .dir.display())]
+    Unlisted {
+        /// Its path below the directory.
+        package: String,
+        /// The directory.
+        dir: PathBuf,
+    },
     /// Inputs and outputs would be the same files.
     #[error("the packages lie in {}, where those of the new version would go", .dir.display())]
     SameDirectory {

@@ -78,7 +78,7 @@ codes! {
     BuiltInManifest "built-in-manifest" "There is no manifest in this directory, and the built-in one is used though nobody asked for it."
     OverlayNotRequired "overlay-not-required" "A package overlays one that it does not require."
 
-    PathTooLong "path-too-long" "An installed path is longer than Windows opens."
+    PathTooLong "path-too-long" "An installed path is longer than its system opens."
     OtherSystem "other-system" "The artifacts, --system and the platform tag are not for one system."
 
     // The artifact directory.

@@ -1,12 +1,13 @@
 //! A directory as a store.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use fs_err::{self as fs, File, OpenOptions};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -31,12 +32,14 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 pub struct Directory {
     path: PathBuf,
     name: String,
+    /// Directories in which nothing is left that somebody began before.
+    swept: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Directory {
     /// The store in this directory.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), name: path.display().to_string() }
+        Self { path: path.to_owned(), name: path.display().to_string(), swept: Mutex::default() }
     }
 
     fn place(&self, key: &RelPath) -> PathBuf {
@@ -70,15 +73,25 @@ impl Directory {
         let place = self.place(key);
         let parent = place.parent().unwrap_or(&self.path);
         fs::create_dir_all(parent).map_err(&failed)?;
-        let partial = Partial::write(parent, body).map_err(&failed)?;
+        self.sweep(parent);
+        let mut partial = Partial::write(parent, body).map_err(&failed)?;
         let _lock = self.lock().map_err(&failed)?;
         if !may(self.head(key)?) {
             return Ok(false);
         }
         let _whole = cleanup::undisturbed();
         fs::rename(&partial.path, &place).map_err(&failed)?;
+        partial.renamed = true;
         File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
         Ok(true)
+    }
+
+    /// Removes what was left in a directory, the first time that something is changed there.
+    fn sweep(&self, directory: &Path) {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.insert(directory.to_owned()) {
+            Partial::sweep(directory);
+        }
     }
 
     /// Waits for the lock, which goes with what is returned.
@@ -204,6 +217,7 @@ impl Bucket for Directory {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
+        self.sweep(self.place(key).parent().unwrap_or(&self.path));
         let above = std::iter::successors(key.parent(), RelPath::parent);
         let _ =
             above.map(|above| fs::remove_dir(self.place(&above))).take_while(Result::is_ok).count();
@@ -220,35 +234,72 @@ fn object(key: &RelPath, found: &Metadata) -> Object {
     Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 
-/// A file that grows under a hidden name, and goes unless it gets another.
+/// A file that grows under a hidden name, and goes unless it gets another. It is locked for as long as somebody
+/// wants it.
 struct Partial {
     path: PathBuf,
+    file: File,
+    renamed: bool,
     _registration: cleanup::Registration,
 }
 
 impl Partial {
     fn write(directory: &Path, body: Body<'_>) -> io::Result<Self> {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(OsStr::new(&format!("{PARTIAL}{}-{number}", std::process::id())));
-        let (path, registration) = cleanup::temporary(|| {
-            OpenOptions::new().write(true).create(true).truncate(true).open(&path).map(|_| path)
-        })?;
-        let partial = Self { path, _registration: registration };
-        let mut file = OpenOptions::new().write(true).open(&partial.path)?;
+        let mut partial = Self::create(directory)?;
         match body {
-            Body::Bytes(bytes) => file.write_all(bytes)?,
+            Body::Bytes(bytes) => partial.file.write_all(bytes)?,
             Body::File(from) => {
-                io::copy(&mut regular::open(from)?.into_parts().0, file.file_mut())?;
+                io::copy(&mut regular::open(from)?.into_parts().0, partial.file.file_mut())?;
             }
         }
-        file.sync_all()?;
+        partial.file.sync_all()?;
         Ok(partial)
+    }
+
+    fn create(directory: &Path) -> io::Result<Self> {
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PARTIAL}{}-{number}", std::process::id());
+            let (path, mut opened) = (directory.join(name), None);
+            let made = cleanup::temporary(|| {
+                opened = Some(OpenOptions::new().write(true).create_new(true).open(&path)?);
+                Ok(path)
+            });
+            let (path, registration) = match made {
+                Ok(made) => made,
+                // Another machine has processes of these numbers too.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            };
+            let Some(file) = opened else { continue };
+            // Where nothing can be locked, nobody takes it for left behind.
+            let _ = flock(file.file(), FlockOperation::LockExclusive);
+            if file.metadata()?.nlink() > 0 {
+                return Ok(Self { path, file, renamed: false, _registration: registration });
+            }
+            // Somebody who looked for what was left behind was faster.
+        }
+    }
+
+    /// Removes what processes left in a directory that were killed: nobody has a lock on it.
+    fn sweep(directory: &Path) {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let left = entries
+            .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PARTIAL.as_bytes()));
+        for path in left.map(|entry| entry.path()) {
+            let Ok(file) = regular::open_unlinked(&path) else { continue };
+            if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = fs::remove_file(&path);
+            }
+        }
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // It has its name then, or it is in nobody's way.
-        let _ = fs::remove_file(&self.path);
+        // Its name may be that of another machine's by then.
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }

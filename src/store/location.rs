@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use percent_encoding::percent_decode_str;
 
-use super::{ErrorKind, StoreError, is_url};
+use super::{ErrorKind, StoreError};
 
 /// Where objects are.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,9 @@ pub(super) enum Location {
 }
 
 /// What URLs may begin with.
-const SCHEMES: &str = "file://, s3://, gs://, az://, https:// and http://";
+const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
+/// The same, in words.
+const STARTS: &str = "file://, s3://, gs://, az://, https:// and http://";
 
 impl Location {
     /// Reads a path or a URL.
@@ -27,8 +29,11 @@ impl Location {
     /// When it is a URL of something else, or one with a password or a token in it, which would be seen in
     /// processes, logs and histories.
     pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
-        let Some((scheme, rest)) = text.split_once("://").filter(|_| is_url(text)) else {
-            return Ok(Self::Directory(text.into()));
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return match cut_scheme(text) {
+                Some(scheme) => Err(cut(text, scheme)),
+                None => Ok(Self::Directory(text.into())),
+            };
         };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let shown = format!("{scheme}://{}{path}", host(authority));
@@ -51,9 +56,33 @@ impl Location {
             "s3" | "gs" | "az" | "https" | "http" => {
                 Ok(Self::Remote(text.trim_end_matches('/').to_owned()))
             }
-            _ => Err(invalid(&format!("places are directories and URLs: {SCHEMES}"))),
+            _ => Err(invalid(&format!("places are directories and URLs: {STARTS}"))),
         }
     }
+}
+
+/// The scheme of what was going to be a URL and lacks a slash or two: `s3:/b`, `file:b`. Of other words before a
+/// colon, only those with a slash behind it are meant so.
+pub(super) fn cut_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once(':')?;
+    let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let is_word = scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (!rest.starts_with("//") && (known || is_word && rest.starts_with('/'))).then_some(scheme)
+}
+
+fn cut(text: &str, scheme: &str) -> StoreError {
+    let rest = text.trim_start_matches(scheme).trim_start_matches([':', '/']);
+    // It could have a password in it.
+    let is_plain = !rest.contains(['@', '?', '#']);
+    let shown = if is_plain { text.to_owned() } else { format!("{scheme}:…") };
+    let (start, slashes) =
+        (scheme.to_ascii_lowercase(), if scheme == "file" { "///" } else { "//" });
+    let why = if is_plain {
+        format!("write {start}:{slashes}{rest} for a URL, or ./{text} for a directory of this name")
+    } else {
+        format!("a URL begins with {start}:{slashes}")
+    };
+    StoreError::new(ErrorKind::Invalid, &shown, &why)
 }
 
 /// An authority without a user: that of `az://` is the container.
@@ -77,7 +106,9 @@ mod tests {
     fn paths_and_urls_are_told_apart() {
         let place = |text| Location::parse(text).unwrap();
         assert_eq!(place("out/dist"), Location::Directory("out/dist".into()));
-        assert_eq!(place("s3:odd"), Location::Directory("s3:odd".into()));
+        for path in ["./s3:odd", "odd:name", "a/s3:/b", "c:/d", "12:30"] {
+            assert_eq!(place(path), Location::Directory(path.into()));
+        }
         assert_eq!(place("file:///a%20b/c"), Location::Directory("/a b/c".into()));
         for url in ["s3://b/p", "gs://b", "az://c@account/p", "https://h:1/p", "http://[::1]:1/p"] {
             assert_eq!(place(url), Location::Remote(url.into()));
@@ -94,6 +125,12 @@ mod tests {
             ("https://me:hunter2@h/p", "`https://h/p`: leave the password out"),
             ("https://h/p?sig=hunter2", "`https://h/p`: a place has no query"),
             ("https://h?sig=hunter2", "`https://h`: a place has no query"),
+            ("s3:/b/p", "`s3:/b/p`: write s3://b/p for a URL, or ./s3:/b/p for a directory"),
+            ("S3:b", "`S3:b`: write s3://b for a URL"),
+            ("gs:", "`gs:`: write gs:// for a URL"),
+            ("file:/a/b", "`file:/a/b`: write file:///a/b for a URL"),
+            ("ftp:/h", "`ftp:/h`: write ftp://h for a URL"),
+            ("https:/me:hunter2@h/p", "`https:…`: a URL begins with https://"),
         ] {
             let error = Location::parse(text).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Invalid);

@@ -23,6 +23,7 @@ use secrets::Secrets;
 use stream::Stream;
 
 mod connect;
+mod environment;
 mod payload;
 mod secrets;
 mod stream;
@@ -270,6 +271,9 @@ fn kind(error: &Failed) -> ErrorKind {
 
 /// What an error says, in a line: the last of its causes, since those before it repeat it.
 fn said(error: &Failed) -> String {
+    if let Failed::InvalidPath { source } = error {
+        return format!("{source}. No archive and no package has such a key: remove the object");
+    }
     let mut last: &dyn std::error::Error = error;
     let mut tries = String::new();
     while let Some(source) = last.source() {

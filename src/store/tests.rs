@@ -80,6 +80,42 @@ fn lists_have_what_is_below_and_nothing_half_written() {
 }
 
 #[test]
+fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
+    use rustix::fs::{FlockOperation, flock};
+    let (dir, bucket) = directory();
+    let place = dir.path().join("made/later/b");
+    bucket.put(&key("b/1"), Body::Bytes(b"1"), &HEADERS).unwrap();
+    let left = || {
+        let names = fs_err::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let strays = || {
+        // One of this very process, as another machine could have left it.
+        let own = format!(".rockpack-object-{}-", std::process::id());
+        for number in 0..50 {
+            fs_err::write(place.join(format!("{own}{number}")), "half").unwrap();
+        }
+        let written = fs_err::File::create(place.join(".rockpack-object-1-1")).unwrap();
+        flock(written.file(), FlockOperation::LockExclusive).unwrap();
+        written
+    };
+    let again = || open(dir.path().join("made/later").to_str().unwrap(), &Options::default());
+    let held = strays();
+    again().unwrap().put(&key("b/2"), Body::Bytes(b"2"), &HEADERS).unwrap();
+    assert_eq!(left(), [".rockpack-object-1-1", "1", "2"]);
+    drop(held);
+    // A directory goes with its last object, and with what was left there.
+    drop(strays());
+    let bucket = again().unwrap();
+    bucket.delete(&key("b/1")).unwrap();
+    assert_eq!(left(), ["2"]);
+    bucket.delete(&key("b/2")).unwrap();
+    assert!(!place.exists());
+}
+
+#[test]
 fn of_many_who_create_or_replace_at_once_one_does() {
     let (_dir, bucket) = directory();
     let at = key("p/one");

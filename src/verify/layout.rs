@@ -8,9 +8,8 @@ use super::Finding;
 use super::elf::FileRole;
 use super::member::Member;
 use crate::binary::Format;
-use crate::names::{Lookalikes, RelPath, folded};
+use crate::names::{Lookalikes, RelPath, folded, oversize};
 use crate::package::directory::DirectoryEntry;
-use crate::package::sdist::oversize;
 use crate::source::Code;
 
 /// Where scripts go, which is not below site-packages.

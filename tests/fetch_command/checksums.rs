@@ -65,7 +65,8 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
         fs::remove_dir_all(dir.join("out")).ok();
         fs::remove_dir_all(dir.join("fetched")).ok();
         let text = refused(dir, 1, &[&way[..], &["--require-checksums"]].concat());
-        assert!(text.contains(&warning) && text.contains("sha256sum NAME"), "{way:?}: {text}");
+        let remedy = format!("`sha256sum {KEY} > {KEY}.sha256sum`");
+        assert!(text.contains(&warning) && text.contains(&remedy), "{way:?}: {text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").exists(), "{way:?}");
     }
 }
@@ -79,6 +80,10 @@ fn what_is_no_checksum_is_an_error() {
         ("<Error>AccessDenied</Error>", "is no SHA-256"),
         ("", "it is empty"),
         (&*format!("{}  other.tar.zst", "0f".repeat(32)), "it says nothing of the archive"),
+        (
+            &*format!("{}  {KEY}\n{}  {KEY}", "0f".repeat(32), "f0".repeat(32)),
+            "it has two checksums of the archive",
+        ),
     ] {
         fs::write(&beside, text).unwrap();
         let [scan, _, _, fetch] = ways(&address);
@@ -98,4 +103,25 @@ fn sidecars_are_no_strangers_and_stray_ones_are() {
     fs::write(dir.join("store/17-linux/gone_lib_generic.tar.zst.sha256sum"), "").unwrap();
     let (plan, _) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(plan.contains("a checksum of an archive that is not here"), "{plan}");
+}
+
+#[test]
+fn a_checksum_without_its_archive_is_told_where_the_archive_is_wanted() {
+    let dir = scratch();
+    let (dir, address) = (dir.path(), address(dir.path()));
+    fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
+    let told =
+        |more: &[&str]| said(&rockpack(dir, &[&["fetch", &address, "--dry-run"], more].concat()));
+    let warning = "`blas_lib_gfx942.tar.zst.sha256sum` is there, and its archive is not help: its \
+                   upload may have broken off";
+    assert!(told(&[]).contains(warning), "{}", told(&[]));
+    assert!(told(&["--all"]).contains(warning), "{}", told(&["--all"]));
+    let other = told(&["--linux-amdgpu-families", "gfx1100"]);
+    assert!(!other.contains("blas_lib_gfx942"), "{other}");
+    // The other form of the same archive is as good.
+    archive(
+        &dir.join("artifacts/blas_lib_gfx942"),
+        &dir.join("store/17-linux/blas_lib_gfx942.tar.xz"),
+    );
+    assert!(!told(&[]).contains("is there, and its archive is not"), "{}", told(&[]));
 }

@@ -36,6 +36,8 @@ enum Fault {
     Changed,
     /// The object is gone since the store was listed.
     Gone,
+    /// There is a directory too, which is listed as an object without its last `/`.
+    Directory,
 }
 
 /// A directory that has one fault.
@@ -66,6 +68,7 @@ impl Faulty {
         let bytes = match self.fault {
             Fault::Unavailable => return failed(ErrorKind::Unavailable, "503"),
             Fault::Changed => return failed(ErrorKind::Changed, "it has changed"),
+            Fault::Directory => bytes,
             Fault::Gone => return failed(ErrorKind::NotFound, "there is nothing"),
             Fault::Reset => {
                 let body = Box::new(Broken(io::Cursor::new(bytes[..half].to_vec())));
@@ -88,7 +91,12 @@ impl Bucket for Faulty {
     }
 
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
-        self.store.list(directory)
+        let mut objects = self.store.list(directory)?;
+        if matches!(self.fault, Fault::Directory) {
+            let key = "a_lib_generic.tar.zst".parse().unwrap();
+            objects.push(Object { key, size: 0, ..objects[0].clone() });
+        }
+        Ok(objects)
     }
 
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
@@ -196,4 +204,19 @@ fn an_object_that_is_replaced_after_the_list_is_refused() {
     let text = only(&fetch::download(&archives, &to, &Demands::default()).unwrap_err());
     assert!(text.contains(KEY) && text.contains("changed"), "{text}");
     assert!(!to.join(KEY).exists());
+}
+
+#[test]
+fn an_object_that_stands_for_a_directory_is_no_archive() {
+    let scratch = scratch();
+    let run = scratch.path().join("store/17-linux");
+    let of = |fault| {
+        let bucket = Faulty { store: store::Directory::new(&run), fault };
+        Selection::all(&bucket).unwrap().keys().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Fault::Directory), of(Fault::Gone));
+    // An archive without any byte is one, which did not come whole.
+    fs::write(run.join("a_lib_generic.tar.zst"), "").unwrap();
+    assert_eq!(of(Fault::Gone).len(), of(Fault::Directory).len());
+    assert!(of(Fault::Gone).contains(&"a_lib_generic.tar.zst".to_owned()));
 }

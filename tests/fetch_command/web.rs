@@ -75,6 +75,10 @@ impl Server {
         key: &str,
         headers: &BTreeMap<String, String>,
     ) -> io::Result<bool> {
+        if key.starts_with("denied/") {
+            write!(stream, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        }
         let Ok(bytes) = fs::read(self.root.join(key)) else {
             write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
             return Ok(true);
@@ -175,6 +179,42 @@ fn a_run_without_a_list_is_asked_key_by_key() {
     let output = http(&["fetch", &run, "-o", "none"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("it has no list of what is there"), "{}", said(&output));
+    // No variable would help there.
+    let denied = format!("{address}/denied");
+    let output = http(&[&["fetch", &*denied, "-o", "none"], &families[..]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("a web server has to let everybody read"), "{}", said(&output));
+    assert!(!said(&output).contains("AWS_"), "{}", said(&output));
+}
+
+#[test]
+fn a_key_that_stops_a_list_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for key in ["17-linux/a//b", "17-linux/../b"] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let object = format!(
+            "<Contents><Key>{key}</Key><Size>1</Size><ETag>\"e\"</ETag>\
+             <LastModified>2026-11-02T00:00:00.000Z</LastModified></Contents>"
+        );
+        let body = format!(
+            "<ListBucketResult><IsTruncated>false</IsTruncated>{object}</ListBucketResult>"
+        );
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            lines.map(Result::unwrap).take_while(|line| !line.is_empty()).for_each(drop);
+            let size = body.len();
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n{body}").unwrap();
+        });
+        let mut command = uncached(dir.path(), &["fetch", "s3://b/17-linux", "--all", "--dry-run"]);
+        command.args(["--unsigned"]).env("AWS_ENDPOINT", endpoint).env("AWS_ALLOW_HTTP", "true");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let text = said(&output);
+        assert!(text.contains("`s3://b/17-linux`: cannot list it: "), "{text}");
+        assert!(text.contains(key) && text.contains("remove the object"), "{text}");
+    }
 }
 
 #[test]

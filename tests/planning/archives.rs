@@ -338,7 +338,58 @@ fn sizes_that_are_none_are_refused() {
     );
     let huge = pax(Archive::with_manifest(), "28 size=9000000000000000000\n").file("stage/a", "a");
     let found = problem(&zst(&huge.end()));
-    assert!(found.contains("has 9000000000000000000 bytes, and the temporary directory has room"));
+    assert!(
+        found.contains("says that `stage/a` has 9000000 TB, more than can be packed in"),
+        "{found}"
+    );
+}
+
+#[test]
+fn what_is_highly_packed_is_no_lie() {
+    let zeros = "\0".repeat(64 << 20);
+    let tar = Archive::with_manifest().file("stage/a", &zeros).end();
+    for (name, content) in
+        [("a_lib_generic.tar.zst", zst(&tar)), ("a_lib_generic.tar.xz", xz(&tar))]
+    {
+        assert!(content.len() < 20_000, "{}", content.len());
+        let dir = place(name, &content);
+        assert_eq!(scan(&dir.path().join("artifacts")).artifacts[0].entries.len(), 1);
+    }
+}
+
+#[test]
+fn an_archive_that_ends_at_a_member_is_cut_off() {
+    let cut = "archive base_lib_generic.tar.zst is cut off: the zeros are missing with which tar archives end";
+    for archive in [Archive::with_manifest(), Archive::with_manifest().file("stage/a", "one")] {
+        let Archive(tar) = archive;
+        assert_eq!(problem(&zst(&tar)), cut);
+        // Some writers leave it at one block.
+        let ended = [tar, vec![0; 512]].concat();
+        let dir = place("base_lib_generic.tar.zst", &zst(&ended));
+        scan(&dir.path().join("artifacts"));
+    }
+}
+
+#[test]
+fn links_and_names_that_no_file_system_has_are_faults_of_the_archive() {
+    let empty = Archive::with_manifest().link("stage/a", "").end();
+    assert_eq!(
+        problem(&zst(&empty)),
+        "archive base_lib_generic.tar.zst: the link `stage/a` leads nowhere: its target is empty"
+    );
+    for (path, why) in [
+        (format!("stage/{}", "n".repeat(300)), "a part of it is longer than 255 bytes"),
+        (format!("stage/{}n", "n/".repeat(35_000)), "it is longer than 4,095 bytes"),
+    ] {
+        let record = format!(" path={path}\n");
+        let len = (1..100_000).find(|len| len.to_string().len() + record.len() == *len).unwrap();
+        let tar = pax(Archive::with_manifest(), &format!("{len}{record}")).file("stage/a", "a");
+        let found = problem(&zst(&tar.end()));
+        assert!(found.ends_with(why) && found.len() < 200, "{found}");
+        assert!(
+            found.starts_with("archive base_lib_generic.tar.zst has a member whose path begins")
+        );
+    }
 }
 
 #[test]

@@ -104,6 +104,18 @@ fn a_child_without_a_manifest_is_an_error() {
     assert_eq!(problems(&dir), ["artifact `blas_lib_generic` has no artifact_manifest.txt"]);
 }
 
+#[test]
+fn an_empty_manifest_is_an_error_unless_it_has_a_line() {
+    let dir = artifacts();
+    file(dir.path(), "blas_lib_generic/artifact_manifest.txt", "");
+    assert_eq!(
+        problems(&dir),
+        ["blas_lib_generic/artifact_manifest.txt is empty: it names no base directory"]
+    );
+    file(dir.path(), "blas_lib_generic/artifact_manifest.txt", "\n");
+    assert_eq!(scan(&dir).artifacts.len(), 2);
+}
+
 /// Defect 22.
 #[test]
 fn bases_that_lead_outside_are_refused() {

@@ -94,6 +94,33 @@ fn damaged_packages_leave_nothing() {
 }
 
 #[test]
+fn packages_have_to_be_those_that_are_listed() {
+    let dir = scratch(true);
+    let dir = dir.path();
+    build(dir, "old", "7.10.0rc1", &["--only", "meta,core"]);
+    let (dist, args) = (dir.join("old/dist"), ["old", "--to", "7.10.0", "-o", "out"]);
+    let sums = fs::read_to_string(dist.join("SHA256SUMS")).unwrap();
+    let core = wheel(&dist);
+    let name = core.file_name().unwrap().to_str().unwrap().to_owned();
+    let unlisted = format!("{name} is in old/dist, and SHA256SUMS there does not list it");
+    let rest: Vec<&str> = sums.lines().filter(|line| !line.contains(&name)).collect();
+    assert_eq!(rest.len() + 1, sums.lines().count());
+    for text in ["", &rest.join("\n")] {
+        fs::write(dist.join("SHA256SUMS"), text).unwrap();
+        let which = if text.is_empty() { "SHA256SUMS there does not list it" } else { &unlisted };
+        refused(dir, &args, 1, &[which, "promote all that was built together"]);
+    }
+    fs::write(dist.join("SHA256SUMS"), &sums).unwrap();
+    fs::rename(&core, dir.join(&name)).unwrap();
+    let absent = format!("{name} is not in old/dist, and SHA256SUMS there lists it");
+    refused(dir, &args, 1, &[&absent, "promote all that was built together"]);
+    assert!(!dir.join("out").exists());
+    // Whoever means a part of it says so.
+    fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
+    done(dir, &[&["promote"], &args[..]].concat());
+}
+
+#[test]
 fn what_is_not_as_rockpack_writes_it_is_told() {
     let dir = scratch(true);
     let dir = dir.path();

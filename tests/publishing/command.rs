@@ -39,6 +39,7 @@ fn refusals_have_a_code_and_a_remedy() {
     for (args, status, words) in [
         (&["dist", "store"][..], 1, &["requires `numpy`", "--outside"][..]),
         (&["dist", "ftp://host/x"], 2, &["`ftp://host/x`", "s3://"]),
+        (&["dist", "s3:/bucket/x"], 2, &["`s3:/bucket/x`: write s3://bucket/x for a URL"]),
         (&["dist", "store", "--outside", "a b"], 2, &["`a b` cannot be one"]),
         (&["empty", "store"], 2, &["there are no packages in empty"]),
         (&["none", "store"], 2, &["`none` is not a directory"]),
@@ -49,7 +50,7 @@ fn refusals_have_a_code_and_a_remedy() {
             assert!(text(&output.stderr).contains(word), "{args:?}: {}", text(&output.stderr));
         }
     }
-    assert!(!dir.path().join("store").exists());
+    assert!(!dir.path().join("store").exists() && !dir.path().join("s3:").exists());
 }
 
 /// Each requirement that is met nowhere can be read whole; of many, how many more there are.

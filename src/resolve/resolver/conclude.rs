@@ -8,8 +8,8 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
 use crate::resolve::unowned::{self, Leftover};
 use crate::resolve::{
-    check, closure, compression, misplaced, ownership, parted, platform, repeated, shards,
-    source_build, unused_rules, windows,
+    check, closure, compression, misplaced, oversize, ownership, parted, platform, repeated,
+    shards, source_build, unused_rules, windows,
 };
 use crate::source::{Code, Problem, Problems};
 
@@ -27,7 +27,11 @@ impl<'a> Resolver<'a> {
         problems.extend(repeated::check(filled));
         problems.extend(parted::check(filled));
         let distributions = made.iter().map(|(_, d)| d);
-        problems.extend(windows::paths(self.manifest, self.targets.system, distributions));
+        let mut too_long = windows::paths(self.manifest, self.targets.system, distributions);
+        if too_long.is_empty() {
+            too_long = oversize::paths(made.iter().map(|(_, d)| d));
+        }
+        problems.extend(too_long);
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));

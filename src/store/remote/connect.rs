@@ -15,6 +15,7 @@ use object_store::{
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
+use super::environment::{Settings, unfit};
 use crate::names::RelPath;
 use crate::store::{Access, Options};
 
@@ -110,33 +111,40 @@ fn client(
         Access::Signed => false,
     };
     macro_rules! store {
-        ($builder:expr, $key:ident) => {{
-            let mut builder = $builder.with_url(text).with_retry(retries.clone());
-            for (key, value) in times {
-                builder = builder.with_config($key::Client(*key), *value);
-            }
-            if unsigned {
-                builder = builder.with_config($key::SkipSignature, "true");
-            }
-            builder
+        ($builder:ident, $key:ident, $family:literal, $other:literal, $region:expr) => {{
+            let settings = Settings::<$key>::of_the_environment($family, $other).map_err(unfit)?;
+            let client = settings.client(|settings| {
+                let mut builder = $builder::new().with_url(&text).with_retry(retries.clone());
+                for (key, value) in settings {
+                    builder = builder.with_config(key, value);
+                }
+                for (key, value) in times {
+                    builder = builder.with_config($key::Client(*key), *value);
+                }
+                if unsigned {
+                    builder = builder.with_config($key::SkipSignature, "true");
+                }
+                $region(builder).build()
+            });
+            Ok(Arc::new(client?))
         }};
     }
     match scheme {
         ObjectStoreScheme::AmazonS3 => {
-            let builder = store!(AmazonS3Builder::from_env(), AmazonS3ConfigKey);
-            let builder = match region {
-                Some(region) => builder.with_region(region),
-                None => builder,
-            };
-            Ok(Arc::new(builder.build()?))
+            store!(AmazonS3Builder, AmazonS3ConfigKey, "AWS_", "", |builder: AmazonS3Builder| {
+                match region {
+                    Some(region) => builder.with_region(region),
+                    None => builder,
+                }
+            })
         }
         ObjectStoreScheme::GoogleCloudStorage => {
-            let builder = store!(GoogleCloudStorageBuilder::from_env(), GoogleConfigKey);
-            Ok(Arc::new(builder.build()?))
+            let same = |builder| builder;
+            store!(GoogleCloudStorageBuilder, GoogleConfigKey, "GOOGLE_", "SERVICE_ACCOUNT", same)
         }
         ObjectStoreScheme::MicrosoftAzure => {
-            let builder = store!(MicrosoftAzureBuilder::from_env(), AzureConfigKey);
-            Ok(Arc::new(builder.build()?))
+            let same = |builder| builder;
+            store!(MicrosoftAzureBuilder, AzureConfigKey, "AZURE_", "IDENTITY_ENDPOINT", same)
         }
         _ => {
             let top = url.origin().ascii_serialization();

@@ -1,0 +1,258 @@
+//! What the environment says of a kind of store. The library ends the process at some values: they are refused
+//! before it sees them.
+
+use std::env;
+use std::ffi::OsString;
+use std::str::FromStr;
+
+use reqwest::Url;
+
+/// Variables with the address of a server.
+const ADDRESSES: [&str; 12] = [
+    "AWS_ENDPOINT",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_METADATA_ENDPOINT",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AZURE_ENDPOINT",
+    "AZURE_STORAGE_ENDPOINT",
+    "AZURE_MSI_ENDPOINT",
+    "AZURE_IDENTITY_ENDPOINT",
+    "IDENTITY_ENDPOINT",
+    "GOOGLE_BASE_URL",
+];
+/// Variables with a word that becomes a part of a host's name.
+const WORDS: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", ACCOUNT];
+/// It has JSON in it, which may have lines.
+const JSON: &str = "GOOGLE_SERVICE_ACCOUNT_KEY";
+/// The variable with the account of an `az://` store, and what the library says without it.
+const ACCOUNT: &str = "AZURE_STORAGE_ACCOUNT_NAME";
+const NO_ACCOUNT: &str = "Account must be specified";
+/// What URLs have only in another form.
+const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
+
+/// Settings of a kind of store, each with the variable that it comes from.
+pub(super) struct Settings<K>(Vec<(String, K, String)>);
+
+impl<K: FromStr> Settings<K> {
+    /// Those of this process: variables that begin with `family`, and the one named `other`. A variable without a
+    /// value counts as not set.
+    ///
+    /// # Errors
+    /// When one cannot be what it says: its name, and what is wrong. A value is shown only if nothing in it is secret.
+    pub(super) fn of_the_environment(family: &str, other: &str) -> Result<Self, String> {
+        Self::of(env::vars_os(), family, other)
+    }
+
+    fn of(
+        variables: impl Iterator<Item = (OsString, OsString)>,
+        family: &str,
+        other: &str,
+    ) -> Result<Self, String> {
+        let mut settings = Vec::new();
+        for (name, value) in variables {
+            let Ok(name) = name.into_string() else { continue };
+            if value.is_empty() || !name.starts_with(family) && name != other {
+                continue;
+            }
+            let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
+            let value = value.into_string().map_err(|_| format!("{name} is not UTF-8"))?;
+            check(&name, &value)?;
+            settings.push((name, key, value));
+        }
+        // One of another family's name says less.
+        settings.sort_by_key(|(name, ..)| name != other);
+        Ok(Self(settings))
+    }
+
+    /// Makes a client of the settings. What is wrong with one of them is said with its name: that of the first
+    /// without which it would not be wrong.
+    ///
+    /// # Errors
+    /// As `make`, which gets the settings.
+    pub(super) fn client<T>(
+        &self,
+        make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,
+    ) -> Result<T, object_store::Error>
+    where
+        K: Copy,
+    {
+        let without = |left_out: Option<usize>| {
+            let settings = self.0.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
+            make(&mut settings.map(|(_, (_, key, value))| (*key, value.clone())))
+        };
+        without(None).map_err(|error| {
+            let is_at_fault = |at: &usize| without(Some(*at)).is_ok();
+            let named = (0..self.0.len()).find(is_at_fault).map(|at| self.0[at].0.clone());
+            match (named, error.to_string().contains(NO_ACCOUNT)) {
+                (_, true) => unfit(format!("{ACCOUNT} is not set: it names the storage account")),
+                (Some(name), _) => unfit(format!("{name}: {}", super::said(&error))),
+                (None, _) => error,
+            }
+        })
+    }
+}
+
+/// An error that says this.
+pub(super) fn unfit(text: String) -> object_store::Error {
+    object_store::Error::Generic { store: "environment", source: text.into() }
+}
+
+fn check(name: &str, value: &str) -> Result<(), String> {
+    if let Some(found) = value.chars().find(|c| c.is_control() && name != JSON) {
+        let what =
+            if ['\n', '\r'].contains(&found) { "a line break" } else { "a control character" };
+        return Err(format!("{name} has {what} in it: set it without"));
+    }
+    if ADDRESSES.contains(&name) {
+        address(name, value)?;
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if WORDS.contains(&name) && !value.chars().all(fits) {
+        return Err(format!("{name}=`{value}` has other characters than letters, digits and `-`"));
+    }
+    Ok(())
+}
+
+/// Checks that a value is the address of a server.
+fn address(name: &str, value: &str) -> Result<(), String> {
+    // What stands before an `@` or behind a `?` can be secret.
+    let shown =
+        if value.contains(['@', '?']) { name.to_owned() } else { format!("{name}=`{value}`") };
+    let Some(rest) = ["http://", "https://"].iter().find_map(|start| value.strip_prefix(start))
+    else {
+        let why = if value.contains("://") {
+            "is no URL of a web server: write https://HOST:PORT"
+        } else {
+            "is no URL: write http:// or https:// before it"
+        };
+        return Err(format!("{shown} {why}"));
+    };
+    let plain = value.chars().all(|c| c.is_ascii_graphic() && !NOT_IN_URLS.contains(c));
+    if rest.is_empty() || rest.starts_with(['/', ':']) || !plain || Url::parse(value).is_err() {
+        return Err(format!(
+            "{shown} is no URL of a server: write https://HOST or https://HOST:PORT"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::aws::AmazonS3ConfigKey;
+    use object_store::azure::AzureConfigKey;
+    use object_store::gcp::GoogleConfigKey;
+
+    use super::*;
+
+    fn settings<K: FromStr>(
+        family: &str,
+        other: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<Vec<(K, String)>, String> {
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        let settings = Settings::of(variables, family, other)?.0.into_iter();
+        Ok(settings.map(|(_, key, value)| (key, value)).collect())
+    }
+
+    #[test]
+    fn what_would_end_the_process_is_refused_with_the_name_of_its_variable() {
+        for (name, value, why) in [
+            ("AWS_ACCESS_KEY_ID", "hunter2\n", "has a line break in it"),
+            ("AWS_SESSION_TOKEN", "hunter2\r", "has a line break in it"),
+            ("AWS_SECRET_ACCESS_KEY", "hunter2\u{7}", "has a control character in it"),
+            ("AWS_REGION", "us-east-1\n", "has a line break in it"),
+            ("AWS_REGION", "us east", "=`us east` has other characters than letters"),
+            ("AWS_ENDPOINT", "127.0.0.1:9000", "=`127.0.0.1:9000` is no URL: write http://"),
+            ("AWS_ENDPOINT", "=hello", "=`=hello` is no URL: write http:// or https://"),
+            ("AWS_ENDPOINT", "http://127.0.0.1:1\n", "has a line break in it"),
+            ("AWS_ENDPOINT_URL", "localhost:9000", "is no URL: write http:// or https://"),
+            ("AWS_ENDPOINT_URL_S3", "ftp://h", "is no URL of a web server"),
+            ("AWS_ENDPOINT", "http://", "is no URL of a server"),
+            ("AWS_ENDPOINT", "http:///x", "is no URL of a server"),
+            ("AWS_ENDPOINT", "http://a b", "is no URL of a server"),
+            ("AWS_ENDPOINT", "http://a/b c", "is no URL of a server"),
+            ("AWS_ENDPOINT", "http://h:99999", "is no URL of a server"),
+            ("AWS_ENDPOINT", "http://h?sig=1", "is no URL of a server"),
+            ("AWS_ENDPOINT", "me:hunter2@h", "AWS_ENDPOINT is no URL"),
+        ] {
+            let error = settings::<AmazonS3ConfigKey>("AWS_", "", &[(name, value)]).unwrap_err();
+            assert!(error.starts_with(name) && error.contains(why), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        for (name, value) in [("AZURE_STORAGE_ACCOUNT_NAME", "me\n"), ("IDENTITY_ENDPOINT", "h")] {
+            let found = settings::<AzureConfigKey>("AZURE_", "IDENTITY_ENDPOINT", &[(name, value)]);
+            assert!(found.unwrap_err().starts_with(name));
+        }
+        for (name, value) in [("GOOGLE_BEARER_TOKEN", "a\nb"), ("GOOGLE_BASE_URL", "hello")] {
+            let found = settings::<GoogleConfigKey>("GOOGLE_", "SERVICE_ACCOUNT", &[(name, value)]);
+            assert!(found.unwrap_err().starts_with(name));
+        }
+    }
+
+    #[test]
+    fn what_the_library_finds_wrong_is_named() {
+        use object_store::azure::MicrosoftAzureBuilder;
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+        for (name, value, expected) in [
+            (
+                "AZURE_STORAGE_ACCOUNT_KEY",
+                "no base64!",
+                "AZURE_STORAGE_ACCOUNT_KEY: Invalid symbol",
+            ),
+            (
+                "AZURE_STORAGE_USE_EMULATOR",
+                "perhaps",
+                "AZURE_STORAGE_USE_EMULATOR: failed to parse",
+            ),
+            ("AZURE_STORAGE_ACCOUNT_NAME", "", "AZURE_STORAGE_ACCOUNT_NAME is not set: it names"),
+        ] {
+            let plain = [("AZURE_STORAGE_ACCOUNT_KEY", key), ("AZURE_STORAGE_ACCOUNT_NAME", "me")];
+            let others = plain.into_iter().filter(|(other, _)| *other != name);
+            let variables = others.chain([(name, value)]);
+            let variables = variables.map(|(name, value)| (name.into(), value.into()));
+            let settings = Settings::<AzureConfigKey>::of(variables, "AZURE_", "").unwrap();
+            let made = settings.client(|settings| {
+                let builder = MicrosoftAzureBuilder::new().with_container_name("packages");
+                settings
+                    .fold(builder, |builder, (key, value)| builder.with_config(key, value))
+                    .build()
+            });
+            let said = super::super::said(&made.unwrap_err());
+            assert!(said.starts_with(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_settings_unless_they_are_empty() {
+        let found = settings(
+            "AWS_",
+            "",
+            &[
+                ("AWS_ENDPOINT", ""),
+                ("AWS_ENDPOINT_URL", "http://[::1]:9000/base"),
+                ("AWS_REGION", "eu-central-1"),
+                ("AWS_PROFILE", "a\nvariable that nobody reads"),
+                ("OTHER", "\n"),
+            ],
+        );
+        let expected = [
+            (AmazonS3ConfigKey::Endpoint, "http://[::1]:9000/base".to_owned()),
+            (AmazonS3ConfigKey::Region, "eu-central-1".to_owned()),
+        ];
+        assert_eq!(found.unwrap(), expected);
+        let key = "{\n  \"type\": \"service_account\"\n}\n";
+        let found = settings(
+            "GOOGLE_",
+            "SERVICE_ACCOUNT",
+            &[("GOOGLE_SERVICE_ACCOUNT_KEY", key), ("SERVICE_ACCOUNT", "file")],
+        );
+        let expected = [
+            (GoogleConfigKey::ServiceAccount, "file".to_owned()),
+            (GoogleConfigKey::ServiceAccountKey, key.to_owned()),
+        ];
+        assert_eq!(found.unwrap(), expected);
+    }
+}

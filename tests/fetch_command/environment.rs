@@ -1,0 +1,36 @@
+//! Variables of the environment that no store can be reached with: the command ends with the name of one.
+
+use super::*;
+
+/// What a command says that cannot go to a store with these variables.
+fn refused_with(args: &[&str], variables: &[(&str, &str)]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = uncached(dir.path(), args);
+    let inherited = std::env::vars().map(|(name, _)| name);
+    let families = ["AWS_", "AZURE_", "GOOGLE_"];
+    for name in inherited.filter(|name| families.iter().any(|family| name.starts_with(family))) {
+        command.env_remove(name);
+    }
+    command.env("HOME", dir.path()).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{variables:?}: {}", said(&output));
+    said(&output)
+}
+
+#[test]
+fn variables_that_no_store_can_be_reached_with_are_named() {
+    let fetch = ["fetch", "s3://packages/17-linux", "--dry-run"];
+    let publish = ["publish", ".", "s3://packages/17-linux"];
+    let keys = [("AWS_ACCESS_KEY_ID", "nobody"), ("AWS_SECRET_ACCESS_KEY", "nobodys-secret")];
+    for args in [&fetch[..], &publish] {
+        for (name, value, why) in [
+            ("AWS_REGION", "us east", "AWS_REGION=`us east` has other characters"),
+            ("AWS_ENDPOINT", "127.0.0.1:9", "AWS_ENDPOINT=`127.0.0.1:9` is no URL: write http://"),
+            ("AWS_SESSION_TOKEN", "hunter2\n", "AWS_SESSION_TOKEN has a line break in it"),
+        ] {
+            let region = ("AWS_DEFAULT_REGION", "us-east-1");
+            let text = refused_with(args, &[&keys[..], &[region, (name, value)]].concat());
+            assert!(text.contains(why) && !text.contains("hunter2"), "{args:?}: {text}");
+        }
+    }
+}
