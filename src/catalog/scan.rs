@@ -78,7 +78,9 @@ pub fn confirm<'o>(
         others.entry(&origin.artifact).or_default().push(&origin.path);
     }
     let mut problems = Problems::new();
-    others.iter().for_each(|(id, paths)| problems.push(not_as_said(id, paths)));
+    for (id, paths) in &others {
+        problems.push(not_as_said(id, paths));
+    }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

@@ -8,7 +8,8 @@ use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::longrunning::operations_client::OperationsClient;
 use bazel_remote_apis::google::longrunning::{CancelOperationRequest, Operation, operation};
 use prost::Message as _;
-use tonic::{Code, Status};
+use tokio::task::JoinHandle;
+use tonic::{Code, Status, Streaming};
 
 use super::action::Digest;
 use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
@@ -51,9 +52,9 @@ impl Client {
         fresh: bool,
         is_needed: &impl Fn() -> bool,
     ) -> Result<Answer, Status> {
-        let mut begun = Begun { client: self, name: String::new() };
+        let mut begun = Begun::ask(self, action, fresh);
         let answer = tokio::select! {
-            answer = begun.follow(action, fresh) => answer,
+            answer = begun.follow() => answer,
             () = unneeded(is_needed) => return Ok(Answer::Unneeded),
         };
         begun.name.clear();
@@ -75,58 +76,88 @@ async fn unneeded(is_needed: &impl Fn() -> bool) {
     }
 }
 
+/// What a server says of an execution first, and where it says the rest.
+type First = Result<(Operation, Streaming<Operation>), Status>;
+
 /// An execution that is under way. A server whose answer is not waited for any more is told so, to do something else.
 struct Begun<'c> {
     client: &'c Client,
+    /// Until the server has answered. A task of its own, as it can be told only with the name that it answers.
+    asked: Option<JoinHandle<First>>,
     /// What the server calls it, once it has said so.
     name: String,
 }
 
-impl Begun<'_> {
-    async fn follow(&mut self, action: Digest, fresh: bool) -> Result<api::ActionResult, Status> {
-        let request = self.client.request(api::ExecuteRequest {
-            instance_name: self.client.instance.clone(),
-            skip_cache_lookup: fresh,
-            action_digest: Some(action.message()),
-            inline_stderr: true,
-            ..api::ExecuteRequest::default()
-        });
-        let mut execution = ExecutionClient::new(self.client.channel.clone())
-            .max_decoding_message_size(LARGEST_MESSAGE);
-        let stall = STALL.min(self.client.timeout());
-        let slow = |_| too_slow();
-        let answers = tokio::time::timeout(stall, execution.execute(request));
-        let mut answers = answers.await.map_err(slow)??.into_inner();
-        let mut next = tokio::time::timeout(stall, answers.message()).await.map_err(slow)??;
-        while let Some(operation) = next {
-            if operation.done {
-                return result(operation);
-            }
+impl<'c> Begun<'c> {
+    fn ask(client: &'c Client, action: Digest, fresh: bool) -> Self {
+        let asked = tokio::spawn(first(client.clone(), action, fresh));
+        Self { client, asked: Some(asked), name: String::new() }
+    }
+
+    /// Waits for its end.
+    async fn follow(&mut self) -> Result<api::ActionResult, Status> {
+        let asked = self.asked.as_mut().ok_or_else(without_result)?;
+        let answered = asked.await;
+        self.asked = None;
+        let (mut operation, mut answers) = answered.map_err(|_| without_result())??;
+        while !operation.done {
             self.name = operation.name;
-            next = answers.message().await?;
+            operation = answers.message().await?.ok_or_else(without_result)?;
         }
-        Err(Status::unavailable("an execution ended without a result"))
+        result(operation)
     }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        if self.name.is_empty() {
+        let (asked, mut name) = (self.asked.take(), std::mem::take(&mut self.name));
+        if asked.is_none() && name.is_empty() {
             return;
         }
-        let name = std::mem::take(&mut self.name);
-        let request = self.client.request(CancelOperationRequest { name });
-        let mut operations = OperationsClient::new(self.client.channel.clone());
+        let client = self.client.clone();
+        let leave = async move {
+            if let Some(asked) = asked {
+                match asked.await {
+                    Ok(Ok((operation, _))) if !operation.done => name = operation.name,
+                    _ => return,
+                }
+            }
+            let request = client.request(CancelOperationRequest { name });
+            // Some servers have no such request. They go on, and know the result when it is asked for again.
+            drop(OperationsClient::new(client.channel.clone()).cancel_operation(request).await);
+        };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let leaves = Arc::clone(&self.client.leaves);
             leaves.fetch_add(1, Ordering::SeqCst);
-            // Some servers have no such request. They go on, and know the result when it is asked for again.
             runtime.spawn(async move {
-                drop(tokio::time::timeout(CANCEL, operations.cancel_operation(request)).await);
+                drop(tokio::time::timeout(CANCEL, leave).await);
                 leaves.fetch_sub(1, Ordering::SeqCst);
             });
         }
     }
+}
+
+/// Asks for an execution.
+async fn first(client: Client, action: Digest, fresh: bool) -> First {
+    let request = client.request(api::ExecuteRequest {
+        instance_name: client.instance.clone(),
+        skip_cache_lookup: fresh,
+        action_digest: Some(action.message()),
+        inline_stderr: true,
+        ..api::ExecuteRequest::default()
+    });
+    let mut execution =
+        ExecutionClient::new(client.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE);
+    let stall = STALL.min(client.timeout());
+    let slow = |_| too_slow();
+    let answers = tokio::time::timeout(stall, execution.execute(request));
+    let mut answers = answers.await.map_err(slow)??.into_inner();
+    let first = tokio::time::timeout(stall, answers.message()).await.map_err(slow)??;
+    Ok((first.ok_or_else(without_result)?, answers))
+}
+
+fn without_result() -> Status {
+    Status::unavailable("an execution ended without a result")
 }
 
 /// What an operation that is done came to.

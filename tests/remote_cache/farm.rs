@@ -104,7 +104,8 @@ fn a_farm_packs_what_nobody_has() {
     // With --no-remote-accept-cached it executes again what it has.
     let third = tried.with("third", &server, &["--no-remote-accept-cached"]);
     let again = server.executed().0 - executed;
-    assert!(farm(&third).0 > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
+    // What it executes may come too late.
+    assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
 }
 
 #[test]
