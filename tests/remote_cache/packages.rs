@@ -491,10 +491,10 @@ fn a_build_that_is_stopped_tells_the_farm() {
     assert!(!tried.path("stopped").exists());
 }
 
-/// As Ctrl-C does.
+/// As a CI does that cancels a job; SIGINT is ignored in jobs that shells run in the background.
 fn stop(mut child: Child) {
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(!child.wait().unwrap().success());
 }
 
