@@ -101,7 +101,9 @@ pub struct Outcome {
     pub built: Vec<Built>,
     /// What became of packages of earlier builds.
     pub earlier: Earlier,
-    /// Where the time went.
+    /// How long it was waited for packages that something else made.
+    pub waited: Duration,
+    /// Where the time went that was needed here.
     pub timings: Timings,
     /// What the cache did, where there was one.
     pub cache: Option<cache::Summary>,
@@ -180,6 +182,7 @@ pub fn execute(
     reporter: &dyn Reporter,
 ) -> Result<Outcome, ExecuteError> {
     let recorder = Recorder::new(settings.spans);
+    let waited = settings.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.took);
     let parts = settings.elsewhere.map(Elsewhere::into_parts);
     let is_made = |index| parts.as_ref().is_some_and(|(_, made, _)| made.contains_key(&index));
     let outputs = prepare::all(plan, artifacts, is_made, &recorder)?;
@@ -215,7 +218,7 @@ pub fn execute(
     let cache = settings.cache.map(|cache| {
         recorder.time(Kind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
     });
-    Ok(Outcome { built, earlier, timings: recorder.finish(), cache })
+    Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
 }
 
 /// Puts the packages of `stage` in place, with checksums and provenance of all that is there then.

@@ -265,6 +265,6 @@ pub fn show_without_license_text(plan: &Plan) {
     }
 }
 
-fn seconds(time: Duration) -> String {
+pub fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }

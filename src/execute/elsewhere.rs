@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::{Built, ExecuteError, failed};
 use crate::archive::Stage;
@@ -20,6 +21,8 @@ pub struct Elsewhere {
     /// Whether the packages stay where they were made. Then they are not on the stage, and checksums and
     /// statement name them all the same.
     pub apart: bool,
+    /// How long it was waited for them.
+    pub took: Duration,
 }
 
 impl Elsewhere {

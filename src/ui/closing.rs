@@ -88,7 +88,7 @@ fn sum(outcome: &Outcome) -> Row {
         built().map(|b| b.files).sum::<usize>().to_string(),
         human_size(built().map(|b| b.installed).sum()),
         human_size(built().map(|b| b.size).sum()),
-        seconds(outcome.timings.wall),
+        seconds(outcome.waited + outcome.timings.wall),
         String::new(),
     ];
     Row { name: "all".to_owned(), cells }

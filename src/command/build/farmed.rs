@@ -1,6 +1,7 @@
 //! `--artifacts-digest`: a build farm builds whole packages, of artifacts that its storage has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use rockpack::archive::Stage;
 use rockpack::catalog::ArtifactId;
@@ -135,6 +136,7 @@ impl Farm {
     }
 
     fn outcome(self, given: Given<'_>, needed: &Needed<'_>) -> Result<Outcome, Failure> {
+        let begun = Instant::now();
         let orders = match Orders::connect(self.options, self.executor) {
             Ok(orders) => orders,
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
@@ -162,7 +164,8 @@ impl Farm {
         let (built, failed) = ordered.made(given, &orders)?;
         let taken = stored.taken(built.keys().flat_map(|index| &needed[index]).copied());
         artifacts::write_lock(&given.asked.args.demands, &demands, &taken)?;
-        let elsewhere = Elsewhere { stage, built, apart: is_minimal(given.args) };
+        let (apart, took) = (is_minimal(given.args), begun.elapsed());
+        let elsewhere = Elsewhere { stage, built, apart, took };
         Ok(Outcome { elsewhere: Some(elsewhere), failed, lacking })
     }
 }
@@ -223,12 +226,15 @@ fn line(address: &str, elsewhere: &Elsewhere) -> String {
     let built = elsewhere.built.values();
     let bytes = human_size(built.clone().map(|built| built.size).sum());
     let count = counted(elsewhere.built.len(), "package");
+    let took = ui::seconds(elsewhere.took);
     if !elsewhere.apart {
-        return format!("build farm {address}: {count} built there, {bytes}\n");
+        return format!("build farm {address}: {count} built there, {bytes}, {took}\n");
     }
     let digests = built.map(|built| format!("{}/{}  {}\n", built.sha256, built.size, built.path));
     let digests: String = digests.collect();
-    format!("build farm {address}: {count} built there, {bytes}, left in its storage\n{digests}")
+    format!(
+        "build farm {address}: {count} built there, {bytes}, left in its storage, {took}\n{digests}"
+    )
 }
 
 /// The first of many names, and how many more there are.
