@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fs_err as fs;
 use rockpack::package::distribution_of;
@@ -507,13 +507,16 @@ fn an_ignored_signal_stays_ignored_and_another_one_later_ends_at_once() {
     kill_process(waiting.pid(), Signal::INT).unwrap();
     assert!(test_kill_process(waiting.pid()).is_ok());
     // The programs heed no SIGTERM, so that ending them takes two seconds. One that follows the first is the same.
+    let begun = Instant::now();
     kill_process(waiting.pid(), Signal::TERM).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(10));
     kill_process(waiting.pid(), Signal::TERM).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(100));
     assert!(is_running(waiting.pid()));
-    std::thread::sleep(Duration::from_millis(700));
-    kill_process(waiting.pid(), Signal::TERM).unwrap();
+    while is_running(waiting.pid()) && begun.elapsed() < Duration::from_secs(10) {
+        let _ = kill_process(waiting.pid(), Signal::TERM);
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let programs = waiting.programs();
     let output = waiting.child.wait_with_output().unwrap();
     assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
