@@ -163,7 +163,7 @@ pub enum IndexError {
     },
     /// A page that keeps what nothing else does: an update would lose it.
     #[error(
-        "`{path}` is a page that `rockpack publish` or `rockpack mirror` made, which no other could stand for"
+        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and says more than the packages here do"
     )]
     Published {
         /// The page.

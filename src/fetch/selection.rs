@@ -133,11 +133,14 @@ impl Selection {
 
     /// What is doubtful: checksums whose archives did not arrive.
     pub fn warning(&self) -> Option<Problem> {
-        let more = match self.bereft.len() {
-            0 | 1 => String::new(),
-            more => format!("; so it is with {}", counted(more - 1, "more checksum")),
+        let first = self.bereft.first()?;
+        let what = match self.bereft.len() - 1 {
+            0 => format!("`{first}` is there, and its archive is not"),
+            more => {
+                let more = counted(more, "more checksum");
+                format!("`{first}` and {more} are there, and their archives are not")
+            }
         };
-        let what = format!("`{}` is there, and its archive is not{more}", self.bereft.first()?);
         let help = "its upload may have broken off: look whether the run's build has ended";
         Some(Problem::warning(Code::MissingArtifact, what).help(help))
     }
