@@ -29,8 +29,8 @@ use rockpack::index::Layout;
 /// one or the new one, and all files that it names exist. Equal packages give equal pages: the
 /// upload time of a package is that of its newest member, or --upload-time for all.
 ///
-/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason. Files of one name and
-/// different content in one index are an error.
+/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason, unless it is `false`.
+/// Files of one name and different content in one index are an error.
 ///
 /// Exit status: 0 written, 1 a package is broken or contradicts another, 2 something is wrong with
 /// the command line or the environment.

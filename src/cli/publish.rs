@@ -34,7 +34,8 @@ use rockpack::archive::Timestamp;
 /// Whatever interrupts it leaves an index of whole packages, and the next run does the rest. What
 /// pages say of other packages stays.
 ///
-/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason.
+/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason. With the text `false`, it
+/// takes a yank back.
 ///
 /// Stores behind URLs need the feature `stores`, which released programs have.
 ///

@@ -109,6 +109,13 @@ impl Files {
         Ok(())
     }
 
+    /// Takes back that packages of these file names are yanked.
+    pub fn unyank(&mut self, back: &BTreeSet<String>) {
+        for file in self.files.iter_mut().filter(|file| back.contains(&file.filename)) {
+            file.yanked = super::Yanked::default();
+        }
+    }
+
     /// The page as JSON.
     ///
     /// # Errors

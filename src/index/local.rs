@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::entry::IndexedFile;
 use super::found::FilesOfIndex;
 use super::package::Package;
+use super::read::Yank;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
 use crate::names::{Form, PackageName, RelPath, Requirement};
@@ -31,7 +32,7 @@ pub struct Local {
     /// The extras that it offers.
     pub extras: BTreeSet<String>,
     package: Package,
-    yanked: Option<String>,
+    yank: Option<Yank>,
 }
 
 /// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one; selectors of one
@@ -78,7 +79,7 @@ pub fn requirements_of_sdist(path: &Path) -> Result<Vec<Requirement>, PackageErr
 impl Local {
     fn read(path: &Path) -> Result<Self, PackageError> {
         let (package, metadata) = read::package(path)?;
-        let yanked = read::yanked(path)?;
+        let yank = read::yank(path)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut local = Self {
             path: path.to_owned(),
@@ -88,7 +89,7 @@ impl Local {
             requires: Vec::new(),
             extras: BTreeSet::new(),
             package,
-            yanked,
+            yank,
             file_name,
         };
         if let Some(metadata) = local.parsed()? {
@@ -156,8 +157,19 @@ impl Local {
     /// member was made.
     pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
-        let yanked = self.yanked.as_deref();
-        IndexedFile::new(&self.file_name, url, &self.package, yanked, time.unwrap_or(own))
+        let yanked = self.yank.clone().and_then(Yank::reason);
+        IndexedFile::new(
+            &self.file_name,
+            url,
+            &self.package,
+            yanked.as_deref(),
+            time.unwrap_or(own),
+        )
+    }
+
+    /// Whether it is not yanked any more, if a page says so: `FILE.yanked` beside it is `false`.
+    pub fn takes_yank_back(&self) -> bool {
+        self.yank == Some(Yank::Back)
     }
 }
 

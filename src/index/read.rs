@@ -27,17 +27,39 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
     }
 }
 
+/// What `FILE.yanked` says to take a yank back, as JSON does of a package that is not yanked (PEP 691).
+const BACK: &str = "false";
 /// No text beside a package is longer.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// Why a package is yanked, if a file beside it says so.
-pub(super) fn yanked(path: &Path) -> io::Result<Option<String>> {
+/// What a file beside a package says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Yank {
+    /// It is yanked, for this reason, which may be empty (PEP 592).
+    For(String),
+    /// It is not, whatever a page says.
+    Back,
+}
+
+impl Yank {
+    /// Why it is yanked, if it is.
+    pub(super) fn reason(self) -> Option<String> {
+        match self {
+            Self::For(reason) => Some(reason),
+            Self::Back => None,
+        }
+    }
+}
+
+/// What the file beside a package that can yank it says, if there is one: a reason, or the word [`BACK`].
+pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".yanked");
     match regular::read(Path::new(&beside), LONGEST_TEXT) {
         Ok(reason) => {
             let reason = String::from_utf8_lossy(&reason);
-            Ok(Some(reason.split_whitespace().collect::<Vec<_>>().join(" ")))
+            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            Ok(Some(if reason == BACK { Yank::Back } else { Yank::For(reason) }))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

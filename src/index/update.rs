@@ -7,6 +7,7 @@ use super::found::FilesOfIndex;
 use super::layout::Pages;
 use super::package::Listed;
 use super::publish::Publication;
+use super::read::Yank;
 use super::state::{Known, STATE, Stamp, State};
 use super::{IndexError, Options, Summary, published, read};
 use crate::archive::checksum::Sha256;
@@ -115,7 +116,8 @@ impl<'a> Update<'a> {
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
         let Some(known) = self.known(path)? else { return Ok(None) };
         self.new.packages.insert(path.clone(), known.clone());
-        let yanked = read::yanked(&self.place(path)).map_err(|source| self.unreadable(source))?;
+        let yank = read::yank(&self.place(path)).map_err(|source| self.unreadable(source))?;
+        let yanked = yank.and_then(Yank::reason);
         let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
         Ok(Some(Listed {
             path: path.clone(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{PageKeys, Placed};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Files, IndexedFile};
+use crate::index::{Files, IndexedFile, PageError};
 use crate::store::Bucket;
 
 /// The pages that packages come onto.
@@ -22,8 +22,19 @@ struct New<'a> {
     title: &'a str,
     uncached: bool,
     entries: Vec<IndexedFile>,
+    /// Those that are not yanked any more.
+    back: BTreeSet<String>,
     /// What the page said when everything was looked at.
     there: Files,
+}
+
+impl New<'_> {
+    /// Adds what comes onto the page.
+    fn add_to(&self, files: &mut Files) -> Result<(), PageError> {
+        files.merge(&self.entries)?;
+        files.unyank(&self.back);
+        Ok(())
+    }
 }
 
 impl<'a> Pages<'a> {
@@ -49,9 +60,13 @@ impl<'a> Pages<'a> {
                 title: shelf.title(project),
                 uncached: shelf.uncached,
                 entries: Vec::new(),
+                back: BTreeSet::new(),
                 there: Files::new(""),
             });
             new.entries.push(one.entry.clone());
+            if one.local.takes_yank_back() {
+                new.back.insert(one.local.file_name.clone());
+            }
         }
         let mut all = Self { bucket, of_projects, new: pages, roots };
         all.look()?;
@@ -60,16 +75,17 @@ impl<'a> Pages<'a> {
 
     fn look(&mut self) -> Result<(), PublishError> {
         for (place, new) in &mut self.new {
-            let made = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
-            let there = read::files(self.bucket, place, new.title)?.0;
+            let files = || read::files_but(self.bucket, place, new.title, &new.back);
+            let made = || Ok(files()?.0.map(|files| files.html()));
+            let there = files()?.0;
             let known = there.as_ref().map(Files::html);
-            read::is_as_made(self.bucket, place, known, made)?;
+            read::is_as_made(self.bucket, place, &new.back, known, made)?;
             new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
             let known = read::projects(self.bucket, place)?.0.map(|p| p.html());
-            read::is_as_made(self.bucket, place, known, made)
+            read::is_as_made(self.bucket, place, &BTreeSet::new(), known, made)
         })
     }
 
@@ -90,7 +106,7 @@ impl<'a> Pages<'a> {
                 new.there.files.iter().map(|entry| &*entry.filename).collect();
             let more = new.entries.iter().filter(|e| !known.contains(&*e.filename)).count();
             let mut merged = new.there.clone();
-            if merged.merge(&new.entries).is_ok() && merged != new.there {
+            if new.add_to(&mut merged).is_ok() && merged != new.there {
                 told(&Step::Page { key: place.html.clone(), more });
                 count += 2;
             }
@@ -122,14 +138,15 @@ impl<'a> Pages<'a> {
             let merged = |there: Option<Files>| {
                 let mut files = there.unwrap_or_else(|| Files::new(new.title));
                 let before = files.files.len();
-                files.merge(&new.entries)?;
+                new.add_to(&mut files)?;
                 Ok((files.json()?, files.files.len() - before))
             };
+            let files = || read::files_but(self.bucket, place, new.title, &new.back);
             let json = || {
-                let (there, page) = read::files(self.bucket, place, new.title)?;
+                let (there, page) = files()?;
                 Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))
             };
-            let html = || Ok(read::files(self.bucket, place, new.title)?.0.map(|f| f.html()));
+            let html = || Ok(files()?.0.map(|files| files.html()));
             written += writer.both(place, new.uncached, told, json, html)?;
         }
         for (place, (names, uncached)) in &self.roots {
