@@ -59,7 +59,7 @@ pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
         Ok(reason) => {
             let reason = String::from_utf8_lossy(&reason);
             let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-            Ok(Some(if reason == BACK { Yank::Back } else { Yank::For(reason) }))
+            Ok(Some(if reason.eq_ignore_ascii_case(BACK) { Yank::Back } else { Yank::For(reason) }))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -299,7 +299,7 @@ fn a_yank_is_taken_back() {
         fs::remove_file(&yank).unwrap();
         published(&set, &Directory::new(&root), &options(form));
         assert_eq!(yanks(), [1, 1], "without a word, it stays");
-        fs::write(&yank, "false\n").unwrap();
+        fs::write(&yank, "False\n").unwrap();
         let dry = Options { dry_run: true, ..options(form) };
         assert_eq!(published(&set, &Directory::new(&root), &dry).0.pages, 2);
         let (summary, _) = published(&set, &Directory::new(&root), &options(form));
