@@ -56,7 +56,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["archive", "binary", "device_code", "manifest", "package", "provenance", "recorded"],
     ),
     ("index", &["archive", "package", "recorded"]),
-    ("serve", &[]),
+    ("serve", &["index"]),
     ("store", &[]),
     ("publish", &["archive", "index", "manifest", "package", "store"]),
     ("release", &[]),
