@@ -116,24 +116,42 @@ pub fn retag_unless(
     wheel: &Path,
     platform: &PlatformTags,
     into: &Path,
-    mut contradiction: impl FnMut(&str) -> Option<String>,
+    contradiction: impl FnMut(&str) -> Option<String>,
 ) -> Result<Retagged, RetagError> {
-    let old = Wheel::open(wheel)?;
-    for tag in platform.iter() {
-        if let Some(reason) = contradiction(tag) {
-            return Err(RetagError::Contradicted {
-                wheel: wheel.to_owned(),
-                tag: tag.to_owned(),
-                reason,
-            });
-        }
-    }
+    let old = judged(wheel, platform, contradiction)?;
     let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
     let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
     }
     Rewrite { wheel, place: &place, old, name }.run(into)
+}
+
+/// Refuses what [`retag_unless`] would refuse for what the wheel is, and writes nothing.
+///
+/// # Errors
+/// When the wheel cannot be read, or a tag is contradicted.
+pub fn check(
+    wheel: &Path,
+    platform: &PlatformTags,
+    contradiction: impl FnMut(&str) -> Option<String>,
+) -> Result<(), RetagError> {
+    judged(wheel, platform, contradiction).map(drop)
+}
+
+fn judged(
+    wheel: &Path,
+    platform: &PlatformTags,
+    mut contradiction: impl FnMut(&str) -> Option<String>,
+) -> Result<Wheel, RetagError> {
+    let old = Wheel::open(wheel)?;
+    for tag in platform.iter() {
+        if let Some(reason) = contradiction(tag) {
+            let (wheel, tag) = (wheel.to_owned(), tag.to_owned());
+            return Err(RetagError::Contradicted { wheel, tag, reason });
+        }
+    }
+    Ok(old)
 }
 
 /// The file name with another platform tag, which a variant's label can follow. The rest stays as its maker spelt

@@ -14,7 +14,10 @@ use rockpack::names::PlatformTags;
 /// A compressed set of tags has `.` between them: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the
 /// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD would be
 /// wrong: they are left out, with a warning. Nothing is overwritten: a file of the new name is an
-/// error, unless it has exactly these bytes.
+/// error, unless it has exactly these bytes. When a tag is refused for one wheel, none is written.
+///
+/// SHA256SUMS and the provenance statement beside the wheels are not changed: `rockpack assemble`
+/// writes both for a directory of finished packages.
 ///
 /// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the
 /// command line or the environment.

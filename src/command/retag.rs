@@ -1,6 +1,6 @@
 //! `rockpack retag`: finished wheels under another platform tag.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rockpack::audit;
 use rockpack::package::OpenError;
@@ -13,32 +13,53 @@ use super::{Failure, print};
 use crate::cli::RetagArgs;
 use crate::ui;
 
-/// Writes every wheel that can be written, and says where it is.
+/// Writes all wheels, if none is refused, and says where they are.
 pub fn run(args: &RetagArgs) -> Result<(), Failure> {
-    let (mut refused, mut text) = (Problems::new(), String::new());
-    for wheel in &wheels(&args.wheels)? {
-        match retagged(wheel, args) {
-            Ok(done) => text += &said(&done),
+    let wheels = wheels(&args.wheels)?;
+    // Part of a set under a new tag would be beside the whole under the old one.
+    all(&wheels, |wheel| checked(wheel, args))?;
+    let mut text = String::new();
+    let written = all(&wheels, |wheel| {
+        let done = retag::retag_unless(wheel, &args.platform_tag, into(wheel, args), |_| None)?;
+        text += &said(&done);
+        Ok(())
+    });
+    print(&text)?;
+    written
+}
+
+/// Does something with each wheel, and tells what is wrong with any of them.
+fn all(
+    wheels: &[PathBuf],
+    mut work: impl FnMut(&Path) -> Result<(), RetagError>,
+) -> Result<(), Failure> {
+    let mut refused = Problems::new();
+    for wheel in wheels {
+        match work(wheel) {
+            Ok(()) => {}
             Err(error) if blames_machine(&error) => {
                 return Err(Problem::error(Code::Environment, with_causes(&error)).into());
             }
             Err(error) => refused.push(problem(&error)),
         }
     }
-    print(&text)?;
     if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
-/// Writes one wheel.
-fn retagged(wheel: &Path, args: &RetagArgs) -> Result<Retagged, RetagError> {
-    let into = args.output.as_deref().or_else(|| wheel.parent()).unwrap_or_else(|| Path::new("."));
-    let into = if into.as_os_str().is_empty() { Path::new(".") } else { into };
+/// Refuses a wheel that is none, or whose files contradict the tag.
+fn checked(wheel: &Path, args: &RetagArgs) -> Result<(), RetagError> {
     let audits = (!args.force).then(|| audit::audit(&[wheel]));
     let contradiction = |tag: &str| match audits.as_ref()? {
         Ok(audits) => audits.iter().find_map(|audit| audit::contradiction(audit, tag)),
         Err(error) => Some(with_causes(error)),
     };
-    retag::retag_unless(wheel, &args.platform_tag, into, contradiction)
+    retag::check(wheel, &args.platform_tag, contradiction)
+}
+
+/// Where the new wheel goes.
+fn into<'a>(wheel: &'a Path, args: &'a RetagArgs) -> &'a Path {
+    let into = args.output.as_deref().or_else(|| wheel.parent()).unwrap_or_else(|| Path::new("."));
+    if into.as_os_str().is_empty() { Path::new(".") } else { into }
 }
 
 /// A line for the wheel, and a note for each signature that it lost.
