@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
+use super::aggregate::Above;
 use super::layout::{Layout, PageKeys};
 use super::workers::each;
 use super::writer::Writer;
@@ -96,16 +97,17 @@ pub struct Pruned {
 /// Removes what is older than it may be. Each step is `told` before it is done, from several threads.
 ///
 /// # Errors
-/// When there is no index, the store has no lists, a page cannot be read, or it is not known what a package that stays requires:
+/// When there is no index, the store is that of another stream, it has no lists, a page cannot be read, or it is not known what a package that stays requires:
 /// nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,
     told: &(dyn Fn(&PruneStep) + Sync),
 ) -> Result<Pruned, PublishError> {
+    Above::of(bucket, &retention.layout).map_or(Ok(()), Above::check_stream)?;
     let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
     // A place without an index is likely to be another than was meant.
-    if inventory.pages.is_empty() && inventory.items().next().is_none() {
+    if inventory.pages.is_empty() {
         return Err(PublishError::NoPages(bucket.name().to_owned()));
     }
     let mut pruned = Pruned::default();
@@ -238,7 +240,9 @@ impl OffPages<'_> {
             Ok(((text, 0), page))
         };
         let html = || Ok(Some(files()?.0.html()));
-        Writer { bucket: self.bucket }.both(place, *uncached, &|_: &Step| (), json, html)
+        let writer = Writer { bucket: self.bucket };
+        let ahead = writer.ahead(place, *uncached, html)?;
+        Ok(ahead + writer.both(place, *uncached, &|_: &Step| (), json, html)?)
     }
 
     /// What stays on a page.

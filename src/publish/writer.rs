@@ -3,6 +3,7 @@
 use super::layout::PageKeys;
 use super::read::{Page, page};
 use super::{PublishError, Step, headers, pause};
+use crate::index::is_ours;
 use crate::names::RelPath;
 use crate::store::{Body, Bucket, Created, Replaced};
 
@@ -44,6 +45,29 @@ impl Writer<'_> {
             told(&Step::Page { key: place.html.clone(), more: names });
         }
         Ok(usize::from(json) + usize::from(html))
+    }
+
+    /// Writes a page in HTML before its data, and says whether it had to be written (1) or not (0): of what says less
+    /// than the data the next run makes the page anew, whoever was interrupted between the two. `html` gives the page
+    /// that there is to be. One of another program stays: it may say what the data does not.
+    ///
+    /// # Errors
+    /// As [`Writer::both`].
+    pub(super) fn ahead(
+        self,
+        place: &PageKeys,
+        uncached: bool,
+        html: impl Fn() -> Result<Option<String>, PublishError>,
+    ) -> Result<usize, PublishError> {
+        let there = page(self.bucket, &place.html)?;
+        if !there.is_some_and(|page| is_ours(&page.bytes)) {
+            return Ok(0);
+        }
+        let written = self.until_written(&place.html, uncached, || {
+            let page = page(self.bucket, &place.html)?;
+            Ok((html()?, page))
+        });
+        written.map(usize::from)
     }
 
     /// Puts at `key` what `text` makes anew of other pages, and says whether it had to be written (1) or not (0).

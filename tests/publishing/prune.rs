@@ -145,13 +145,19 @@ fn versions_can_say_the_date() {
 fn what_is_on_its_way_onto_a_page_stays_for_a_day() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
+    let other = dir.path().join("other");
+    wheel(&other, "c-part", "1.0", &[]);
+    published(&other, &Directory::new(&root), &options(Form::Flat));
+    let before = ["index.html", "packages.json"];
+    let before = before.map(|page| (page, fs::read(root.join(page)).unwrap()));
     for (version, days) in [("1.0a20200101", 0), ("1.1a20200101", 2)] {
         let dist = dir.path().join(version);
         wheel(&dist, "b-part", version, &[]);
         days_ago(&dist, &root, Form::Flat, days);
     }
-    for page in ["index.html", "packages.json"] {
-        fs::remove_file(root.join(page)).unwrap();
+    // The page as it was before them.
+    for (page, bytes) in before {
+        fs::write(root.join(page), bytes).unwrap();
     }
     let (done, _) = pruned(&root, &Retention { date: Dated::Version, ..monthly(Form::Flat) });
     assert_eq!(done.removed, 1);
@@ -279,6 +285,16 @@ fn a_place_without_an_index_is_an_error() {
     for form in BOTH {
         let error = prune(&Directory::new(dir.path()), &monthly(form), &|_| {}).unwrap_err();
         assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
+    }
+    // Packages without pages are somebody's downloads.
+    for (form, dist) in [(Form::Flat, "dist"), (Form::Projects, "dist/b-part")] {
+        let path = wheel(&dir.path().join(dist), "b-part", "1.0", &[]);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.into_parts().0.set_modified(std::time::UNIX_EPOCH).unwrap();
+        let place = Directory::new(&dir.path().join("dist"));
+        let error = prune(&place, &monthly(form), &|_| {}).unwrap_err();
+        assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
+        assert!(path.exists());
     }
 }
 

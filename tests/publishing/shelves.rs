@@ -153,5 +153,11 @@ fn a_store_stays_that_of_its_stream() {
         assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
         assert_eq!(contents(&dir.path().join("store")), before);
     }
+    let prune = ["prune", "store", "--layout", "v5", "--stream", "dev", "--as-of", "4000000000"];
+    let output = rockpack(dir.path(), &[&prune[..], &["--manifest", "built-in"]].concat());
+    let told = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("is the store of the stream `nightly`, and not of `dev`"), "{told}");
+    assert_eq!(contents(&dir.path().join("store")), before);
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
 }
