@@ -91,6 +91,13 @@ pub enum Step {
         /// Its key.
         key: RelPath,
     },
+    /// A package becomes yanked, gets another reason for it, or is yanked no more.
+    Yank {
+        /// Its file name.
+        file: String,
+        /// Why it is yanked, if it is; the reason may be empty.
+        reason: Option<String>,
+    },
     /// A page is made or replaced.
     Page {
         /// Its key.

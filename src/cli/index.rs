@@ -57,7 +57,7 @@ pub struct IndexArgs {
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages that another program made
+    /// Replace index pages that another program made, or `rockpack publish`: what only they say goes, such as yanks
     #[arg(long)]
     pub overwrite: bool,
 }

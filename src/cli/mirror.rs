@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 
 use super::PublishLayout;
@@ -25,14 +26,15 @@ use super::PublishLayout;
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {
     /// Where packages were published
-    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url)]
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub source: String,
 
     /// Where the pages go
-    #[arg(value_name = "DEST", value_hint = ValueHint::Url)]
+    #[arg(value_name = "DEST", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub dest: String,
 
-    /// Where clients see SOURCE [default: SOURCE itself, if it is on a web server]
+    /// Where clients see SOURCE; with layout v5, what stands before the `public` of each shelf [default:
+    /// SOURCE itself, if it is on a web server]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<String>,
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 
 use super::PublishLayout;
@@ -34,7 +35,7 @@ use super::PublishLayout;
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {
     /// Where packages were published
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub url: String,
 
     /// The stream that the store is for: its line in packages.kdl says how long packages stay

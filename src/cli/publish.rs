@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use rockpack::archive::Timestamp;
 
@@ -49,7 +50,7 @@ pub struct PublishArgs {
     pub dir: PathBuf,
 
     /// Where they go
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub url: String,
 
     /// Layout of keys and pages

@@ -89,7 +89,7 @@ fn failure(error: &PublishError) -> Failure {
              them say it, or `rockpack publish` the same files there, which adds it"
         }
         PublishError::Foreign { .. } => "give a place of its own, or remove the page",
-        PublishError::Page { .. } => "mend the page, or have the program that makes it mend it",
+        PublishError::Page { .. } => published::MEND,
         PublishError::NoMirror { .. } => "give the mirror a place of its own",
         PublishError::NoPages(_) => {
             "--layout says where the pages are; SOURCE is what `rockpack publish` was given"

@@ -72,7 +72,10 @@ fn failure(error: &PublishError) -> Failure {
         PublishError::Unknown(_) => {
             "`rockpack publish` of the same files puts their metadata beside them"
         }
-        PublishError::Page { .. } => "mend the page, or have the program that makes it mend it",
+        PublishError::Page { .. } => published::MEND,
+        PublishError::NoPages(_) => {
+            "--layout says where the pages are; URL is what `rockpack publish` was given"
+        }
         _ => return published::failure(error),
     };
     let refused = Problem::error(Code::PublishRefused, with_causes(error));

@@ -15,6 +15,9 @@ use super::{Failure, environment, print};
 use crate::cli::{PublishArgs, PublishLayout};
 use crate::{inputs, ui};
 
+/// What to do about a page that cannot be read where nothing is added to it.
+pub const MEND: &str = "--layout is that of `rockpack publish` there; else mend the page, or have the program that makes it mend it";
+
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let publishing = publishing(args.layout, args.manifest.as_deref())?;
@@ -132,10 +135,17 @@ pub fn warn_of(code: Code, strays: &[RelPath]) {
 
 fn line(step: &Step) -> String {
     let (what, amount, key) = match step {
-        Step::Upload { key, size } => ("upload", human_size(*size), key),
-        Step::Same { key } => ("same", String::new(), key),
-        Step::Metadata { key } => ("metadata", String::new(), key),
-        Step::Page { key, more } => ("page", format!("+{more}"), key),
+        Step::Upload { key, size } => ("upload", human_size(*size), key.as_str()),
+        Step::Same { key } => ("same", String::new(), key.as_str()),
+        Step::Metadata { key } => ("metadata", String::new(), key.as_str()),
+        Step::Yank { file, reason: None } => ("unyank", String::new(), file.as_str()),
+        Step::Yank { file, reason: Some(reason) } if reason.is_empty() => {
+            ("yank", String::new(), file.as_str())
+        }
+        Step::Yank { file, reason: Some(reason) } => {
+            ("yank", String::new(), &*format!("{file}: {reason}"))
+        }
+        Step::Page { key, more } => ("page", format!("+{more}"), key.as_str()),
     };
     format!("{what:8}  {amount:>7}  {key}\n")
 }
@@ -176,14 +186,13 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,
         PublishError::Page { .. } => {
-            refused.help("mend the page, or publish to a place of its own, where rockpack makes the pages")
+            refused.help("--layout is that of the first `rockpack publish` there; else mend the page, or publish to a place of its own, where rockpack makes the pages")
         }
         PublishError::Stream { there, .. } => {
             refused.help(format!("give --stream {there}, or publish to the store of another stream"))
         }
         PublishError::ByHand { key, data, .. } => refused.help(format!(
-            "`{key}` is made of `{data}`: change that in the same way, or take the change back; a `rockpack prune` that \
-             was interrupted leaves such pages, and is to be run again"
+            "`{key}` is made of `{data}`: change that in the same way, or take the change back"
         )),
         PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
             refused.help("a name stands for the same bytes for ever: publish under another version")

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::entry::IndexedFile;
+use super::entry::{IndexedFile, Yanked};
 use super::link::link;
 use super::{json, page};
 use crate::names::{RelPath, normalized};
@@ -109,10 +109,12 @@ impl Files {
         Ok(())
     }
 
-    /// Takes back that packages of these file names are yanked.
-    pub fn unyank(&mut self, back: &BTreeSet<String>) {
-        for file in self.files.iter_mut().filter(|file| back.contains(&file.filename)) {
-            file.yanked = super::Yanked::default();
+    /// Says of packages, by file name, whether they are yanked.
+    pub fn set_yanked(&mut self, yanked: &BTreeMap<String, Yanked>) {
+        for file in &mut self.files {
+            if let Some(yanked) = yanked.get(&file.filename) {
+                file.yanked = yanked.clone();
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pages in HTML, whoever wrote them (PEP 503, PEP 592, PEP 658, PEP 714).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -63,23 +63,17 @@ pub fn addresses(page: &[u8]) -> Vec<String> {
 }
 
 /// What a page in HTML says that the page which would be made of its data, `made`, does not: a link, or that
-/// something is yanked; except the yanks of packages that are in `back`.
-pub fn beyond_data(html: &[u8], made: &str, back: &BTreeSet<String>) -> Option<String> {
+/// something is yanked.
+pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
     let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
-    let is_back = |address: &str| {
-        let name = address.rsplit('/').next().unwrap_or_default();
-        back.contains(&*percent_decode_str(name).decode_utf8_lossy())
-    };
     let made: BTreeMap<String, bool> =
         links(made).anchors.iter().map(|a| (address(a), is_yanked(a))).collect();
     links(&String::from_utf8_lossy(html)).anchors.iter().find_map(|anchor| {
         let address = address(anchor);
         match made.get(&address) {
             None => Some(format!("names `{address}`")),
-            Some(false) if is_yanked(anchor) && !is_back(&address) => {
-                Some(format!("yanks `{address}`"))
-            }
+            Some(false) if is_yanked(anchor) => Some(format!("yanks `{address}`")),
             Some(_) => None,
         }
     })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::entry::IndexedFile;
+use super::entry::{IndexedFile, Yanked};
 use super::found::FilesOfIndex;
 use super::package::Package;
 use super::read::Yank;
@@ -167,9 +167,9 @@ impl Local {
         )
     }
 
-    /// Whether it is not yanked any more, if a page says so: `FILE.yanked` beside it is `false`.
-    pub fn takes_yank_back(&self) -> bool {
-        self.yank == Some(Yank::Back)
+    /// What the file beside it says of whether it is yanked (`FILE.yanked`), if there is one: the last word.
+    pub fn yanked(&self) -> Option<Yanked> {
+        self.yank.clone().map(|yank| Yanked::of(yank.reason().as_deref()))
     }
 }
 

@@ -58,6 +58,7 @@ pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
     match regular::read(Path::new(&beside), LONGEST_TEXT) {
         Ok(reason) => {
             let reason = String::from_utf8_lossy(&reason);
+            let reason = reason.trim_start_matches('\u{feff}');
             let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
             Ok(Some(if reason.eq_ignore_ascii_case(BACK) { Yank::Back } else { Yank::For(reason) }))
         }

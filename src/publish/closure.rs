@@ -64,7 +64,10 @@ impl<'a> Closure<'a> {
     /// # Errors
     /// When the store cannot be read.
     pub(super) fn check(mut self) -> Result<Vec<Unmet>, PublishError> {
-        let all = self.locals.values().flatten();
+        // What is yanked is to be there for those who have it already: nobody is promised that it installs.
+        let is_yanked =
+            |local: &&&Local| local.yanked().is_some_and(|yanked| yanked.reason().is_some());
+        let all = self.locals.values().flatten().filter(|local| !is_yanked(local));
         let mut open: VecDeque<(String, Requirement)> = all
             .flat_map(|local| local.requires.iter().map(|r| (local.file_name.clone(), r.clone())))
             .collect();
@@ -104,14 +107,19 @@ impl<'a> Closure<'a> {
         let locals = self.locals.get(&*requirement.name).cloned().unwrap_or_default();
         let here: Vec<&&Local> = locals.iter().filter(|local| fits(&local.version)).collect();
         let stored = self.stored(&requirement.name)?;
-        let newest = stored
-            .iter()
-            .filter(|one| one.version.as_ref().is_some_and(fits))
-            .max_by_key(|one| one.version.as_ref().and_then(parsed));
+        let (yanked, stored): (Vec<Stored>, Vec<Stored>) =
+            stored.into_iter().partition(|one| one.entry.yanked.reason().is_some());
+        let fitting = |one: &&Stored| one.version.as_ref().is_some_and(fits);
+        let newest =
+            stored.iter().filter(fitting).max_by_key(|one| one.version.as_ref().and_then(parsed));
         let there: Vec<&Stored> =
             stored.iter().filter(|one| newest.is_some_and(|n| n.version == one.version)).collect();
         if here.is_empty() && there.is_empty() {
-            return Ok(Err(said(&requirement.name, &locals, &stored)));
+            let yanked = yanked.iter().find(fitting).and_then(|one| one.version.as_ref());
+            return Ok(Err(match yanked {
+                Some(version) => format!("`{}` {version} is there, and yanked", requirement.name),
+                None => said(&requirement.name, &locals, &stored),
+            }));
         }
         for extra in &requirement.extras {
             let mut is_offered = here.iter().any(|local| local.extras.contains(extra));
@@ -127,7 +135,7 @@ impl<'a> Closure<'a> {
         Ok(Ok(there.iter().map(|one| one.key.clone()).collect()))
     }
 
-    /// What the store has of a project, without what is yanked.
+    /// What the store has of a project, also what is yanked there.
     fn stored(&mut self, project: &str) -> Result<Vec<Stored>, PublishError> {
         if let Some(known) = self.known.get(project) {
             return Ok(known.clone());
@@ -138,7 +146,7 @@ impl<'a> Closure<'a> {
             let files = read::files(self.bucket, &place, project)?.0;
             for entry in files.into_iter().flat_map(|files| files.files) {
                 let Some((name, version)) = entry.project() else { continue };
-                if name == project && entry.yanked.reason().is_none() {
+                if name == project {
                     let key = place.html.with_file_name(&entry.filename)?;
                     stored.push(Stored { key, entry, version: Some(version) });
                 }

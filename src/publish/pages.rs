@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::layout::{PageKeys, Placed};
 use super::writer::Writer;
 use super::{PublishError, Step, read};
-use crate::index::{Files, IndexedFile, PageError};
+use crate::index::{Files, IndexedFile, PageError, Yanked};
 use crate::store::Bucket;
 
 /// The pages that packages come onto.
@@ -22,8 +22,8 @@ struct New<'a> {
     title: &'a str,
     uncached: bool,
     entries: Vec<IndexedFile>,
-    /// Those that are not yanked any more.
-    back: BTreeSet<String>,
+    /// By file name, whether those are yanked of which the directory says it.
+    yanked: BTreeMap<String, Yanked>,
     /// What the page said when everything was looked at.
     there: Files,
 }
@@ -32,8 +32,25 @@ impl New<'_> {
     /// Adds what comes onto the page.
     fn add_to(&self, files: &mut Files) -> Result<(), PageError> {
         files.merge(&self.entries)?;
-        files.unyank(&self.back);
+        files.set_yanked(&self.yanked);
         Ok(())
+    }
+
+    /// What becomes yanked, or is yanked no more.
+    fn yanks(&self) -> Vec<Step> {
+        let yanks = self.yanked.iter().filter_map(|(name, yanked)| {
+            let there = self.there.files.iter().find(|file| file.filename == *name);
+            let before = there.map(|file| file.yanked.clone()).unwrap_or_default();
+            let reason = yanked.reason().map(str::to_owned);
+            let step = || Step::Yank { file: name.clone(), reason };
+            (before.reason() != yanked.reason()).then(step)
+        });
+        yanks.collect()
+    }
+
+    /// Whether the page says less than before.
+    fn takes_back(&self) -> bool {
+        self.yanks().iter().any(|step| matches!(step, Step::Yank { reason: None, .. }))
     }
 }
 
@@ -60,12 +77,12 @@ impl<'a> Pages<'a> {
                 title: shelf.title(project),
                 uncached: shelf.uncached,
                 entries: Vec::new(),
-                back: BTreeSet::new(),
+                yanked: BTreeMap::new(),
                 there: Files::new(""),
             });
             new.entries.push(one.entry.clone());
-            if one.local.takes_yank_back() {
-                new.back.insert(one.local.file_name.clone());
+            if let Some(yanked) = one.local.yanked() {
+                new.yanked.insert(one.local.file_name.clone(), yanked);
             }
         }
         let mut all = Self { bucket, of_projects, new: pages, roots };
@@ -75,17 +92,17 @@ impl<'a> Pages<'a> {
 
     fn look(&mut self) -> Result<(), PublishError> {
         for (place, new) in &mut self.new {
-            let files = || read::files_but(self.bucket, place, new.title, &new.back);
+            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
             let made = || Ok(files()?.0.map(|files| files.html()));
             let there = files()?.0;
             let known = there.as_ref().map(Files::html);
-            read::is_as_made(self.bucket, place, &new.back, known, made)?;
+            read::is_as_made(self.bucket, place, known, made)?;
             new.there = there.unwrap_or_else(|| Files::new(new.title));
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
             let known = read::projects(self.bucket, place)?.0.map(|p| p.html());
-            read::is_as_made(self.bucket, place, &BTreeSet::new(), known, made)
+            read::is_as_made(self.bucket, place, known, made)
         })
     }
 
@@ -107,6 +124,7 @@ impl<'a> Pages<'a> {
             let more = new.entries.iter().filter(|e| !known.contains(&*e.filename)).count();
             let mut merged = new.there.clone();
             if new.add_to(&mut merged).is_ok() && merged != new.there {
+                new.yanks().iter().for_each(told);
                 told(&Step::Page { key: place.html.clone(), more });
                 count += 2;
             }
@@ -141,7 +159,16 @@ impl<'a> Pages<'a> {
                 new.add_to(&mut files)?;
                 Ok((files.json()?, files.files.len() - before))
             };
-            let files = || read::files_but(self.bucket, place, new.title, &new.back);
+            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
+            if new.takes_back() {
+                let less = |mut files: Files| {
+                    files.set_yanked(&new.yanked);
+                    files.html()
+                };
+                let html = || Ok(files()?.0.map(less));
+                written += writer.ahead(place, new.uncached, html)?;
+            }
+            new.yanks().iter().for_each(told);
             let json = || {
                 let (there, page) = files()?;
                 Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))

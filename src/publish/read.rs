@@ -3,11 +3,11 @@
 //! What a page says is in its JSON. A page in HTML that another program made says more than that, or all: what it
 //! names that the JSON does not is taken over.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::layout::PageKeys;
 use super::{PublishError, pause};
-use crate::index::{Files, PageError, Projects, beyond_data, is_ours};
+use crate::index::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
 use crate::names::RelPath;
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
 
@@ -41,10 +41,10 @@ pub(super) fn files(
     place: &PageKeys,
     title: &str,
 ) -> Result<(Option<Files>, Option<Page>), PublishError> {
-    files_but(bucket, place, title, &BTreeSet::new())
+    files_but(bucket, place, title, &BTreeMap::new())
 }
 
-/// The same; what another program's page says of packages in `back`, that they are yanked, does not count.
+/// The same; whether packages in `yanked` are yanked, another program's page does not decide.
 ///
 /// # Errors
 /// As [`files`].
@@ -52,7 +52,7 @@ pub(super) fn files_but(
     bucket: &dyn Bucket,
     place: &PageKeys,
     title: &str,
-    back: &BTreeSet<String>,
+    yanked: &BTreeMap<String, Yanked>,
 ) -> Result<(Option<Files>, Option<Page>), PublishError> {
     let data = page(bucket, &place.json)?;
     let parsed = data.as_ref().map(|page| Files::parse(title, &page.bytes)).transpose();
@@ -60,7 +60,7 @@ pub(super) fn files_but(
     if let Some(html) = others_html(bucket, place, there.is_some())? {
         let theirs = Files::of_html(title, &html.bytes);
         let merged = theirs.and_then(|mut theirs| {
-            theirs.unyank(back);
+            theirs.set_yanked(yanked);
             if let Some(files) = &mut there {
                 return files.merge(&theirs.files);
             }
@@ -92,15 +92,13 @@ pub(super) fn projects(
 }
 
 /// Refuses a page in HTML of this program that says more than its data, from which it is made: somebody changed it by
-/// hand. Yanks of packages in `back` do not count. `known` is the page that is made of the data as it was read, and
-/// `made` reads it anew.
+/// hand. `known` is the page that is made of the data as it was read, and `made` reads it anew.
 ///
 /// # Errors
 /// As [`files`], and when it says more.
 pub(super) fn is_as_made(
     bucket: &dyn Bucket,
     place: &PageKeys,
-    back: &BTreeSet<String>,
     known: Option<String>,
     made: impl Fn() -> Result<Option<String>, PublishError>,
 ) -> Result<(), PublishError> {
@@ -110,12 +108,12 @@ pub(super) fn is_as_made(
         // Anew in this order: who adds something writes the data first.
         let made = known.take().map_or_else(&made, Ok)?;
         let (Some(html), Some(made)) = (html, made) else { break };
-        let Some(says) = beyond_data(&html.bytes, &made, back) else { break };
+        let Some(says) = beyond_data(&html.bytes, &made) else { break };
         if number == LOOKS {
             let PageKeys { json: data, html: key } = place.clone();
             return Err(PublishError::ByHand { store: bucket.name().to_owned(), key, data, says });
         }
-        // Who takes something off a page writes the data first, too, and may be about to write this.
+        // Who takes something off a page writes this first; it may be that this was read before, and the data after.
         pause::before(number);
     }
     Ok(())

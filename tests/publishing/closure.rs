@@ -66,7 +66,13 @@ fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
     fs::write(first.join("b_part-1.0-py3-none-any.whl.yanked"), "").unwrap();
     published(&first, &Directory::new(&root), &options);
     let said = refused(&second, &root, &options);
-    assert!(said.contains("no `b-part` is in"), "{said}");
+    assert!(said.ends_with("requires `b-part`: `b-part` 1.0 is there, and yanked"), "{said}");
+    // What is yanked itself may require what is.
+    let yank = second.join("a_selector-1.0-py3-none-any.whl.yanked");
+    fs::write(&yank, "as its part is").unwrap();
+    published(&second, &Directory::new(&root), &options);
+    fs::write(&yank, "false").unwrap();
+    assert!(refused(&second, &root, &options).contains("is there, and yanked"));
 }
 
 #[test]

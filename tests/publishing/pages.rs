@@ -1,5 +1,8 @@
 //! What pages say, and what stays of what they said.
 
+use std::sync::atomic::AtomicUsize;
+
+use super::faults::Failing;
 use super::*;
 
 #[test]
@@ -19,6 +22,7 @@ fn steps_come_in_their_order_and_a_second_run_has_none() {
             Step::Metadata { key } => format!("metadata {key}"),
             Step::Page { key, more } => format!("page {key} {more}"),
             Step::Same { key } => format!("same {key}"),
+            Step::Yank { file, reason } => format!("yank {file} {reason:?}"),
         })
         .collect();
     assert_eq!(
@@ -293,8 +297,13 @@ fn a_yank_is_taken_back() {
             let texts = [page, data].map(|file| fs::read_to_string(root.join(file)).unwrap());
             texts.map(|text| text.matches("broken").count())
         };
-        fs::write(&yank, "broken").unwrap();
+        fs::write(&yank, "for now").unwrap();
         published(&set, &Directory::new(&root), &options(form));
+        fs::write(&yank, "broken").unwrap();
+        let (_, steps) = published(&set, &Directory::new(&root), &options(form));
+        let (file, reason) = ("b_part-1.0-py3-none-any.whl".to_owned(), Some("broken".to_owned()));
+        assert!(steps.contains(&Step::Yank { file, reason }), "{steps:?}");
+        assert_eq!(yanks(), [1, 1], "the last reason counts");
         let yanked = fs::read_to_string(root.join(page)).unwrap();
         fs::remove_file(&yank).unwrap();
         published(&set, &Directory::new(&root), &options(form));
@@ -304,14 +313,11 @@ fn a_yank_is_taken_back() {
         assert_eq!(published(&set, &Directory::new(&root), &dry).0.pages, 2);
         let (summary, _) = published(&set, &Directory::new(&root), &options(form));
         assert_eq!((summary.pages, yanks()), (2, [0, 0]));
-        // As after an interruption between the two files; and a page of another program.
-        for theirs in
-            [yanked.clone(), yanked.replacen("content=\"rockpack\"", "content=\"other\"", 1)]
-        {
-            fs::write(root.join(page), theirs).unwrap();
-            let (summary, _) = published(&set, &Directory::new(&root), &options(form));
-            assert_eq!((summary.pages, yanks()), (1, [0, 0]));
-        }
+        // What another program's page says is taken back, too.
+        let theirs = yanked.replacen("content=\"rockpack\"", "content=\"other\"", 1);
+        fs::write(root.join(page), theirs).unwrap();
+        let (summary, _) = published(&set, &Directory::new(&root), &options(form));
+        assert_eq!((summary.pages, yanks()), (1, [0, 0]));
         fs::remove_file(&yank).unwrap();
         let before = contents(&root);
         let (summary, _) = published(&set, &Directory::new(&root), &options(form));
@@ -321,6 +327,34 @@ fn a_yank_is_taken_back() {
     assert!(crate::program::rockpack(dir.path(), &["index", "set-1.0"]).status.success());
     let page = fs::read_to_string(set.join("simple/b-part/index.html")).unwrap();
     assert!(!page.contains("yanked"), "{page}");
+}
+
+/// Whoever publishes next need not know that a yank was being taken back.
+#[test]
+fn a_yank_that_is_half_taken_back_is_in_nobodys_way() {
+    let dir = TempDir::new().unwrap();
+    let (set, next) = (small_set(dir.path(), "1.0"), dir.path().join("next"));
+    wheel(&next, "b-part", "1.1", &[]);
+    let yank = set.join("b_part-1.0-py3-none-any.whl.yanked");
+    for form in BOTH {
+        for count in 0.. {
+            let root = dir.path().join(format!("{form:?}-{count}"));
+            fs::write(&yank, "broken").unwrap();
+            published(&set, &Directory::new(&root), &options(form));
+            fs::write(&yank, "false").unwrap();
+            let (bucket, left) = (Directory::new(&root), AtomicUsize::new(count));
+            let failing = Failing { bucket, left, lost: false };
+            let result = publish(&set, &failing, &options(form), &|_| ());
+            published(&next, &Directory::new(&root), &options(form));
+            published(&set, &Directory::new(&root), &options(form));
+            let text: Vec<u8> = contents(&root).into_iter().flat_map(|(_, bytes)| bytes).collect();
+            assert!(!String::from_utf8_lossy(&text).contains("broken"), "{form:?} {count}");
+            if result.is_ok() {
+                assert!(count >= 2, "both files of a page are written: {count}");
+                break;
+            }
+        }
+    }
 }
 
 #[test]
