@@ -236,6 +236,11 @@ pub fn is_url(text: &str) -> bool {
     text.contains("://") || location::cut_scheme(text).is_some()
 }
 
+/// Whether an address is on a web server, which is only read.
+pub fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
 impl Content {
     /// All bytes of an object that has at most `most` of them.
     ///

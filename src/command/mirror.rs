@@ -3,7 +3,7 @@
 use fs_err as fs;
 use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
 use rockpack::source::{Code, Problem};
-use rockpack::store::Access;
+use rockpack::store::{Access, is_web};
 use rockpack::text::{counted, with_causes};
 
 use super::{Failure, environment, print, publish as published};
@@ -57,7 +57,6 @@ fn is_same(source: &str, to: &str) -> bool {
 
 /// Where clients see the packages.
 fn public(args: &MirrorArgs) -> Result<String, Failure> {
-    let is_web = published::is_web;
     let has_user = |url: &str| {
         let rest = url.split_once("://").map_or("", |(_, rest)| rest);
         is_web(url) && rest.split('/').next().is_some_and(|host| host.contains('@'))

@@ -96,17 +96,12 @@ pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
 
 /// Refuses a web server as a place that something is written to.
 pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
-    if !is_web(url) {
+    if !store::is_web(url) {
         return Ok(());
     }
     Err(environment(format!(
         "{argument}: a web server takes no uploads: publish to s3://, gs://, az:// or a directory"
     )))
-}
-
-/// Whether an address is on a web server.
-pub fn is_web(url: &str) -> bool {
-    url.starts_with("https://") || url.starts_with("http://")
 }
 
 /// How the store of packages is entered. Who only looks can do so where everybody may.

@@ -291,9 +291,8 @@ fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
 /// A store that cannot be asked: the command line or the environment is at fault.
 fn failed(error: &StoreError, address: &str) -> Failure {
     let problem = Problem::error(Code::Environment, error.to_string());
-    let is_web = ["http://", "https://"].iter().any(|start| address.starts_with(start));
     match error.kind {
-        ErrorKind::Denied if is_web => problem.help(
+        ErrorKind::Denied if store::is_web(address) => problem.help(
             "a web server has to let everybody read: credentials are for s3://, gs:// and az://",
         ),
         ErrorKind::Denied => problem.help(
