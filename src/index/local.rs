@@ -33,6 +33,8 @@ pub struct Local {
     pub extras: BTreeSet<String>,
     package: Package,
     yank: Option<Yank>,
+    /// The first Requires-Dist that no installer can read.
+    unreadable: Option<String>,
 }
 
 /// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one; selectors of one
@@ -90,17 +92,24 @@ impl Local {
             extras: BTreeSet::new(),
             package,
             yank,
+            unreadable: None,
             file_name,
         };
         if let Some(metadata) = local.parsed()? {
-            local.requires.extend(metadata.requirements().filter_map(Result::ok));
+            for requirement in metadata.requirements() {
+                match requirement {
+                    Ok(requirement) => local.requires.push(requirement),
+                    Err(text) => drop(local.unreadable.get_or_insert(text)),
+                }
+            }
             local.extras.extend(metadata.extras());
         }
         Ok(local)
     }
 
-    /// Refuses a package that is damaged, requires what is no requirement, or unpacks to another place than its name
-    /// says: whoever gives it its name for ever. All of it is read.
+    /// Refuses a damaged package, one with a Requires-Dist that no installer can read, and an sdist that does not
+    /// unpack into the directory of its name: once published, the name stands for these bytes for ever. All members
+    /// are read.
     ///
     /// # Errors
     /// When it is one of these, or cannot be read.
@@ -110,7 +119,8 @@ impl Local {
             Some(Form::Sdist) => in_one_directory(&self.path),
             None => Ok(()),
         };
-        is_whole.and_then(|()| self.requirements_are_read()).map_err(|source| {
+        let unreadable = self.unreadable.clone().map(PackageError::Requirement);
+        is_whole.and_then(|()| unreadable.map_or(Ok(()), Err)).map_err(|source| {
             match self.file_name.parse() {
                 Ok(path) => IndexError::Broken { path, source },
                 Err(source) => IndexError::Name { dir: self.path.clone(), source },
@@ -118,15 +128,7 @@ impl Local {
         })
     }
 
-    fn requirements_are_read(&self) -> Result<(), PackageError> {
-        let metadata = self.parsed()?;
-        match metadata.iter().flat_map(Metadata::requirements).find_map(Result::err) {
-            Some(text) => Err(PackageError::Requirement(text)),
-            None => Ok(()),
-        }
-    }
-
-    /// What it says of itself, if it says that.
+    /// Its METADATA or PKG-INFO, if it has one.
     fn parsed(&self) -> Result<Option<Metadata>, PackageError> {
         if let Some(bytes) = &self.metadata {
             return Ok(Some(Metadata::parse(&String::from_utf8_lossy(bytes))));
