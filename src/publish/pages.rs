@@ -47,11 +47,6 @@ impl New<'_> {
         });
         yanks.collect()
     }
-
-    /// Whether the page says less than before.
-    fn takes_back(&self) -> bool {
-        self.yanks().iter().any(|step| matches!(step, Step::Yank { reason: None, .. }))
-    }
 }
 
 impl<'a> Pages<'a> {
@@ -101,7 +96,7 @@ impl<'a> Pages<'a> {
         }
         self.roots.keys().try_for_each(|place| {
             let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
-            let known = read::projects(self.bucket, place)?.0.map(|p| p.html());
+            let known = made()?;
             read::is_as_made(self.bucket, place, known, made)
         })
     }
@@ -160,7 +155,8 @@ impl<'a> Pages<'a> {
                 Ok((files.json()?, files.files.len() - before))
             };
             let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
-            if new.takes_back() {
+            let yanks = new.yanks();
+            if yanks.iter().any(|step| matches!(step, Step::Yank { reason: None, .. })) {
                 let less = |mut files: Files| {
                     files.set_yanked(&new.yanked);
                     files.html()
@@ -168,7 +164,7 @@ impl<'a> Pages<'a> {
                 let html = || Ok(files()?.0.map(less));
                 written += writer.ahead(place, new.uncached, html)?;
             }
-            new.yanks().iter().for_each(told);
+            yanks.iter().for_each(told);
             let json = || {
                 let (there, page) = files()?;
                 Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))
