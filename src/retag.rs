@@ -99,26 +99,12 @@ pub struct Retagged {
 }
 
 /// Writes `wheel` into the directory `into` under the platform tag `platform`, or the tags of a
-/// compressed set (`manylinux_2_28_x86_64.linux_x86_64`), and gives the path. `wheel` stays.
+/// compressed set (`manylinux_2_28_x86_64.linux_x86_64`). `wheel` stays.
 ///
 /// # Errors
 /// When the wheel cannot be read, another file has the new name, or the disk fails.
-pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<PathBuf, RetagError> {
-    retag_unless(wheel, platform, into, |_| None).map(|done| done.path)
-}
-
-/// As [`retag`], unless `contradiction` gives a reason against one of the tags: it is asked for each
-/// tag of the set, before anything is written.
-///
-/// # Errors
-/// As [`retag`], and when a tag is contradicted.
-pub fn retag_unless(
-    wheel: &Path,
-    platform: &PlatformTags,
-    into: &Path,
-    contradiction: impl FnMut(&str) -> Option<String>,
-) -> Result<Retagged, RetagError> {
-    let old = judged(wheel, platform, contradiction)?;
+pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Retagged, RetagError> {
+    let old = Wheel::open(wheel)?;
     let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
     let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
@@ -127,31 +113,24 @@ pub fn retag_unless(
     Rewrite { wheel, place: &place, old, name }.run(into)
 }
 
-/// Refuses what [`retag_unless`] would refuse for what the wheel is, and writes nothing.
+/// Refuses what should not get these tags, before [`retag`] writes anything: `contradiction` gives a reason against
+/// a tag, and is asked for each of the set.
 ///
 /// # Errors
 /// When the wheel cannot be read, or a tag is contradicted.
 pub fn check(
     wheel: &Path,
     platform: &PlatformTags,
-    contradiction: impl FnMut(&str) -> Option<String>,
-) -> Result<(), RetagError> {
-    judged(wheel, platform, contradiction).map(drop)
-}
-
-fn judged(
-    wheel: &Path,
-    platform: &PlatformTags,
     mut contradiction: impl FnMut(&str) -> Option<String>,
-) -> Result<Wheel, RetagError> {
-    let old = Wheel::open(wheel)?;
+) -> Result<(), RetagError> {
+    Wheel::open(wheel)?;
     for tag in platform.iter() {
         if let Some(reason) = contradiction(tag) {
             let (wheel, tag) = (wheel.to_owned(), tag.to_owned());
             return Err(RetagError::Contradicted { wheel, tag, reason });
         }
     }
-    Ok(old)
+    Ok(())
 }
 
 /// The file name with another platform tag, which a variant's label can follow. The rest stays as its maker spelt

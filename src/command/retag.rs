@@ -20,7 +20,7 @@ pub fn run(args: &RetagArgs) -> Result<(), Failure> {
     all(&wheels, |wheel| checked(wheel, args))?;
     let mut text = String::new();
     let written = all(&wheels, |wheel| {
-        let done = retag::retag_unless(wheel, &args.platform_tag, into(wheel, args), |_| None)?;
+        let done = retag::retag(wheel, &args.platform_tag, into(wheel, args))?;
         text += &said(&done);
         Ok(())
     });
@@ -46,7 +46,7 @@ fn all(
     if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
-/// Refuses a wheel that is none, or whose files contradict the tag.
+/// Refuses a file that is not a wheel, and a wheel whose files contradict the tag.
 fn checked(wheel: &Path, args: &RetagArgs) -> Result<(), RetagError> {
     let audits = (!args.force).then(|| audit::audit(&[wheel]));
     let contradiction = |tag: &str| match audits.as_ref()? {

@@ -40,7 +40,7 @@ pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<Pa
         fs::rename(wheel, &place)?;
         place
     } else {
-        retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?
+        retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?.path
     };
     fs::set_permissions(&place, PermissionsExt::from_mode(0o644))?;
     Ok(place)

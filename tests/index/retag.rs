@@ -11,7 +11,7 @@ use rockpack::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
 use rockpack::archive::wheel::wheel_file;
 use rockpack::archive::zip::ZipWriter;
 use rockpack::names::PlatformTags;
-use rockpack::retag::{RetagError, retag, retag_unless};
+use rockpack::retag::{RetagError, check, retag};
 use tempfile::TempDir;
 
 use super::packages::wheel;
@@ -30,7 +30,7 @@ fn a_wheel_of_ours_is_as_if_built_with_the_tag() {
         for entry in fs::read_dir(demo(from)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|e| e == "whl") {
-                let made = retag(&path, &platform(to), dir.path()).unwrap();
+                let made = retag(&path, &platform(to), dir.path()).unwrap().path;
                 assert!(
                     fs::read(&made).unwrap()
                         == fs::read(demo(to).join(made.file_name().unwrap())).unwrap(),
@@ -38,7 +38,7 @@ fn a_wheel_of_ours_is_as_if_built_with_the_tag() {
                     made.display()
                 );
                 assert_eq!(
-                    retag(&path, &platform(to), dir.path()).unwrap(),
+                    retag(&path, &platform(to), dir.path()).unwrap().path,
                     made,
                     "the same again is there already"
                 );
@@ -157,12 +157,12 @@ fn a_wheel_of_others_is_put_in_order() {
     // Twice gives the same bytes, also of what is in order already.
     let elsewhere = dir.path().join("elsewhere");
     let again =
-        retag(&new, &platform("manylinux_2_5_x86_64.manylinux1_x86_64"), &elsewhere).unwrap();
+        retag(&new, &platform("manylinux_2_5_x86_64.manylinux1_x86_64"), &elsewhere).unwrap().path;
     assert!(fs::read(&again).unwrap() == fs::read(&new).unwrap());
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1, "nothing else is left");
     if let Some(mut pip) = program("python3", &["-m", "pip"]) {
         let target = dir.path().join("target");
-        let any = retag(&old, &platform("any"), dir.path()).unwrap();
+        let any = retag(&old, &platform("any"), dir.path()).unwrap().path;
         let installed = pip
             .args(["install", "--no-index", "--disable-pip-version-check", "--target"])
             .arg(&target)
@@ -184,7 +184,7 @@ fn what_is_there_is_not_overwritten() {
     assert!(matches!(error, RetagError::Exists { .. }), "{error}");
     assert_eq!(fs::read(&taken).unwrap(), b"other");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
-    let same = retag_unless(&old, &platform("any"), dir.path(), |_| None).unwrap();
+    let same = retag(&old, &platform("any"), dir.path()).unwrap();
     assert!(same.was_there && same.path == old, "it has that tag");
 }
 
@@ -192,12 +192,9 @@ fn what_is_there_is_not_overwritten() {
 fn a_tag_that_is_contradicted_or_none_is_refused() {
     let dir = TempDir::new().unwrap();
     let old = wheel(dir.path(), "one", "1.0", &[]);
-    let error = retag_unless(
-        &old,
-        &platform("manylinux_2_28_x86_64.manylinux_2_17_x86_64"),
-        dir.path(),
-        |tag| tag.contains("2_17").then(|| "one.so needs memcpy@GLIBC_2.28".to_owned()),
-    );
+    let error = check(&old, &platform("manylinux_2_28_x86_64.manylinux_2_17_x86_64"), |tag| {
+        tag.contains("2_17").then(|| "one.so needs memcpy@GLIBC_2.28".to_owned())
+    });
     let said = error.unwrap_err().to_string();
     assert!(
         said.ends_with("cannot be `manylinux_2_17_x86_64`: one.so needs memcpy@GLIBC_2.28"),
@@ -295,6 +292,6 @@ fn wheels_of_any_size() {
     let dir = TempDir::new().unwrap();
     let old = dir.path().join("big-1.0-py3-none-linux_x86_64.whl");
     write_large(&old);
-    let new = retag(&old, &platform("manylinux_2_28_x86_64"), dir.path()).unwrap();
+    let new = retag(&old, &platform("manylinux_2_28_x86_64"), dir.path()).unwrap().path;
     python(&["-c", CHECK_LARGE, old.to_str().unwrap(), new.to_str().unwrap()]);
 }
