@@ -113,7 +113,7 @@ impl IndexedFile {
         }
     }
 
-    /// Its SHA-256, if the page says it. What is no SHA-256 is none: installers compare nothing with it.
+    /// Its SHA-256, if the page says it. Another text in its place does not count: no file ever has that hash.
     pub fn sha256(&self) -> Option<&str> {
         let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
         self.hashes.get("sha256").map(String::as_str).filter(is_one)

@@ -97,8 +97,8 @@ pub struct Pruned {
 /// Removes what is older than it may be. Each step is `told` before it is done, from several threads.
 ///
 /// # Errors
-/// When there is no index, the store is that of another stream, it has no lists, a page cannot be read, or it is not known what a package that stays requires:
-/// nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
+/// When there is no index, the store is that of another stream, it has no lists, a page cannot be read, or it is not
+/// known what a package that stays requires: nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,

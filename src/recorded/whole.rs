@@ -28,7 +28,7 @@ pub enum RecordError {
     /// A list without lines.
     #[error("{} lists nothing", .0.display())]
     Nothing(PathBuf),
-    /// A line of the list that is none, as of a file that was cut.
+    /// A line of the list that has no checksum with a file name, such as the last of a list that was cut.
     #[error("{} is damaged: its line {line} is no checksum of a file beside it", .path.display())]
     Line {
         /// The list.
@@ -36,7 +36,7 @@ pub enum RecordError {
         /// Its line, counted from 1.
         line: usize,
     },
-    /// A statement that is none, as of a file that was cut.
+    /// A file that is not a provenance statement, such as one that was cut.
     #[error("{} cannot be read: {}", .path.display(), with_causes(error))]
     Statement {
         /// The statement.

@@ -99,8 +99,8 @@ mod tests {
         assert!(tail.starts_with("eight") || tail.starts_with("by"), "{tail}");
         assert_eq!(count.parse::<usize>().unwrap() + head.len() + tail.len(), 9 * 60);
         // What has no words is cut anywhere.
-        let name = short(format!("`{}` is none", "ä".repeat(1 << 20)));
-        assert!(name.contains("ä … (10484") && name.ends_with("ä` is none"), "{name}");
+        let name = short(format!("`{}` is unknown", "ä".repeat(1 << 20)));
+        assert!(name.contains("ä … (10484") && name.ends_with("ä` is unknown"), "{name}");
         assert!(name.len() < 400, "{}", name.len());
     }
 }

@@ -137,9 +137,9 @@ mod tests {
     fn the_first_fault_comes_with_those_alike() {
         let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
         let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
-        findings.insert(2, Finding::error(Code::NotAsPlanned, "it is none of them"));
+        findings.insert(2, Finding::error(Code::NotAsPlanned, "it has another size"));
         assert_eq!(first(&findings).unwrap(), "it is another: - a, + b, - c and 2 more");
-        assert_eq!(first(&findings[2..3]).unwrap(), "it is none of them");
+        assert_eq!(first(&findings[2..3]).unwrap(), "it has another size");
         assert_eq!(first(&[]), None);
     }
 }
