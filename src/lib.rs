@@ -80,6 +80,7 @@ pub mod source;
 pub mod store;
 pub mod target;
 pub mod text;
+pub mod unpacking;
 pub mod verify;
 pub mod version;
 

@@ -29,6 +29,7 @@ mod fetch_command;
 mod fmt_command;
 mod golden;
 mod help;
+mod hostile_members;
 mod hostile_packages;
 mod independent;
 mod index;

@@ -121,7 +121,7 @@ fn readers_that_would_see_different_packages_are_not_asked() {
         wheel.add(Member::new("other-2.0.dist-info/METADATA", "Name: other\nVersion: 2.0\n"));
         wheel.write(dist);
     });
-    let said = "it has several metadata directories: demo-1.0.dist-info, other-2.0.dist-info";
+    let said = "it has several metadata directories";
     all_say(dir.path(), &COMMANDS, &[1, 2], said);
 
     let dir = place(|dist| {
@@ -129,7 +129,7 @@ fn readers_that_would_see_different_packages_are_not_asked() {
         wheel.add(Member::new("demo/data.txt", "other data\n"));
         wheel.write(dist);
     });
-    all_say(dir.path(), &COMMANDS[1..], &[1, 2], "it has two members `demo/data.txt`");
+    all_say(dir.path(), &COMMANDS[1..], &[1, 2], "`demo/data.txt`: there twice");
 
     let dir = place(|dist| {
         let mut wheel = wheel("demo", "any");

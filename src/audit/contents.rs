@@ -66,7 +66,7 @@ impl Contents {
             let read = if is_devel_archive(name) {
                 devel_archive::each(name, member, |archived, bytes| {
                     let path = format!("{name}: {}", archived.path);
-                    if archived.kind.is_file() {
+                    if archived.is_file() {
                         contents.add(&path, archived.size, bytes)?;
                     }
                     Ok(())

@@ -6,9 +6,7 @@ use std::collections::btree_map::Entry;
 use super::scratch::Piece;
 use super::source::{Listed, ListedEntry, ListedKind};
 use crate::names::RelPath;
-
-/// How many links may lead from one to the next.
-const LINKS: usize = 8;
+use crate::unpacking::follow;
 
 /// One member.
 #[derive(Debug, Clone)]
@@ -18,30 +16,21 @@ pub(super) enum Member {
     File { piece: Piece, executable: bool },
 }
 
-/// Members by their paths, with all directories that they lie in. Nothing lies behind a link.
+/// Members by their paths, with all directories that they are in. Nothing is below a file or a link.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<RelPath, Member>);
 
 impl Members {
-    /// Adds a member, and the directories that it lies in.
-    ///
-    /// # Errors
-    /// The path of the member that is in the way: one of this path, or a file or link that it would lie below.
-    pub fn insert(&mut self, path: RelPath, member: Member) -> Result<(), RelPath> {
+    /// Adds a member, and the directories that it is in.
+    pub fn insert(&mut self, path: RelPath, member: Member) {
         for above in std::iter::successors(path.parent(), RelPath::parent) {
             match self.0.entry(above) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Member::Directory),
                 // Those above it are there too.
-                Entry::Occupied(there) if matches!(there.get(), Member::Directory) => break,
-                Entry::Occupied(there) => return Err(there.key().clone()),
+                Entry::Occupied(_) => break,
             }
         }
-        match (self.0.get(&path), &member) {
-            (None, _) | (Some(Member::Directory), Member::Directory) => {}
-            (Some(_), _) => return Err(path),
-        }
         self.0.insert(path, member);
-        Ok(())
     }
 
     /// The member at a path, links not followed.
@@ -51,14 +40,11 @@ impl Members {
 
     /// The member that a path leads to.
     pub fn followed(&self, path: &RelPath) -> Option<&Member> {
-        let mut path = path.clone();
-        for _ in 0..LINKS {
-            match self.get(&path)? {
-                Member::Symlink(target) => path = target_of(&path, target)?,
-                member => return Some(member),
-            }
-        }
-        None
+        let text = |path: &str| match self.get(&path.parse().ok()?)? {
+            Member::Symlink(text) => Some(&**text),
+            Member::Directory | Member::File { .. } => None,
+        };
+        self.get(&follow("", path.as_str(), 0, text).ok()?.parse().ok()?)
     }
 
     /// Everything below a directory; `None` if no directory has this path.
@@ -78,23 +64,6 @@ impl Members {
     }
 }
 
-/// Where a link leads; `None` if that is outside of the archive.
-fn target_of(link: &RelPath, target: &str) -> Option<RelPath> {
-    if target.starts_with('/') {
-        return None;
-    }
-    let mut segments: Vec<&str> = link.segments().collect();
-    segments.pop();
-    for segment in target.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => _ = segments.pop()?,
-            name => segments.push(name),
-        }
-    }
-    segments.join("/").parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,9 +80,9 @@ mod tests {
     fn directories_are_known_by_what_lies_in_them() {
         let mut members = Members::default();
         for member in ["a/b/c", "a!", "a/d", "ab/c"] {
-            members.insert(path(member), link("x")).unwrap();
+            members.insert(path(member), link("x"));
         }
-        members.insert(path("a/b"), Member::Directory).unwrap();
+        members.insert(path("a/b"), Member::Directory);
         let listed = members.list(&path("a")).unwrap();
         let listed: Vec<_> = listed.into_iter().map(|one| one.unwrap().path.to_string()).collect();
         assert_eq!(listed, ["b", "b/c", "d"]);
@@ -122,28 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lies_behind_a_link_or_takes_the_place_of_a_directory() {
+    fn links_are_followed() {
         let mut members = Members::default();
-        members.insert(path("a/b"), link("c")).unwrap();
-        assert_eq!(members.insert(path("a/b/d/e"), Member::Directory), Err(path("a/b")));
-        assert_eq!(members.insert(path("a"), link("c")), Err(path("a")));
-        assert_eq!(members.insert(path("a/b"), link("d")), Err(path("a/b")));
-    }
-
-    #[test]
-    fn links_lead_where_they_say_and_never_outside() {
-        let target = |link: &str, target: &str| target_of(&path(link), target);
-        assert_eq!(target("a/b/link", "../c/./d"), Some(path("a/c/d")));
-        assert_eq!(target("link", "d"), Some(path("d")));
-        assert_eq!(target("a/link", "../.."), None);
-        assert_eq!(target("a/link", "/d"), None);
-        assert_eq!(target("a/link", ".."), None, "the archive itself is no member");
-        let mut members = Members::default();
-        members.insert(path("one"), link("two")).unwrap();
-        members.insert(path("two"), link("one")).unwrap();
-        assert!(members.followed(&path("one")).is_none());
-        members.insert(path("three"), link("dir")).unwrap();
-        members.insert(path("dir"), Member::Directory).unwrap();
+        for (name, target) in [("one", "two"), ("two", "one"), ("three", "dir"), ("out", "../x")] {
+            members.insert(path(name), link(target));
+        }
+        members.insert(path("dir"), Member::Directory);
         assert!(matches!(members.followed(&path("three")), Some(Member::Directory)));
+        assert!(["one", "out"].iter().all(|name| members.followed(&path(name)).is_none()));
     }
 }

@@ -407,8 +407,16 @@ fn broken(error: &UnpackError) -> Problem {
     if is_of_this_machine(error) {
         return of_this_machine(text);
     }
-    Problem::error(Code::BrokenArchive, text)
+    let problem = Problem::error(Code::BrokenArchive, text);
+    match error {
+        UnpackError::Member { .. } => problem.help(REFUSED),
+        _ => problem,
+    }
 }
+
+/// The remedy for a member that is refused.
+const REFUSED: &str =
+    "pack the artifact anew without this member, or get the archive again from its builder";
 
 /// There is no room for what is unpacked: the same for all archives, so that it is told once.
 pub(super) fn of_this_machine(text: String) -> Problem {

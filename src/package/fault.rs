@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::unpacking::{MemberFault, Refusal};
+
 /// Something that is wrong with a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -24,6 +26,8 @@ pub enum FaultKind {
     Feature,
     /// Two headers that say different things of one member.
     Disagree,
+    /// Headers from which programs read different members.
+    Ambiguous,
     /// A comment, which nobody reads.
     Comment,
     /// No metadata directory, or several.
@@ -34,8 +38,10 @@ pub enum FaultKind {
     EntryPoint,
     /// A name that cannot be unpacked.
     Name,
-    /// A link that leads out of the package.
+    /// A link that leads out of the package, or a hard link to no file of it.
     Link,
+    /// A member below a file or a link.
+    Below,
     /// Neither a file nor a directory nor a link.
     Kind,
     /// Permissions that no file should have.
@@ -46,10 +52,51 @@ pub enum FaultKind {
     Stray,
 }
 
+/// The rule for members of archives, as a fault of a package.
+impl From<MemberFault> for Fault {
+    fn from(MemberFault { member, refusal }: MemberFault) -> Self {
+        Self { detail: refusal.detail(), ..Self::new((&refusal).into(), refusal.what()) }.of(member)
+    }
+}
+
+impl From<&Refusal> for FaultKind {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Name(_) => Self::Name,
+            Refusal::Twice => Self::Twice,
+            Refusal::Below(_) | Refusal::Above => Self::Below,
+            Refusal::Outside(_) | Refusal::Circle(_) | Refusal::NoFile(_) | Refusal::Target(_) => {
+                Self::Link
+            }
+            Refusal::Link | Refusal::Sparse | Refusal::Special => Self::Kind,
+            Refusal::Ambiguous(_) => Self::Ambiguous,
+        }
+    }
+}
+
 impl Fault {
     /// A fault of the whole package.
     pub fn new(kind: FaultKind, what: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, member: None, what: what.into(), detail: None }
+    }
+
+    /// The reason not to read a package with this fault, if it is one: readers would take other members than others,
+    /// or put some of them outside.
+    pub fn refusal(&self) -> Option<String> {
+        use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};
+        let Self { kind, what, member, detail } = self;
+        let refused = match kind {
+            Broken | Name | Link | Below | Kind | Twice | Ambiguous => true,
+            // Without any, the metadata is found to be missing.
+            MetadataDirectory => detail.is_some(),
+            _ => false,
+        };
+        if !refused {
+            return None;
+        }
+        let member = member.iter().map(|member| format!("`{}`: ", member.escape_debug()));
+        let detail = detail.iter().map(|detail| format!(" ({detail})"));
+        Some(member.chain([what.clone().into_owned()]).chain(detail).collect())
     }
 
     /// The same of one member.

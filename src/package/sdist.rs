@@ -7,15 +7,12 @@ use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use super::tar_members::{self, TarMember};
 use super::{Fault, FaultKind, text};
-use crate::names::{DistName, RelPath, oversize};
-use crate::package::directory::MOST_MEMBERS;
+use crate::names::DistName;
 use crate::package::zip_file::LONGEST_TEXT;
+use crate::unpacking::{Rest, Rules, TarMember, TarReader};
 use crate::version::Version;
 use crate::{python_literal, regular};
-
-mod links;
 
 /// An sdist that was read, whoever made it.
 #[derive(Debug, Default)]
@@ -58,16 +55,22 @@ impl Sdist {
         Ok(sdist)
     }
 
-    /// The same of an archive that can be read.
+    /// The same of an archive that can be read, and whose members every reader may take.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no gzipped tar archive.
+    /// When the file cannot be read, is no gzipped tar archive, or has a member that the rule refuses.
     pub fn open(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
     ) -> io::Result<Self> {
         let mut sdist = Self::read(path, visit)?;
-        sdist.broken.take().map_or(Ok(sdist), Err)
+        if let Some(error) = sdist.broken.take() {
+            return Err(error);
+        }
+        match sdist.faults.iter().find_map(Fault::refusal) {
+            Some(refusal) => Err(io::Error::new(io::ErrorKind::InvalidData, refusal)),
+            None => Ok(sdist),
+        }
     }
 
     /// The metadata, which lies in the one directory.
@@ -94,10 +97,17 @@ impl Sdist {
         mut visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
     ) -> io::Result<()> {
         let gzip = GzDecoder::new(BufReader::new(file));
-        let mut gzip = tar_members::each(gzip, MOST_MEMBERS, |member, bytes| {
+        let mut rest = TarReader::new(gzip, Rules::SDIST).each(|member, bytes| {
             let text = self.member(member, bytes)?;
             visit(member, &mut text.as_bytes().chain(bytes))
         })?;
+        let is_filling = rest.is_filling()?;
+        let Rest { source: mut gzip, faults, .. } = rest;
+        self.faults.extend(faults.into_iter().map(Fault::from));
+        if !is_filling {
+            let what = "bytes follow the end of its tar archive";
+            self.faults.push(Fault::new(FaultKind::Stray, what));
+        }
         // The checksum stands behind the last byte.
         io::copy(&mut gzip, &mut io::sink())?;
         if gzip.into_inner().read(&mut [0])? > 0 {
@@ -108,12 +118,12 @@ impl Sdist {
 
     /// Takes in a member; gives its text, as far as that was read.
     fn member(&mut self, member: &TarMember, bytes: &mut dyn Read) -> io::Result<String> {
-        let TarMember { path, kind, size, .. } = member;
+        let TarMember { path, size, .. } = member;
         self.times.insert(member.time()?);
-        let mut faults: Vec<Fault> =
-            [name(path), links::check(member), mode(member)?].into_iter().flatten().collect();
+        self.faults.extend(member.faults.iter().cloned().map(Fault::from));
+        let mut faults = Vec::from_iter(mode(member)?);
         let mut text = String::new();
-        if !kind.is_dir() {
+        if !member.is_directory() {
             self.size += size;
             if self.wants(path) {
                 let fault;
@@ -121,9 +131,7 @@ impl Sdist {
                 faults.extend(fault);
                 self.texts.insert(path.clone(), text.clone());
             }
-            if !self.files.insert(path.clone()) {
-                faults.push(Fault::new(FaultKind::Twice, "there twice"));
-            }
+            self.files.insert(path.clone());
         }
         self.faults.extend(faults.into_iter().map(|fault| fault.of(path)));
         Ok(text)
@@ -146,17 +154,9 @@ fn is_pkg_info(path: &str) -> bool {
     path.strip_suffix("/PKG-INFO").is_some_and(|top| !top.contains('/'))
 }
 
-fn name(path: &str) -> Option<Fault> {
-    let reason = match path.parse::<RelPath>() {
-        Err(fault) => fault.reason,
-        Ok(_) => oversize(path)?,
-    };
-    Some(Fault::new(FaultKind::Name, "its name cannot be unpacked").because(reason))
-}
-
 fn mode(member: &TarMember) -> io::Result<Option<Fault>> {
     let mode = member.mode()?;
-    let wrong = member.kind.is_file() && mode & 0o7002 != 0;
+    let wrong = member.is_file() && mode & 0o7002 != 0;
     let what = "writable for everyone, or set-user-id and the like";
     let fault = || Fault::new(FaultKind::Mode, what).because(format!("mode {:04o}", mode & 0o7777));
     Ok(wrong.then(fault))

@@ -8,6 +8,7 @@ use crate::package::ZipFile;
 use crate::package::directory::{Directory, DirectoryEntry, DirectoryError};
 use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::regular;
+use crate::unpacking::{Refusal, name_fault};
 
 /// A wheel's file, whoever made it: its directory was read, and what is wrong with that is known.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ impl WheelFile {
             }
         };
         faults.append(&mut directory.faults);
+        faults.extend(directory.entries.iter().filter_map(entry_fault));
         if directory.entries.is_empty() && faults.is_empty() {
             faults.push(Fault::new(FaultKind::Broken, "it is a zip archive without members"));
         }
@@ -82,6 +84,19 @@ impl WheelFile {
     }
 }
 
+/// A name that leads outside or that installers do not take, or a member that is no file.
+fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
+    let name = entry.name.strip_suffix('/').unwrap_or(&entry.name);
+    let unsound = || (!entry.utf8).then_some(Refusal::Name("not UTF-8, or not marked as UTF-8"));
+    let kind = || match entry.mode & 0o170_000 {
+        0 | 0o040_000 | 0o100_000 => None,
+        0o120_000 => Some(Refusal::Link),
+        _ => Some(Refusal::Special),
+    };
+    let refusal = unsound().or_else(|| name_fault(name)).or_else(kind)?;
+    Some(refusal.of(&*entry.name).into())
+}
+
 /// The only metadata directory.
 fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
     let mut found: Vec<&str> = entries
@@ -113,12 +128,12 @@ impl Wheel {
     /// Opens a wheel: its directory is read, none of its members.
     ///
     /// # Errors
-    /// When the file cannot be read, its name is no wheel's, it is no zip or has a name twice, or it has
-    /// no metadata directory or several.
+    /// When the file cannot be read, its name is no wheel's, it is no zip or has a member that no reader may take, or
+    /// it has no metadata directory or several.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let WheelFile { path, zip, dist_info, faults } = WheelFile::read(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
-        if let Some(reason) = faults.iter().find_map(refusal) {
+        if let Some(reason) = faults.iter().find_map(Fault::refusal) {
             return Err(OpenError::Zip { path, reason });
         }
         let name_of_info = "*.dist-info/METADATA";
@@ -191,19 +206,5 @@ impl Wheel {
     /// The error that a member cannot be read.
     pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
         OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
-    }
-}
-
-/// Why a wheel with this fault is not opened, if it is not: readers would take other members than others.
-fn refusal(fault: &Fault) -> Option<String> {
-    match fault.kind {
-        FaultKind::Broken => Some(fault.what.clone().into_owned()),
-        FaultKind::Twice => {
-            Some(format!("it has two members `{}`", fault.member.as_deref().unwrap_or_default()))
-        }
-        FaultKind::MetadataDirectory => {
-            fault.detail.as_ref().map(|detail| format!("{}: {detail}", fault.what))
-        }
-        _ => None,
     }
 }

@@ -12,7 +12,8 @@ use crate::manifest::PromoteRule;
 use crate::names::RelPath;
 use crate::package::devel_archive::{each, is_devel_archive};
 use crate::package::zip_file::LONGEST_TEXT;
-use crate::package::{CopyError, TarMember, Wheel};
+use crate::package::{CopyError, Wheel};
+use crate::unpacking::{MemberKind, TarMember};
 
 /// What becomes of an archive.
 #[derive(Debug)]
@@ -39,12 +40,10 @@ pub(super) fn planned(
     let (mut contents, mut size) = (BTreeMap::new(), 2 * 512);
     let unread = |source| wheel.unread(&entry.name, source);
     each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
-        let told = if member.kind.is_file() { member.size } else { 0 };
+        let told = if member.is_file() { member.size } else { 0 };
         let mut now = told;
         let mut rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
-        if let Some(file) =
-            rules.next_back().filter(|_| member.kind.is_file() && told <= LONGEST_TEXT)
-        {
+        if let Some(file) = rules.next_back().filter(|_| member.is_file() && told <= LONGEST_TEXT) {
             let mut content = Vec::new();
             bytes.read_to_end(&mut content)?;
             if let Ok(text) = String::from_utf8(content) {
@@ -84,15 +83,14 @@ enum TarMemberKind<'m> {
 }
 
 fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, WriteError> {
-    if member.kind.is_dir() {
-        Ok(TarMemberKind::Directory)
-    } else if member.kind.is_symlink() {
-        Ok(TarMemberKind::Link(member.target.as_deref().unwrap_or_default()))
-    } else if member.kind.is_file() {
-        Ok(TarMemberKind::File { executable: member.mode()? & 0o111 != 0 })
-    } else {
-        let reason = "is neither a file nor a directory nor a symbolic link";
-        Err(CopyError { name: member.path.clone(), reason }.into())
+    match &member.kind {
+        MemberKind::Directory => Ok(TarMemberKind::Directory),
+        MemberKind::Symlink(target) => Ok(TarMemberKind::Link(target)),
+        MemberKind::File => Ok(TarMemberKind::File { executable: member.mode()? & 0o111 != 0 }),
+        MemberKind::HardLink(_) | MemberKind::Special => {
+            let reason = "is neither a file nor a directory nor a symbolic link";
+            Err(CopyError { name: member.path.clone(), reason }.into())
+        }
     }
 }
 

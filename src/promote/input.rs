@@ -147,7 +147,7 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
     let (mut files, mut size) = (Vec::new(), 0);
     let sdist = Sdist::open(&found.path, |member, bytes| {
         size += member.size;
-        if member.kind.is_file() && size <= LARGEST_SDIST {
+        if member.is_file() && size <= LARGEST_SDIST {
             let mut content = Vec::new();
             bytes.take(member.size).read_to_end(&mut content)?;
             let executable = member.mode()? & 0o111 != 0;

@@ -36,7 +36,7 @@ impl<'m> Input<'m> {
         let risky = |kind| {
             matches!(
                 kind,
-                FaultKind::Disagree | FaultKind::Feature | FaultKind::Name | FaultKind::Link
+                FaultKind::Disagree | FaultKind::Feature | FaultKind::Name | FaultKind::Kind
             )
         };
         if let Some(fault) = WheelFile::read(path)?.faults().iter().find(|fault| risky(fault.kind))
@@ -99,9 +99,6 @@ fn members(wheel: &Wheel, rows: &Rows) -> Result<Vec<(usize, RelPath)>, String> 
             continue;
         }
         let path: RelPath = name.parse().map_err(|error| format!("{error}"))?;
-        if entry.mode & 0o170_000 == 0o120_000 {
-            return Err(format!("`{name}` is a link, which installers make a text file"));
-        }
         copied(entry).map_err(|error| error.to_string())?;
         let file = name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/'));
         if matches!(file, Some("RECORD" | "RECORD.jws" | "RECORD.p7s")) {

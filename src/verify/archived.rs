@@ -6,7 +6,7 @@ use super::code::Targets;
 use super::elf::{archive, binary};
 use super::reading::{Tee, fault};
 use crate::device_code::{self, Code};
-use crate::package::{self, Content, devel_archive};
+use crate::package::{self, Content, Fault, FaultKind, devel_archive};
 
 /// A file in a devel archive.
 #[derive(Debug)]
@@ -19,21 +19,27 @@ pub struct Archived {
     pub(super) imports: Vec<String>,
 }
 
-/// Reads a devel archive to its end: what is wrong with its bytes, that it is no archive, and its members.
+/// A devel archive that was read.
+#[derive(Debug, Default)]
+pub(super) struct Devel {
+    /// The reason why its bytes are not those that the wheel says.
+    pub(super) fault: Option<String>,
+    /// Faults of the archive and its members.
+    pub(super) faults: Vec<Fault>,
+    pub(super) members: Vec<Archived>,
+}
+
+/// Reads a devel archive to its end; with `targets`, also the device code of its members.
 ///
 /// # Errors
 /// When the wheel cannot be read.
-pub(super) fn read(
-    name: &str,
-    bytes: impl Read,
-    targets: &Targets,
-) -> io::Result<(Option<String>, Code, Vec<Archived>)> {
+pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
-    let mut all = Vec::new();
-    let read = devel_archive::each(name, &mut bytes, |member, content| -> io::Result<()> {
-        if member.kind.is_file() {
-            all.push(file(&member.path, member.size, content, targets)?);
-        }
+    let mut members = Vec::new();
+    let read = devel_archive::faults(name, &mut bytes, |member, content| -> io::Result<()> {
+        let targets = targets.filter(|_| member.is_file());
+        let found = targets.map(|targets| file(&member.path, member.size, content, targets));
+        members.extend(found.transpose()?);
         Ok(())
     });
     // Behind the end of a tar archive there may be more.
@@ -41,12 +47,17 @@ pub(super) fn read(
         Some(error) => Err(error),
         None => io::copy(&mut bytes.inner, &mut io::sink()).map(drop),
     };
-    let mut code = Code::default();
     let fault = fault(rest)?;
-    if read.is_err() && fault.is_none() {
-        code.unread = Some("the devel archive");
-    }
-    Ok((fault, code, all))
+    let faults = match read {
+        Ok(faults) => faults,
+        // Damaged bytes are a fault of the member.
+        Err(_) if fault.is_some() => Vec::new(),
+        Err(error) => {
+            let what = "its devel archive cannot be read";
+            vec![Fault::new(FaultKind::Broken, what).of(name).because(error.to_string())]
+        }
+    };
+    Ok(Devel { fault, faults, members })
 }
 
 fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::Result<Archived> {

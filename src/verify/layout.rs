@@ -8,7 +8,7 @@ use super::Finding;
 use super::elf::FileRole;
 use super::member::Member;
 use crate::binary::Format;
-use crate::names::{Lookalikes, RelPath, folded, oversize};
+use crate::names::{Lookalikes, folded, oversize};
 use crate::package::directory::DirectoryEntry;
 use crate::source::Code;
 
@@ -35,42 +35,18 @@ pub(super) fn check(
     found
 }
 
-/// A name that leads outside, or that installers do not take.
+/// A name that not every system takes.
 fn name(entry: &DirectoryEntry) -> Option<Finding> {
-    let error = |reason: &'static str| {
-        Finding::error(Code::UnsafeName, "its name cannot be installed").because(reason)
-    };
-    if !entry.utf8 {
-        return Some(error("not UTF-8, or not marked as UTF-8"));
-    }
-    let path = entry.name.strip_suffix('/').unwrap_or(&entry.name);
-    if let Err(fault) = path.parse::<RelPath>() {
-        return Some(error(fault.reason));
-    }
-    if let Some(reason) = oversize(path) {
-        return Some(error(reason));
-    }
-    let drive = path.split('/').any(|segment| segment.contains(':'));
-    drive.then(|| {
+    entry.name.contains(':').then(|| {
         Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
             .because("it has `:`")
     })
 }
 
 fn kind(entry: &DirectoryEntry) -> Option<Finding> {
-    match entry.mode & 0o170_000 {
-        0 | 0o100_000 if entry.name.ends_with('/') => Some(directory()),
-        0 | 0o100_000 => None,
-        0o040_000 => Some(directory()),
-        0o120_000 => {
-            Some(Finding::error(Code::MemberKind, "a link, which installers make a text file"))
-        }
-        _ => Some(Finding::error(Code::MemberKind, "neither a file nor a directory")),
-    }
-}
-
-fn directory() -> Finding {
-    Finding::warning(Code::MemberKind, "a directory: wheels hold files alone")
+    entry
+        .is_directory()
+        .then(|| Finding::warning(Code::MemberKind, "a directory: wheels hold files alone"))
 }
 
 fn bytes(member: &Member) -> Option<Finding> {

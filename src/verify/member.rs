@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::algorithm::Algorithm;
-use super::archived::{self, Archived};
+use super::archived::{self, Archived, Devel};
 use super::code::Targets;
 use super::elf::{FileRole, archive, binary};
 use super::reading::{Tee, fault};
@@ -13,7 +13,7 @@ use crate::package::ZipFile;
 use crate::package::content::Shown;
 use crate::package::devel_archive::is_devel_archive;
 use crate::package::directory::DirectoryEntry;
-use crate::package::{self, Content, Kept};
+use crate::package::{self, Content, Fault, Kept};
 
 /// What is known of a member's bytes.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Member {
     pub(super) code: Code,
     /// The members of a devel archive.
     pub(super) archived: Vec<Archived>,
+    /// Faults of a devel archive.
+    pub(super) archive_faults: Vec<Fault>,
 }
 
 /// Reads a member, which is hashed by `algorithm`; with `targets`, what it has code for as well.
@@ -46,17 +48,16 @@ pub(super) fn read(
         hash.update(bytes);
         size += bytes.len() as u64;
     });
-    let (fault, kind, code, archived) = match targets {
-        Some(targets) if is_devel_archive(&entry.name) => {
-            let (fault, code, archived) = archived::read(&entry.name, bytes, targets)?;
-            (fault, FileRole::Data, code, archived)
-        }
-        _ => {
-            let (fault, kind, code) = content(zip, entry, bytes, targets)?;
-            (fault, kind, code, Vec::new())
-        }
+    let mut devel = Devel::default();
+    let (fault, kind, code) = if is_devel_archive(&entry.name) {
+        devel = archived::read(&entry.name, bytes, targets)?;
+        (devel.fault.take(), FileRole::Data, Code::default())
+    } else {
+        content(zip, entry, bytes, targets)?
     };
-    Ok(Member { digest: hash.finalize().into_vec(), size, fault, kind, code, archived })
+    let Devel { members: archived, faults: archive_faults, .. } = devel;
+    let digest = hash.finalize().into_vec();
+    Ok(Member { digest, size, fault, kind, code, archived, archive_faults })
 }
 
 /// Reads all bytes: what is wrong with them, what they are, and what they have code for.

@@ -115,6 +115,8 @@ impl Wheel {
         package.archived = archived.map(|file| file.path.clone()).collect();
         package.code = self.code(members);
         package.installed = layout::installed(entries);
+        let of_archives = members.iter().flat_map(|member| &member.archive_faults);
+        found.extend(of_archives.cloned().map(Finding::from));
         found.extend(layout::check(entries, members, self.file.dist_info()));
         found.extend(layout::clashes(&package.installed));
         if let Some(dist_info) = self.file.dist_info() {

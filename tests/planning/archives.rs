@@ -163,23 +163,18 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
 #[test]
 fn what_lies_behind_files_and_links_is_refused() {
     let said = |archive: Archive| problem(&zst(&archive.end()));
-    let behind = "archive base_lib_generic.tar.zst: `stage/a/b` lies below `stage/a`, which is a file or a link";
+    let refused = |fault: &str| format!("archive base_lib_generic.tar.zst: {fault}");
+    let behind = refused("`stage/a/b`: it is below a file or a link (`stage/a`)");
     assert_eq!(said(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
     assert_eq!(said(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
     let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
-    assert_eq!(
-        said(late),
-        "archive base_lib_generic.tar.zst has two members of the name `stage/a`"
-    );
+    assert_eq!(said(late), refused("`stage/a`: a file or a link, with other members below it"));
     let none = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", b"stage/none");
-    assert_eq!(
-        said(none),
-        "archive base_lib_generic.tar.zst: the hard link `stage/h` does not name a file of the archive"
-    );
+    assert_eq!(said(none), refused("`stage/h`: a hard link to no file before it (`stage/none`)"));
     let text = Archive::with_manifest().member(b"stage/l", EntryType::Symlink, b"", b"caf\xe9");
     assert_eq!(
         said(text),
-        "archive base_lib_generic.tar.zst: the text of the link `stage/l` is not UTF-8"
+        refused("`stage/l`: a link that leads nowhere (its target is not UTF-8)")
     );
 }
 
@@ -219,10 +214,13 @@ fn members_that_lead_outside_are_named() {
     let above = Archive::with_manifest().file("stage/../../a", "a").end();
     assert_eq!(
         problem(&zst(&above)),
-        "archive base_lib_generic.tar.zst has a member whose path `stage/../../a` has `..`, which can lead outside"
+        "archive base_lib_generic.tar.zst: `stage/../../a`: its name cannot be unpacked (has `..`, which can lead outside)"
     );
     let absolute = Archive::with_manifest().file("/tmp/rockpack-absolute", "a").end();
-    assert!(problem(&zst(&absolute)).contains("`/tmp/rockpack-absolute` is absolute"));
+    assert!(
+        problem(&zst(&absolute))
+            .contains("`/tmp/rockpack-absolute`: its name cannot be unpacked (is absolute")
+    );
     assert!(!Path::new("/tmp/rockpack-absolute").exists());
 }
 
@@ -234,7 +232,7 @@ fn links_that_lead_outside_are_named() {
         assert_eq!(
             problem(&zst(&tar)),
             format!(
-                "archive base_lib_generic.tar.zst: `stage/l` links to `{target}`, which leads outside"
+                "archive base_lib_generic.tar.zst: `stage/l`: a link that leads outside (`{target}`)"
             )
         );
         let hard = Archive::with_manifest()
@@ -242,7 +240,7 @@ fn links_that_lead_outside_are_named() {
             .end();
         assert!(
             problem(&zst(&hard))
-                .contains(&format!("`stage/h` links to `{target}`, which leads outside"))
+                .contains(&format!("`stage/h`: a link that leads outside (`{target}`)"))
         );
     }
 }
@@ -256,7 +254,9 @@ fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
         .link("stage/deep/er/out", "up/../..")
         .file("stage/deep/er/out/escaped", "e")
         .end();
-    assert!(problem(&zst(&tar)).contains("`stage/deep/er/out/escaped`"));
+    assert!(
+        problem(&zst(&tar)).contains("`stage/deep/er/out`: a link that leads outside (`up/../..`)")
+    );
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn devices_are_named() {
         let tar = Archive::with_manifest().member(b"stage/null", kind, b"", b"").end();
         assert_eq!(
             problem(&zst(&tar)),
-            "archive base_lib_generic.tar.zst: `stage/null` is a device, socket or the like, which packages cannot hold"
+            "archive base_lib_generic.tar.zst: `stage/null`: neither a file nor a directory nor a link"
         );
     }
 }
@@ -275,7 +275,7 @@ fn names_that_are_not_utf8_are_named() {
     let tar = Archive::with_manifest().member(b"stage/caf\xe9", EntryType::Regular, b"", b"").end();
     assert_eq!(
         problem(&zst(&tar)),
-        "archive base_lib_generic.tar.zst has a member whose name is not UTF-8: stage/caf\u{fffd}"
+        "archive base_lib_generic.tar.zst: `stage/caf\u{fffd}`: its name cannot be unpacked (is not UTF-8)"
     );
 }
 
@@ -319,14 +319,11 @@ fn what_follows_the_last_member_is_refused() {
 #[test]
 fn members_of_one_name_are_refused() {
     let tar = Archive::with_manifest().file("stage/a", "one").file("./stage/a", "two").end();
-    assert_eq!(
-        problem(&zst(&tar)),
-        "archive base_lib_generic.tar.zst has two members of the name `stage/a`"
-    );
+    assert_eq!(problem(&zst(&tar)), "archive base_lib_generic.tar.zst: `stage/a`: there twice");
     let link = Archive::with_manifest().file("stage/a", "one").link("stage/a", "b").end();
-    assert!(problem(&zst(&link)).contains("two members"));
+    assert!(problem(&zst(&link)).contains("`stage/a`: there twice"));
     let again = Archive::with_manifest().file("artifact_manifest.txt", "other\n").end();
-    assert!(problem(&zst(&again)).contains("two members of the name `artifact_manifest.txt`"));
+    assert!(problem(&zst(&again)).contains("`artifact_manifest.txt`: there twice"));
 }
 
 #[test]
@@ -334,7 +331,7 @@ fn sizes_that_are_none_are_refused() {
     let tar = pax(Archive::with_manifest(), "11 size=-1\n").file("stage/a", "a").end();
     assert_eq!(
         problem(&zst(&tar)),
-        "archive base_lib_generic.tar.zst: a header says that `stage/a` has -1 bytes"
+        "cannot read archive base_lib_generic.tar.zst: its pax size is `-1`"
     );
     let huge = pax(Archive::with_manifest(), "28 size=9000000000000000000\n").file("stage/a", "a");
     let found = problem(&zst(&huge.end()));
@@ -375,7 +372,7 @@ fn links_and_names_that_no_file_system_has_are_faults_of_the_archive() {
     let empty = Archive::with_manifest().link("stage/a", "").end();
     assert_eq!(
         problem(&zst(&empty)),
-        "archive base_lib_generic.tar.zst: the link `stage/a` leads nowhere: its target is empty"
+        "archive base_lib_generic.tar.zst: `stage/a`: a link that leads nowhere (its target is empty)"
     );
     for (path, why) in [
         (format!("stage/{}", "n".repeat(300)), "a part of it is longer than 255 bytes"),
@@ -385,10 +382,8 @@ fn links_and_names_that_no_file_system_has_are_faults_of_the_archive() {
         let len = (1..100_000).find(|len| len.to_string().len() + record.len() == *len).unwrap();
         let tar = pax(Archive::with_manifest(), &format!("{len}{record}")).file("stage/a", "a");
         let found = problem(&zst(&tar.end()));
-        assert!(found.ends_with(why) && found.len() < 200, "{found}");
-        assert!(
-            found.starts_with("archive base_lib_generic.tar.zst has a member whose path begins")
-        );
+        assert!(found.ends_with(&format!("({why})")) && found.len() < 400, "{found}");
+        assert!(found.starts_with("archive base_lib_generic.tar.zst: `stage/n"));
     }
 }
 
@@ -398,7 +393,7 @@ fn headers_do_not_take_more_memory_than_a_name_needs() {
     for kind in [EntryType::GNULongName, EntryType::XHeader, EntryType::XGlobalHeader] {
         let tar = Archive::with_manifest().member(b"long", kind, &name, b"").file("stage/a", "a");
         let found = problem(&zst(&tar.end()));
-        assert!(found.contains("headers of a member have more than 1048576 bytes"), "{found}");
+        assert!(found.contains("it has a name or pax records longer than 1 MiB"), "{found}");
     }
 }
 

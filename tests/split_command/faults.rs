@@ -114,7 +114,7 @@ fn wheels_that_cannot_be_copied() {
     let bytes = frame().file("frame/__init__.pz", b"import evil\n").bytes();
     let bytes = replaced(bytes, b"frame/__init__.pz", b"frame/__init__.py");
     fs::write(dir.path().join(INPUT), bytes).unwrap();
-    refused(dir.path(), &SPLIT, 1, &["two members `frame/__init__.py`"]);
+    refused(dir.path(), &SPLIT, 1, &["`frame/__init__.py`: there twice"]);
     // A link.
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
@@ -125,7 +125,7 @@ fn wheels_that_cannot_be_copied() {
         zip.write_all(text.as_bytes()).unwrap();
     }
     fs::write(dir.path().join(INPUT), zip.finish().unwrap().into_inner()).unwrap();
-    refused(dir.path(), &SPLIT, 1, &["`frame/link` is a link"]);
+    refused(dir.path(), &SPLIT, 1, &[NAME, "`frame/link`: a link"]);
     // Cut, and no zip at all.
     let bytes = frame().bytes();
     for bytes in [&bytes[..bytes.len() / 2], b"no zip"] {

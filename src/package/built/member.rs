@@ -2,16 +2,15 @@
 
 use std::io::{self, Read};
 
-use tar::EntryType;
-
 use super::{BuiltContent, BuiltFile, Bytes, Search};
 use crate::archive::checksum::Checksum;
 use crate::elf::forward::forwarding_library;
 use crate::elf::stub::{StubMachine, stub_target};
 use crate::elf::{self, ElfFacts};
 use crate::package::content::Shown;
-use crate::package::{Content, ContentKind, Kept, TarMember};
+use crate::package::{Content, ContentKind, Kept};
 use crate::plan::Step;
+use crate::unpacking::{MemberKind, TarMember};
 
 /// Texts up to this size are kept.
 const LONGEST_TEXT: u64 = 1 << 20;
@@ -46,9 +45,9 @@ pub(super) fn of_tar(
     bytes: &mut dyn Read,
     wanted: bool,
 ) -> io::Result<BuiltFile> {
-    let content = match member.kind {
-        EntryType::Directory => BuiltContent::Directory,
-        EntryType::Symlink => BuiltContent::Link(member.target.clone().unwrap_or_default()),
+    let content = match &member.kind {
+        MemberKind::Directory => BuiltContent::Directory,
+        MemberKind::Symlink(target) => BuiltContent::Link(target.clone()),
         _ => {
             let mut crc32 = Checksum::default();
             let reader = Shown::new(bytes, |bytes: &[u8]| crc32.update(bytes));
@@ -57,8 +56,7 @@ pub(super) fn of_tar(
             BuiltContent::Bytes(bytes)
         }
     };
-    let link = member.kind.is_symlink();
-    let executable = member.mode()? & 0o111 != 0 && !link;
+    let executable = member.mode()? & 0o111 != 0 && !matches!(content, BuiltContent::Link(_));
     Ok(BuiltFile {
         path: member.path.clone(),
         license: false,

@@ -12,8 +12,8 @@ use crate::plan::Form;
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
     let (mut files, mut texts) = (Vec::new(), Texts::default());
     let sdist = Sdist::open(path, |member, bytes| {
-        let wanted = !member.kind.is_dir() && texts.take(member.size);
-        files.extend((!member.kind.is_dir()).then_some(member::of_tar(member, bytes, wanted)?));
+        let wanted = !member.is_directory() && texts.take(member.size);
+        files.extend((!member.is_directory()).then_some(member::of_tar(member, bytes, wanted)?));
         Ok(())
     })?;
     // Everything lies in one directory, which is not a part of the paths.

@@ -1,0 +1,85 @@
+//! Following a link through the links of its archive.
+
+/// Links that are followed one after another; Linux follows as many.
+const MOST_LINKS: usize = 40;
+
+/// The reason why a link leads to no place in its archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// It leads out.
+    Outside,
+    /// It leads back to itself, or through more links than systems follow.
+    Circle,
+}
+
+/// Returns the place to which `target` leads from the directory `from`; empty for the archive's root. `links` gives
+/// the target of the link at a path. A place that leaves the first `floor` directories is outside.
+///
+/// # Errors
+/// When it leads outside or in a circle.
+pub fn follow<'l>(
+    from: &'l str,
+    target: &'l str,
+    floor: usize,
+    links: impl Fn(&str) -> Option<&'l str>,
+) -> Result<String, Lost> {
+    let mut at: Vec<&str> = from.split('/').filter(|segment| !segment.is_empty()).collect();
+    if target.starts_with('/') || at.len() < floor {
+        return Err(Lost::Outside);
+    }
+    let mut ahead: Vec<&str> = target.rsplit('/').collect();
+    let mut followed = 0;
+    while let Some(segment) = ahead.pop() {
+        match segment {
+            "" | "." => {}
+            ".." if at.len() <= floor => return Err(Lost::Outside),
+            ".." => _ = at.pop(),
+            name => {
+                at.push(name);
+                let Some(target) = links(&at.join("/")) else { continue };
+                followed += 1;
+                if followed > MOST_LINKS {
+                    return Err(Lost::Circle);
+                }
+                if target.starts_with('/') {
+                    return Err(Lost::Outside);
+                }
+                at.pop();
+                ahead.extend(target.rsplit('/'));
+            }
+        }
+    }
+    Ok(at.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: [(&str, &str); 5] = [
+        ("top/d1/d2/a", "../.."),
+        ("top/same", "."),
+        ("top/one", "two"),
+        ("top/two", "one"),
+        ("top/far", "../top/d1"),
+    ];
+
+    fn leads(from: &str, target: &str, floor: usize) -> Result<String, Lost> {
+        let text = |path: &str| LINKS.iter().find(|(link, _)| *link == path).map(|(_, text)| *text);
+        follow(from, target, floor, text)
+    }
+
+    #[test]
+    fn links_are_followed_through_links() {
+        assert_eq!(leads("top/d1/d2", "a/x", 0).as_deref(), Ok("top/x"));
+        assert_eq!(leads("top", "far/./d2//a/x", 0).as_deref(), Ok("top/x"));
+        assert_eq!(leads("top", "same/same/x", 1).as_deref(), Ok("top/x"));
+        assert_eq!(leads("top/d1/d2", "a/../x", 0).as_deref(), Ok("x"));
+        assert_eq!(leads("top/d1/d2", "a/../x", 1), Err(Lost::Outside));
+        assert_eq!(leads("top/d1/d2", "a/../../x", 0), Err(Lost::Outside));
+        assert_eq!(leads("top", "one", 0), Err(Lost::Circle));
+        assert_eq!(leads("top", "/x", 0), Err(Lost::Outside));
+        assert_eq!(leads("top", "../top/x", 1), Err(Lost::Outside), "the top may be left out");
+        assert_eq!(leads("", "x", 1), Err(Lost::Outside), "a link in the place of the top");
+    }
+}

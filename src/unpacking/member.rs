@@ -1,0 +1,181 @@
+//! One member of a tar archive.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+use tar::{EntryType, Header};
+
+use super::Rules;
+use super::fault::{MemberFault, Refusal, name_fault};
+use super::pax::{self, PaxRecords};
+use super::sparse::Sparse;
+
+/// A member of a tar archive.
+#[derive(Debug)]
+pub struct TarMember {
+    /// Its path, without a `/` at the end; bytes that are not UTF-8 are replaced.
+    pub path: String,
+    /// Its kind.
+    pub kind: MemberKind,
+    /// Its bytes once it is unpacked.
+    pub size: u64,
+    /// The reasons why it is refused.
+    pub faults: Vec<MemberFault>,
+    /// Whether it has holes, which take no bytes in the archive.
+    pub is_sparse: bool,
+    header: Header,
+}
+
+/// A kind of member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemberKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link with this text.
+    Symlink(String),
+    /// Another name of the member of this path.
+    HardLink(String),
+    /// A device, a pipe or the like.
+    Special,
+}
+
+/// Place of the first byte of a name's first part, where a header has one (POSIX ustar); programs of old formats have
+/// other things there.
+const PREFIX: usize = 345;
+
+impl TarMember {
+    /// Its permissions.
+    ///
+    /// # Errors
+    /// When its header has no number there.
+    pub fn mode(&self) -> io::Result<u32> {
+        self.header.mode()
+    }
+
+    /// The time of its last change, in seconds since 1970.
+    ///
+    /// # Errors
+    /// When its header has no number there.
+    pub fn time(&self) -> io::Result<u64> {
+        self.header.mtime()
+    }
+
+    /// Whether it is a file.
+    pub fn is_file(&self) -> bool {
+        self.kind == MemberKind::File
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.kind == MemberKind::Directory
+    }
+
+    /// Whether it is the directory that the archive is unpacked to.
+    pub(super) fn is_root(&self) -> bool {
+        self.is_directory() && matches!(&*self.path, "" | ".")
+    }
+
+    /// Reads the headers of a member.
+    pub(super) fn read<R: Read>(
+        entry: &mut tar::Entry<'_, R>,
+        rules: Rules,
+    ) -> io::Result<(Self, Option<Sparse>)> {
+        let sparse = Sparse::of(&PaxRecords::of(entry)?).map_err(|error| named(entry, &error))?;
+        let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
+            Some(name) => Cow::Borrowed(name),
+            None => entry.path_bytes(),
+        };
+        let link = entry.link_name_bytes().unwrap_or_default();
+        let (name, bad_name) = text(&name);
+        let (target, bad_target) = text(&link);
+        let header = entry.header().clone();
+        let kind = kind(&header, &name, from_root(&target, rules));
+        let path = from_root(&name, rules).trim_end_matches('/').to_owned();
+        let stored = entry.size();
+        let size = sparse.as_ref().map_or(stored, |sparse| sparse.size);
+        let is_sparse = sparse.is_some() || header.entry_type() == EntryType::GNUSparse;
+        let mut member = Self { path, kind, size, faults: Vec::new(), is_sparse, header };
+        let unsound = || name_fault(&member.path).filter(|_| !(rules.from_dot && member.is_root()));
+        let is_link = matches!(member.kind, MemberKind::Symlink(_) | MemberKind::HardLink(_));
+        let refusal = bad_name
+            .then_some(Refusal::Name("is not UTF-8"))
+            .or_else(unsound)
+            .or_else(|| member.ambiguous(&name, stored).map(Refusal::Ambiguous))
+            .or_else(|| {
+                (bad_target && is_link).then_some(Refusal::Target("its target is not UTF-8"))
+            })
+            .or_else(|| (is_sparse && !rules.sparse).then_some(Refusal::Sparse));
+        member.refuse(refusal);
+        Ok((member, sparse))
+    }
+
+    /// Adds a reason to refuse it.
+    pub(super) fn refuse(&mut self, refusal: Option<Refusal>) {
+        self.faults.extend(refusal.map(|refusal| refusal.of(&*self.path)));
+    }
+
+    /// A difference between programs in the name, kind or size that they read in its headers.
+    fn ambiguous(&self, name: &str, stored: u64) -> Option<&'static str> {
+        if name.ends_with('/') && !self.is_directory() {
+            return Some("its name is a directory's");
+        }
+        if is_of_first_programs(&self.header)
+            && ends_with_slash(&self.header) != name.ends_with('/')
+        {
+            return Some("one of its names is a directory's");
+        }
+        if stored != 0 && !self.is_file() {
+            return Some("it has bytes, and is no file");
+        }
+        if self.is_sparse && !self.is_file() {
+            return Some("it has holes, and is no file");
+        }
+        let is_gnu_sparse = self.header.entry_type().is_gnu_sparse();
+        let other = self.header.as_ustar().is_none() && self.header.as_bytes()[PREFIX] != 0;
+        (other && !is_gnu_sparse).then_some("only some programs read a part of its name")
+    }
+}
+
+/// The kind that a header says; the first tar programs wrote directories as files with `/` at the end.
+fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
+    match header.entry_type() {
+        EntryType::Regular if is_of_first_programs(header) && name.ends_with('/') => {
+            MemberKind::Directory
+        }
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => MemberKind::File,
+        EntryType::Directory => MemberKind::Directory,
+        EntryType::Symlink => MemberKind::Symlink(target.to_owned()),
+        EntryType::Link => MemberKind::HardLink(target.to_owned()),
+        _ => MemberKind::Special,
+    }
+}
+
+/// Whether a header has no kind, as those of the first tar programs.
+fn is_of_first_programs(header: &Header) -> bool {
+    header.as_old().linkflag == [0]
+}
+
+/// An error with the name of its member.
+fn named(entry: &tar::Entry<'_, impl Read>, error: &io::Error) -> io::Error {
+    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    pax::broken(&format!("`{}`: {error}", name.escape_debug()))
+}
+
+fn ends_with_slash(header: &Header) -> bool {
+    header.path_bytes().ends_with(b"/")
+}
+
+/// A name as text, and whether bytes were replaced in it.
+fn text(bytes: &[u8]) -> (String, bool) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text.to_owned(), false),
+        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), true),
+    }
+}
+
+/// A name without the `./` before it that some archives may have.
+fn from_root(name: &str, rules: Rules) -> &str {
+    if rules.from_dot { name.trim_start_matches("./") } else { name }
+}

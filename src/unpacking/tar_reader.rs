@@ -1,0 +1,106 @@
+//! A tar archive, read from front to back by the rule.
+
+use std::io::{self, Read, Seek};
+
+use super::fault::MemberFault;
+use super::member::TarMember;
+use super::tar_stream::TarStream;
+use super::{Rules, Tree};
+
+/// Zeros behind the last member; writers fill blocks of some kilobytes.
+const FILLING: u64 = 1 << 20;
+
+/// A tar archive before it is read.
+pub struct TarReader<R: Read> {
+    archive: tar::Archive<TarStream<R>>,
+    rules: Rules,
+}
+
+/// An archive whose members were read.
+#[derive(Debug)]
+pub struct Rest<R> {
+    /// The bytes behind its end.
+    pub source: R,
+    /// Whether the block of zeros was there that ends it.
+    pub is_whole: bool,
+    /// Links that lead outside, known once all members are.
+    pub faults: Vec<MemberFault>,
+}
+
+impl<R: Read> TarReader<R> {
+    /// The archive of these bytes.
+    pub fn new(source: R, rules: Rules) -> Self {
+        Self { archive: tar::Archive::new(TarStream::new(source, rules.most_members)), rules }
+    }
+
+    /// Shows each member with its bytes to `visit`; a member that the rule refuses has faults.
+    ///
+    /// # Errors
+    /// When the archive cannot be read or has headers that programs take differently, and those of `visit`.
+    pub fn each<E: From<io::Error>>(
+        mut self,
+        visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
+    ) -> Result<Rest<R>, E> {
+        let faults = walk(self.archive.entries()?, self.rules, visit)?;
+        Ok(self.rest(faults))
+    }
+
+    fn rest(self, faults: Vec<MemberFault>) -> Rest<R> {
+        let (source, is_whole) = self.archive.into_inner().into_inner();
+        Rest { source, is_whole, faults }
+    }
+}
+
+impl<R: Read + Seek> TarReader<R> {
+    /// The same of an archive that can be read at any place: bytes that `visit` leaves are not read.
+    ///
+    /// # Errors
+    /// As [`TarReader::each`].
+    pub fn each_seeking<E: From<io::Error>>(
+        mut self,
+        visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
+    ) -> Result<Rest<R>, E> {
+        let faults = walk(self.archive.entries_with_seek()?, self.rules, visit)?;
+        Ok(self.rest(faults))
+    }
+}
+
+impl<R: Read> Rest<R> {
+    /// Reads the bytes behind the end of the archive; gives whether they are zeros, and not many.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn is_filling(&mut self) -> io::Result<bool> {
+        let mut rest = Vec::new();
+        (&mut self.source).take(FILLING + 1).read_to_end(&mut rest)?;
+        Ok(rest.len() as u64 <= FILLING && rest.iter().all(|byte| *byte == 0))
+    }
+}
+
+fn walk<R: Read, E: From<io::Error>>(
+    entries: tar::Entries<'_, R>,
+    rules: Rules,
+    mut visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
+) -> Result<Vec<MemberFault>, E> {
+    let mut tree = Tree::new(rules.in_top);
+    for entry in entries {
+        let mut entry = entry?;
+        if entry.header().entry_type().is_pax_global_extensions() {
+            continue;
+        }
+        let (mut member, sparse) = TarMember::read(&mut entry, rules)?;
+        if member.faults.is_empty() && member.is_root() {
+            continue;
+        }
+        if member.faults.is_empty() {
+            let refusal = tree.add(&member.path, &member.kind).err();
+            member.refuse(refusal);
+        }
+        let stored = entry.size();
+        match sparse {
+            Some(sparse) => visit(&member, &mut sparse.unpacked(entry, stored))?,
+            None => visit(&member, &mut entry)?,
+        }
+    }
+    Ok(tree.lost())
+}

@@ -1,0 +1,365 @@
+//! A tar archive on its way to a reader, without headers that programs take differently.
+//!
+//! Readers keep long names and pax records in memory, however long they are, and list every member.
+//! Both are bounded here, where the headers pass by, so that a small compressed archive cannot ask
+//! for memory without end. Sizes in pax records are held to what they are: readers in other
+//! languages take a negative one for a place to jump to.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::pax::{self, PaxRecords};
+
+/// The archive's bytes, with its headers looked at.
+#[derive(Debug)]
+pub(super) struct TarStream<R> {
+    source: R,
+    most_members: usize,
+    members: usize,
+    /// Bytes of long names and pax records so far.
+    names: u64,
+    place: Upcoming,
+    extensions: Extensions,
+}
+
+/// The next bytes.
+#[derive(Debug)]
+enum Upcoming {
+    /// A header, as far as it was read.
+    Header(Vec<u8>),
+    /// Pax records.
+    Records(Records),
+    /// A block that goes on with the places of a sparse file, as far as it was read, and the size of the data.
+    Places(Vec<u8>, u64),
+    /// Bytes of a member, so many.
+    Content(u64),
+    /// Bytes behind the archive.
+    End,
+}
+
+/// Pax records on their way.
+#[derive(Debug)]
+struct Records {
+    read: Vec<u8>,
+    missing: u64,
+    /// Bytes that fill the last block.
+    fill: u64,
+    /// They are for the next member alone.
+    local: bool,
+}
+
+/// Headers before the header of a member.
+#[derive(Debug, Default)]
+struct Extensions {
+    long_name: bool,
+    long_link: bool,
+    records: Option<PaxRecords>,
+}
+
+const BLOCK: u64 = 512;
+/// No name and no pax records are longer.
+const LONGEST: u64 = 1 << 20;
+/// Names and pax records are no longer than this for each member, all together: readers hold them.
+const USUAL: u64 = 512;
+/// Keys that are true of one member alone; some readers apply global ones to all members, some to none.
+const OF_ONE: [&[u8]; 4] = [b"path", b"linkpath", b"size", b"GNU.sparse."];
+/// The last bytes of a header and of a block with further places, which say whether one more block has places.
+const MORE_IN_HEADER: usize = 482;
+const MORE_IN_BLOCK: usize = 504;
+
+impl<R> TarStream<R> {
+    /// An archive with at most so many members.
+    pub fn new(source: R, most_members: usize) -> Self {
+        let (place, extensions) = (Upcoming::Header(Vec::new()), Extensions::default());
+        Self { source, most_members, members: 0, names: 0, place, extensions }
+    }
+
+    /// The source of the bytes, and whether the block of zeros was read that ends the archive.
+    pub fn into_inner(self) -> (R, bool) {
+        (self.source, matches!(self.place, Upcoming::End))
+    }
+
+    /// Looks at bytes that pass by, part by part.
+    fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let wanted = match &self.place {
+                Upcoming::Header(block) | Upcoming::Places(block, _) => BLOCK - block.len() as u64,
+                Upcoming::Records(records) => records.missing + records.fill,
+                Upcoming::Content(left) => *left,
+                Upcoming::End => return Ok(()),
+            };
+            let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(bytes.len());
+            let (part, rest) = bytes.split_at(count);
+            self.take(part)?;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, part: &[u8]) -> io::Result<()> {
+        match &mut self.place {
+            Upcoming::Header(head) => {
+                head.extend(part);
+                if head.len() as u64 == BLOCK {
+                    let head = std::mem::take(head);
+                    self.place = self.after(&head)?;
+                }
+            }
+            Upcoming::Places(block, size) => {
+                block.extend(part);
+                if block.len() as u64 == BLOCK {
+                    let (more, size) = (is_more(block[MORE_IN_BLOCK])?, *size);
+                    self.place = self.places(more, size)?;
+                }
+            }
+            Upcoming::Records(records) => {
+                if records.take(part) {
+                    let records = std::mem::take(&mut records.read);
+                    self.records(&records)?;
+                }
+            }
+            Upcoming::Content(left) => {
+                *left -= part.len() as u64;
+                if *left == 0 {
+                    self.place = Upcoming::Header(Vec::new());
+                }
+            }
+            Upcoming::End => {}
+        }
+        Ok(())
+    }
+
+    /// The bytes behind a header.
+    fn after(&mut self, head: &[u8]) -> io::Result<Upcoming> {
+        let header = tar::Header::from_byte_slice(head);
+        if head.iter().all(|byte| *byte == 0) {
+            return Ok(Upcoming::End);
+        }
+        let kind = header.entry_type();
+        if kind.is_gnu_longname() || kind.is_gnu_longlink() {
+            self.extensions.long_name |= kind.is_gnu_longname();
+            self.extensions.long_link |= kind.is_gnu_longlink();
+            return Ok(content(self.extension(header)?));
+        }
+        if kind.is_pax_local_extensions() || kind.is_pax_global_extensions() {
+            let (missing, all) = (header.entry_size()?, self.extension(header)?);
+            let (fill, local) = (all - missing, kind.is_pax_local_extensions());
+            if !local && !self.extensions.is_empty() {
+                return Err(broken("it has global pax records between a member and its name"));
+            }
+            return Ok(Upcoming::Records(Records { read: Vec::new(), missing, fill, local }));
+        }
+        self.members += 1;
+        if self.members > self.most_members {
+            return Err(broken(&format!("it has more than {} members", self.most_members)));
+        }
+        let extensions = std::mem::take(&mut self.extensions);
+        extensions.check()?;
+        let told = extensions.records.as_ref().map(|records| records.number("size")).transpose()?;
+        let size = told.flatten().map_or_else(|| header.entry_size(), Ok)?;
+        let more = kind.is_gnu_sparse() && is_more(head[MORE_IN_HEADER])?;
+        self.places(more, padded(size)?)
+    }
+
+    /// The next bytes of a member with `size` bytes of data.
+    fn places(&mut self, more: bool, size: u64) -> io::Result<Upcoming> {
+        if !more {
+            return Ok(content(size));
+        }
+        self.count(BLOCK)?;
+        Ok(Upcoming::Places(Vec::new(), size))
+    }
+
+    /// Takes in pax records.
+    fn records(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let records = PaxRecords::parse(bytes)?;
+        let local = matches!(self.place, Upcoming::Records(Records { local: true, .. }));
+        if !local && OF_ONE.iter().any(|key| records.has(key)) {
+            return Err(broken("its global pax records give all members one name or size"));
+        }
+        if local {
+            self.extensions.records = Some(records);
+        }
+        self.place = Upcoming::Header(Vec::new());
+        Ok(())
+    }
+
+    /// The bytes of a long name or pax records, with those that fill the last block.
+    fn extension(&mut self, header: &tar::Header) -> io::Result<u64> {
+        let size = header.entry_size()?;
+        if size == 0 {
+            return Err(broken("it has an empty name or no pax records in their place"));
+        }
+        if size > LONGEST {
+            return Err(broken("it has a name or pax records longer than 1 MiB"));
+        }
+        self.count(size)?;
+        padded(size)
+    }
+
+    /// Counts bytes that readers hold.
+    fn count(&mut self, bytes: u64) -> io::Result<()> {
+        self.names = self.names.saturating_add(bytes);
+        let most = LONGEST + self.most_members as u64 * USUAL;
+        if self.names > most {
+            let most = most >> 20;
+            return Err(broken(&format!(
+                "its names and pax records are longer than {most} MiB in all"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Records {
+    /// Takes a part; gives whether it was the last.
+    fn take(&mut self, part: &[u8]) -> bool {
+        let own = usize::try_from(self.missing).unwrap_or(usize::MAX).min(part.len());
+        self.read.extend(&part[..own]);
+        self.missing -= own as u64;
+        self.fill -= (part.len() - own) as u64;
+        self.missing + self.fill == 0
+    }
+}
+
+impl Extensions {
+    fn is_empty(&self) -> bool {
+        !self.long_name && !self.long_link && self.records.is_none()
+    }
+
+    /// Readers differ in which of two names they take.
+    fn check(&self) -> io::Result<()> {
+        let has =
+            |key: &[u8]| self.records.as_ref().is_some_and(|records| records.get(key).is_some());
+        if self.long_name && (has(b"path") || has(b"GNU.sparse.name")) {
+            return Err(broken("a member has two long names"));
+        }
+        if self.long_link && has(b"linkpath") {
+            return Err(broken("a member has two long targets"));
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for TarStream<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(out)?;
+        self.pass(&out[..count])?;
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for TarStream<R> {
+    /// Skips bytes of a member.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Current(by) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        let by = by.try_into().map_err(io::Error::other)?;
+        match self.place {
+            _ if by == 0 => {}
+            Upcoming::Content(left) if left >= by => self.place = content(left - by),
+            _ => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        self.source.seek(to)
+    }
+}
+
+fn broken(why: &str) -> io::Error {
+    pax::broken(why)
+}
+
+fn content(bytes: u64) -> Upcoming {
+    if bytes == 0 { Upcoming::Header(Vec::new()) } else { Upcoming::Content(bytes) }
+}
+
+/// The size with the bytes that fill the last block.
+fn padded(size: u64) -> io::Result<u64> {
+    size.checked_next_multiple_of(BLOCK)
+        .ok_or_else(|| broken("it has a member longer than any file"))
+}
+
+/// Whether one more block has places of a sparse file.
+fn is_more(byte: u8) -> io::Result<bool> {
+    match byte {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(broken("it has a malformed sparse file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An archive of these headers: type, told size and content.
+    fn tar(parts: &[(u8, u64, &[u8])]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (kind, told, content) in parts {
+            let mut header = tar::Header::new_ustar();
+            header.set_path("x").unwrap();
+            header.set_entry_type(tar::EntryType::new(*kind));
+            header.set_size(*told);
+            header.set_mode(0o644);
+            header.set_cksum();
+            bytes.extend(header.as_bytes());
+            bytes.extend(*content);
+            bytes.resize(bytes.len().next_multiple_of(512), 0);
+        }
+        bytes.extend([0; 1024]);
+        bytes
+    }
+
+    /// What a reader of these bytes says, however few it is given at once.
+    fn read(bytes: &[u8]) -> Result<usize, String> {
+        let mut results = Vec::new();
+        for step in [1, 511, 512, 4096] {
+            let mut stream = TarStream::new(bytes, 2);
+            let (mut buffer, mut all) = (vec![0; step], 0);
+            results.push(loop {
+                match stream.read(&mut buffer) {
+                    Ok(0) => break Ok(all),
+                    Ok(count) => all += count,
+                    Err(error) => break Err(error.to_string()),
+                }
+            });
+        }
+        assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
+        results.swap_remove(0)
+    }
+
+    #[test]
+    fn sound_archives_pass_whole() {
+        let long = [b'n'; 700];
+        let bytes = tar(&[(b'L', 700, &long), (b'0', 3, b"abc"), (b'g', 13, b"13 comment=a\n")]);
+        assert_eq!(read(&bytes), Ok(bytes.len()));
+        let records = b"12 size=700\n";
+        let bytes = tar(&[(b'x', 12, records), (b'0', 0, &long), (b'0', 3, b"abc")]);
+        assert_eq!(read(&bytes), Ok(bytes.len()), "the size in pax records is the one that counts");
+    }
+
+    #[test]
+    fn what_asks_for_memory_is_refused() {
+        let many = tar(&[(b'0', 0, b""), (b'0', 0, b""), (b'0', 0, b"")]);
+        assert_eq!(read(&many), Err("it has more than 2 members".to_owned()));
+        for kind in *b"LKxg" {
+            let bomb = tar(&[(kind, LONGEST + 1, b"")]);
+            let said = read(&bomb).unwrap_err();
+            assert_eq!(said, "it has a name or pax records longer than 1 MiB");
+        }
+        let name = vec![b'n'; 1 << 20];
+        let names = tar(&[(b'L', LONGEST, &name), (b'L', 4096, b"")]);
+        assert_eq!(
+            read(&names),
+            Err("its names and pax records are longer than 1 MiB in all".to_owned())
+        );
+        let twice = tar(&[(b'L', 3, b"a/b"), (b'x', 12, b"12 path=b/a\n"), (b'0', 0, b"")]);
+        assert_eq!(read(&twice), Err("a member has two long names".to_owned()));
+        let global = tar(&[(b'g', 9, b"9 path=a\n"), (b'0', 0, b"")]);
+        let all = "its global pax records give all members one name or size";
+        assert_eq!(read(&global), Err(all.to_owned()));
+        let between =
+            tar(&[(b'x', 9, b"9 path=a\n"), (b'g', 13, b"13 comment=a\n"), (b'0', 0, b"")]);
+        let said = "it has global pax records between a member and its name";
+        assert_eq!(read(&between), Err(said.to_owned()));
+        let negative = tar(&[(b'x', 11, b"11 size=-1\n"), (b'0', 0, b"")]);
+        assert_eq!(read(&negative), Err("its pax size is `-1`".to_owned()));
+    }
+}

@@ -1,0 +1,201 @@
+//! The members of one archive, each with its place among the others.
+
+use std::collections::HashMap;
+
+use super::fault::{MemberFault, Refusal};
+use super::follow::{Lost, follow};
+use super::member::MemberKind;
+
+/// The members so far. Nothing is below a file or a link, and no link leads outside, whether the links that it passes
+/// are unpacked before it or after.
+#[derive(Debug)]
+pub struct Tree {
+    members: HashMap<Box<str>, Node>,
+    /// Directories at the top that no link may leave.
+    floor: usize,
+}
+
+#[derive(Debug)]
+enum Node {
+    Directory,
+    /// A directory that is no member itself.
+    Implied,
+    File,
+    Link(Box<str>),
+}
+
+impl Tree {
+    /// An empty one; with `in_top`, links stay in the directory at the top.
+    pub fn new(in_top: bool) -> Self {
+        Self { members: HashMap::new(), floor: usize::from(in_top) }
+    }
+
+    /// Takes in a member, if nothing is wrong with it; its name is sound.
+    ///
+    /// # Errors
+    /// When it is there already, is below a file or a link or above other members, or is a link that leads outside.
+    pub fn add(&mut self, path: &str, kind: &MemberKind) -> Result<(), Refusal> {
+        let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+        let near = above.clone().find_map(|above| Some((above, self.members.get(above)?)));
+        if let Some((above, Node::File | Node::Link(_))) = near {
+            return Err(Refusal::Below(above.to_owned()));
+        }
+        let node = self.node(path, kind)?;
+        match (self.members.get(path), &node) {
+            (None | Some(Node::Implied | Node::Directory), Node::Directory) | (None, _) => {}
+            (Some(Node::Implied), _) => return Err(Refusal::Above),
+            (Some(_), _) => return Err(Refusal::Twice),
+        }
+        for above in above {
+            if self.members.contains_key(above) {
+                break;
+            }
+            self.members.insert(above.into(), Node::Implied);
+        }
+        self.members.insert(path.into(), node);
+        Ok(())
+    }
+
+    /// Links that lead outside or in a circle now that all members are known.
+    pub fn lost(&self) -> Vec<MemberFault> {
+        let wrong = self.members.iter().filter_map(|(path, node)| match node {
+            Node::Link(target) => Some(self.leads_inside(path, target).err()?.of(&**path)),
+            Node::Directory | Node::Implied | Node::File => None,
+        });
+        let mut found: Vec<MemberFault> = wrong.collect();
+        found.sort_by(|a, b| a.member.cmp(&b.member));
+        found
+    }
+
+    fn node(&self, path: &str, kind: &MemberKind) -> Result<Node, Refusal> {
+        match kind {
+            MemberKind::File => Ok(Node::File),
+            MemberKind::Directory => Ok(Node::Directory),
+            MemberKind::Symlink(target) => self.link(path, target),
+            MemberKind::HardLink(target) => self.hard_link(path, target),
+            MemberKind::Special => Err(Refusal::Special),
+        }
+    }
+
+    fn link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
+        check_text(target)?;
+        // Unpacked before the links that it passes, it leads to the place that its text alone names.
+        let lost = |lost| refused(lost, target);
+        follow(directory(path), target, self.floor, |_| None).map_err(lost)?;
+        // A circle is found when all links are known.
+        match self.leads_inside(path, target) {
+            Err(refusal @ Refusal::Outside(_)) => Err(refusal),
+            _ => Ok(Node::Link(target.into())),
+        }
+    }
+
+    /// Another name of a file, or of a link, which then is one at this place.
+    fn hard_link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
+        check_text(target)?;
+        let outside = || Refusal::Outside(target.to_owned());
+        let place = follow("", target, 0, |_| None).map_err(|_| outside())?;
+        let top = |path: &str| path.split('/').next().map(str::to_owned);
+        if self.floor > 0 && top(&place) != top(path) {
+            return Err(outside());
+        }
+        match self.members.get(target) {
+            Some(Node::File) => Ok(Node::File),
+            Some(Node::Link(text)) => self.link(path, text),
+            _ => Err(Refusal::NoFile(target.to_owned())),
+        }
+    }
+
+    fn leads_inside(&self, path: &str, target: &str) -> Result<(), Refusal> {
+        let links = |path: &str| match self.members.get(path) {
+            Some(Node::Link(text)) => Some(&**text),
+            _ => None,
+        };
+        let followed = follow(directory(path), target, self.floor, links);
+        followed.map(drop).map_err(|lost| refused(lost, target))
+    }
+}
+
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+fn refused(lost: Lost, target: &str) -> Refusal {
+    match lost {
+        Lost::Outside => Refusal::Outside(target.to_owned()),
+        Lost::Circle => Refusal::Circle(target.to_owned()),
+    }
+}
+
+/// A text that cannot be a path in an archive.
+fn check_text(target: &str) -> Result<(), Refusal> {
+    if target.is_empty() {
+        Err(Refusal::Target("its target is empty"))
+    } else if target.contains(|c: char| c.is_control() || c == '\\') {
+        Err(Refusal::Target("its target has a backslash or a control character"))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(target: &str) -> MemberKind {
+        MemberKind::Symlink(target.to_owned())
+    }
+
+    fn hard(target: &str) -> MemberKind {
+        MemberKind::HardLink(target.to_owned())
+    }
+
+    fn add(members: &[(&str, MemberKind)]) -> (Tree, Result<(), Refusal>) {
+        let mut tree = Tree::new(false);
+        let added = members.iter().try_for_each(|(path, kind)| tree.add(path, kind));
+        (tree, added)
+    }
+
+    #[test]
+    fn links_are_refused_in_every_order_of_the_links_that_they_pass() {
+        let chain = [("d1/d2/a", link("../..")), ("d1/d2/b", link("a/.."))];
+        let outside = || Refusal::Outside("a/..".to_owned());
+        assert_eq!(add(&chain).1, Err(outside()));
+        let [first, second] = chain;
+        let (tree, added) = add(&[second, first]);
+        assert_eq!((added, tree.lost()), (Ok(()), vec![outside().of("d1/d2/b")]));
+        // Text alone leads outside; the link that it passes would bring it back.
+        let text = [("a/deep", link("x/y/z")), ("b", link("a/deep/../../.."))];
+        assert_eq!(add(&text).1, Err(Refusal::Outside("a/deep/../../..".to_owned())));
+    }
+
+    #[test]
+    fn a_hard_link_to_a_link_leads_from_its_own_place() {
+        let (_, added) = add(&[("a/b/l", link("../../x")), ("h", hard("a/b/l"))]);
+        assert_eq!(added, Err(Refusal::Outside("../../x".to_owned())));
+        assert_eq!(add(&[("a/l", link("x")), ("h", hard("a/l"))]).1, Ok(()));
+        for target in ["none", "a"] {
+            let (_, added) = add(&[("a/f", MemberKind::File), ("h", hard(target))]);
+            assert_eq!(added, Err(Refusal::NoFile(target.to_owned())));
+        }
+    }
+
+    #[test]
+    fn circles_are_found_at_the_end() {
+        let (tree, added) = add(&[("one", link("two")), ("two", link("one"))]);
+        let circle = |path: &str, target: &str| Refusal::Circle(target.to_owned()).of(path);
+        assert_eq!(added, Ok(()));
+        assert_eq!(tree.lost(), [circle("one", "two"), circle("two", "one")]);
+    }
+
+    #[test]
+    fn nothing_is_below_files_and_links_or_in_the_place_of_another() {
+        use MemberKind::{Directory, File};
+        let refused = |members: &[(&str, MemberKind)]| add(members).1.unwrap_err();
+        assert_eq!(refused(&[("a", File), ("a/b/c", File)]), Refusal::Below("a".to_owned()));
+        assert_eq!(refused(&[("a", link("b")), ("a/c", File)]), Refusal::Below("a".to_owned()));
+        assert_eq!(refused(&[("a/b", File), ("a", link("c"))]), Refusal::Above);
+        assert_eq!(refused(&[("a", Directory), ("a", File)]), Refusal::Twice);
+        assert_eq!(refused(&[("a", File), ("a", File)]), Refusal::Twice);
+        assert_eq!(add(&[("a/b", File), ("a", Directory), ("a", Directory)]).1, Ok(()));
+    }
+}

@@ -1,0 +1,245 @@
+//! Members of archives that were made to do harm: every reader refuses each of them with its code, and none that
+//! Python's `tarfile` refuses is fine.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rockpack::catalog;
+use rockpack::package::{Fault, Sdist, Wheel, devel_archive};
+use rockpack::source::Code;
+use rockpack::unpacking::TarMember;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::verify::wheel::wheel;
+use super::verify::zip::Member;
+use crate::program::{in_a_minute as rockpack, text};
+use crate::skips::skip;
+
+#[path = "hostile_members/sparse.rs"]
+mod sparse;
+#[path = "hostile_members/table.rs"]
+mod table;
+#[path = "hostile_members/tar.rs"]
+mod tar;
+
+use table::{GOOD, HOSTILE};
+use tar::Tar;
+
+const TOP: &str = "demo-1.0";
+const DEVEL: &str = "_demo_devel";
+const STAGE: &str = "stage";
+
+/// An sdist that is fine but for these members.
+fn sdist(members: fn(Tar) -> Tar, dist: &Path) {
+    let info = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
+    let tar = Tar::below(TOP).file("PKG-INFO", info).file("pyproject.toml", "");
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(&members(tar).end()).unwrap();
+    fs_err::write(dist.join("demo-1.0.tar.gz"), gzip.finish().unwrap()).unwrap();
+}
+
+/// A devel wheel that is fine but for these members of its archive.
+fn devel(members: fn(Tar) -> Tar, dist: &Path) {
+    let mut wheel = wheel("demo", "any");
+    wheel.add(Member::new("demo/_devel.tar", members(Tar::below(DEVEL)).end()));
+    wheel.write(dist);
+}
+
+/// The codes of errors that `verify` finds.
+fn verified(make: impl FnOnce(&Path)) -> BTreeSet<String> {
+    let dir = TempDir::new().unwrap();
+    fs_err::create_dir(dir.path().join("dist")).unwrap();
+    make(&dir.path().join("dist"));
+    let output = rockpack(dir.path(), &["verify", "dist", "--json", "--manifest", "built-in"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let errors = findings.iter().filter(|finding| finding["severity"] == "error");
+    let codes: BTreeSet<_> =
+        errors.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(output.status.success(), codes.is_empty(), "{}", text(&output.stderr));
+    codes
+}
+
+/// The problem of an artifact's archive with these members.
+fn artifact(members: fn(Tar) -> Tar) -> Option<(Code, String)> {
+    let dir = TempDir::new().unwrap();
+    let tar = members(Tar::below(STAGE).named("artifact_manifest.txt", b"stage\n")).end();
+    let packed = zstd::encode_all(&tar[..], 1).unwrap();
+    fs_err::write(dir.path().join("base_lib_generic.tar.zst"), packed).unwrap();
+    let problems = catalog::scan(dir.path()).err()?;
+    let first = problems.iter().next().unwrap();
+    Some((first.code(), first.to_string()))
+}
+
+/// Whether the readers that make something of an sdist take this one.
+fn opened(dist: &Path) -> io::Result<Sdist> {
+    Sdist::open(&dist.join("demo-1.0.tar.gz"), |_, _| Ok(()))
+}
+
+/// Whether the readers that make something of a devel archive take these members.
+fn unpacked(members: fn(Tar) -> Tar) -> io::Result<()> {
+    let tar = members(Tar::below(DEVEL)).end();
+    let visit = |_: &TarMember, bytes: &mut dyn Read| io::copy(bytes, &mut io::sink()).map(drop);
+    devel_archive::each("demo/_devel.tar", &tar[..], visit)
+}
+
+#[test]
+fn every_reader_refuses_every_hostile_member() {
+    for case in HOSTILE {
+        let (title, code) = (case.title, case.code.to_string());
+        // A name that leads outside is also outside of the directory at the top.
+        let found = verified(|dist| sdist(case.members, dist));
+        assert!(found.contains(&code), "{title}: sdist: {found:?}");
+        let found = verified(|dist| devel(case.members, dist));
+        let expected = if case.elsewhere_fine { None } else { Some(code) };
+        assert_eq!(found, BTreeSet::from_iter(expected), "{title}: devel wheel");
+        let dir = TempDir::new().unwrap();
+        sdist(case.members, dir.path());
+        assert!(opened(dir.path()).is_err(), "{title}: sdist that is used");
+        assert_eq!(unpacked(case.members).is_ok(), case.elsewhere_fine, "{title}: devel archive");
+        let refused = artifact(case.members);
+        let fine = case.elsewhere_fine || case.artifacts_take_it;
+        assert_eq!(refused.is_none(), fine, "{title}: artifact: {refused:?}");
+        if let Some((code, said)) = refused {
+            assert_eq!(code, Code::BrokenArchive, "{title}: {said}");
+            assert!(said.contains("archive base_lib_generic.tar.zst"), "{title}: {said}");
+        }
+    }
+}
+
+#[test]
+fn every_reader_takes_what_is_fine() {
+    for (title, members) in GOOD {
+        assert_eq!(verified(|dist| sdist(*members, dist)), BTreeSet::new(), "{title}: sdist");
+        assert_eq!(verified(|dist| devel(*members, dist)), BTreeSet::new(), "{title}: devel wheel");
+        let dir = TempDir::new().unwrap();
+        sdist(*members, dir.path());
+        opened(dir.path()).unwrap_or_else(|error| panic!("{title}: {error}"));
+        unpacked(*members).unwrap_or_else(|error| panic!("{title}: {error}"));
+        assert_eq!(artifact(*members), None, "{title}: artifact");
+    }
+}
+
+/// The same rule for zips, whose only links are members that installers make text files.
+#[test]
+fn wheels_with_hostile_members_are_refused_by_every_reader() {
+    let cases: [(&str, u32, Code); 8] = [
+        ("../evil.py", 0o100_644, Code::UnsafeName),
+        ("demo/../../evil.py", 0o100_644, Code::UnsafeName),
+        ("/tmp/evil.py", 0o100_644, Code::UnsafeName),
+        ("demo\\evil.py", 0o100_644, Code::UnsafeName),
+        ("./demo/evil.py", 0o100_644, Code::UnsafeName),
+        ("demo/link", 0o120_777, Code::MemberKind),
+        ("demo/pipe", 0o010_644, Code::MemberKind),
+        ("demo/device", 0o020_644, Code::MemberKind),
+    ];
+    for (name, mode, code) in cases {
+        let make = |dist: &Path| {
+            let mut wheel = wheel("demo", "any");
+            wheel.add(Member { mode, ..Member::new(name, "../../evil") });
+            wheel.write(dist);
+        };
+        assert_eq!(verified(make), BTreeSet::from([code.to_string()]), "{name}");
+        let dir = TempDir::new().unwrap();
+        make(dir.path());
+        let error = Wheel::open(&dir.path().join("demo-1.0-py3-none-any.whl")).unwrap_err();
+        assert!(error.to_string().contains(&*name.escape_debug().to_string()), "{error}");
+    }
+}
+
+/// Unpacks each archive that it is given as installers do; prints a line for each that is refused.
+const FILTER: &str = r"
+import os, sys, tarfile, tempfile
+if not hasattr(tarfile, 'data_filter'):
+    sys.exit(3)
+for path in sys.argv[1:]:
+    with tempfile.TemporaryDirectory() as place:
+        into = os.path.join(place, 'into', 'here')
+        os.makedirs(into)
+        try:
+            with tarfile.open(path) as tar:
+                tar.extractall(into, filter='data')
+        except Exception as error:
+            print(path, type(error).__name__, sep='\t')
+";
+
+/// The archives that Python's `data` filter refuses; nothing where there is no such filter.
+fn filtered(dirs: &[TempDir]) -> Option<BTreeSet<usize>> {
+    let path = |dir: &TempDir| dir.path().join("demo-1.0.tar.gz");
+    let mut command = Command::new("python3");
+    command.args(["-c", FILTER]).args(dirs.iter().map(path));
+    let output = command.output().ok().filter(|output| output.status.code() != Some(3));
+    let Some(output) = output else {
+        skip("archives as tarfile's data filter takes them", "python3 with tarfile.data_filter");
+        return None;
+    };
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let refused = said.lines().filter_map(|line| line.split('\t').next());
+    Some(
+        refused
+            .map(|line| dirs.iter().position(|dir| path(dir) == Path::new(line)).unwrap())
+            .collect(),
+    )
+}
+
+/// The errors of an sdist.
+fn faults(dir: &TempDir) -> Vec<String> {
+    let sdist = Sdist::read(&dir.path().join("demo-1.0.tar.gz"), |_, bytes| {
+        io::copy(bytes, &mut io::sink()).map(drop)
+    });
+    let sdist = sdist.unwrap();
+    let broken = sdist.broken.iter().map(ToString::to_string);
+    broken.chain(sdist.faults.iter().filter_map(Fault::refusal)).collect()
+}
+
+#[test]
+fn nothing_that_pythons_filter_refuses_is_fine() {
+    let mut dirs = Vec::new();
+    for members in HOSTILE.iter().map(|case| case.members).chain(GOOD.iter().map(|good| good.1)) {
+        let dir = TempDir::new().unwrap();
+        sdist(members, dir.path());
+        dirs.push(dir);
+    }
+    let Some(refused) = filtered(&dirs) else { return };
+    assert!(refused.iter().all(|at| *at < HOSTILE.len()), "fine members are refused: {refused:?}");
+    assert!(refused.len() > 15, "the filter works: {refused:?}");
+}
+
+/// Some hundred archives of few names and many links, in every order.
+#[test]
+fn archives_of_links_at_random_that_pythons_filter_refuses_are_never_fine() {
+    const NAMES: [&str; 8] = ["a", "b", "c", "d/a", "d/b", "d/e/a", "d/e/b", "f/a"];
+    const PARTS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "..", "..", "."];
+    let mut random = tar::Random(7);
+    let (mut dirs, mut fine) = (Vec::new(), 0);
+    for _ in 0..600 {
+        let dir = TempDir::new().unwrap();
+        let mut archive = Tar::below(TOP);
+        for _ in 0..random.below(7) + 2 {
+            let name = NAMES[random.below(NAMES.len())];
+            let target: Vec<&str> =
+                (0..=random.below(4)).map(|_| PARTS[random.below(PARTS.len())]).collect();
+            archive = match random.below(8) {
+                0 => archive.file(name, "text"),
+                1 => archive.hard(name, &format!("{TOP}/{}", target.join("/"))),
+                _ => archive.link(name, &target.join("/")),
+            };
+        }
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&archive.end()).unwrap();
+        fs_err::write(dir.path().join("demo-1.0.tar.gz"), gzip.finish().unwrap()).unwrap();
+        fine += usize::from(faults(&dir).is_empty());
+        dirs.push(dir);
+    }
+    assert!((20..580).contains(&fine), "both kinds are there: {fine}");
+    let Some(refused) = filtered(&dirs) else { return };
+    let missed: Vec<usize> =
+        refused.iter().copied().filter(|at| faults(&dirs[*at]).is_empty()).collect();
+    assert!(missed.is_empty(), "refused by tarfile, and fine here: {missed:?}");
+}

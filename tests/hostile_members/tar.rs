@@ -1,0 +1,101 @@
+//! A writer of tar archives that writes what it is given, also what no archive should have.
+
+use tar::{EntryType, Header};
+
+/// The members of an archive below one directory, as bytes.
+pub struct Tar {
+    top: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Tar {
+    pub fn below(top: &'static str) -> Self {
+        Self { top, bytes: Vec::new() }
+    }
+
+    pub fn top(&self) -> &'static str {
+        self.top
+    }
+
+    /// A header as `change` leaves it, with content.
+    pub fn raw(mut self, content: &[u8], change: impl FnOnce(&mut Header)) -> Self {
+        let mut header = Header::new_ustar();
+        header.set_mode(0o644);
+        header.set_mtime(315_532_800);
+        header.set_size(content.len() as u64);
+        header.set_entry_type(EntryType::Regular);
+        change(&mut header);
+        header.set_cksum();
+        self.bytes.extend(header.as_bytes());
+        self.bytes.extend(content);
+        self.bytes.resize(self.bytes.len().next_multiple_of(512), 0);
+        self
+    }
+
+    /// A member of any kind and name, wherever that is.
+    pub fn member(self, name: &[u8], kind: EntryType, content: &[u8], target: &[u8]) -> Self {
+        self.raw(content, |header| {
+            let old = header.as_old_mut();
+            old.name[..name.len()].copy_from_slice(name);
+            old.linkname[..target.len()].copy_from_slice(target);
+            header.set_entry_type(kind);
+        })
+    }
+
+    /// A file of any name.
+    pub fn named(self, name: &str, content: &[u8]) -> Self {
+        self.member(name.as_bytes(), EntryType::Regular, content, b"")
+    }
+
+    /// A file below the top.
+    pub fn file(self, path: &str, content: &str) -> Self {
+        let name = format!("{}/{path}", self.top);
+        self.named(&name, content.as_bytes())
+    }
+
+    pub fn directory(self, path: &str) -> Self {
+        let name = format!("{}/{path}/", self.top);
+        self.member(name.as_bytes(), EntryType::Directory, b"", b"")
+    }
+
+    pub fn link(self, path: &str, target: &str) -> Self {
+        let name = format!("{}/{path}", self.top);
+        self.member(name.as_bytes(), EntryType::Symlink, b"", target.as_bytes())
+    }
+
+    /// A hard link; its target counts from the archive's root.
+    pub fn hard(self, path: &str, target: &str) -> Self {
+        let name = format!("{}/{path}", self.top);
+        self.member(name.as_bytes(), EntryType::Link, b"", target.as_bytes())
+    }
+
+    /// Pax records for the next member.
+    pub fn pax(self, records: &[(&str, &str)]) -> Self {
+        let records: String = records.iter().map(|(key, value)| record(key, value)).collect();
+        self.member(b"pax", EntryType::XHeader, records.as_bytes(), b"")
+    }
+
+    pub fn end(mut self) -> Vec<u8> {
+        self.bytes.resize(self.bytes.len() + 1024, 0);
+        self.bytes
+    }
+}
+
+/// A pax record, which begins with its own length.
+pub fn record(key: &str, value: &str) -> String {
+    let rest = format!(" {key}={value}\n");
+    let is_all = |len: &usize| len.to_string().len() + rest.len() == *len;
+    let len = (1..100_000).find(is_all).unwrap();
+    format!("{len}{rest}")
+}
+
+/// Numbers that are the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
