@@ -4,8 +4,11 @@
 //! `ROCKPACK_COMMIT`. Without all three the version names none, so that equal sources still give
 //! equal programs.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use sha2::{Digest as _, Sha256};
 
 /// What the program is made of: another README makes no other program.
 const SOURCES: [&str; 7] =
@@ -13,6 +16,9 @@ const SOURCES: [&str; 7] =
 
 /// Where `git archive` writes the commit that it packs (.gitattributes); in a checkout it has a pattern.
 const ARCHIVED: &str = "COMMIT";
+
+/// The mark of a commit whose checkout has other sources.
+const CHANGED: &str = ", changed";
 
 fn main() {
     println!("cargo::rerun-if-env-changed=ROCKPACK_COMMIT");
@@ -22,8 +28,56 @@ fn main() {
     let version = env!("CARGO_PKG_VERSION");
     let told = std::env::var("ROCKPACK_COMMIT").ok().map(|commit| commit.trim().to_owned());
     let commit = told.filter(|commit| !commit.is_empty()).or_else(of_git).or_else(of_archive);
+    println!("cargo::rustc-env=ROCKPACK_SOURCE={}", source(commit.as_deref()));
     let version = commit.map_or_else(|| version.to_owned(), |c| format!("{version} ({c})"));
     println!("cargo::rustc-env=ROCKPACK_VERSION={version}");
+}
+
+/// The name of the sources that provenance records: `commit` and its first 12 digits, else `sources` and a digest.
+///
+/// Without a commit, and with a changed checkout, equal names must still mean equal sources.
+fn source(commit: Option<&str>) -> String {
+    match commit {
+        Some(commit) if !commit.ends_with(CHANGED) => {
+            format!("commit {}", commit.get(..12).unwrap_or(commit))
+        }
+        _ => format!("sources {}", digest()),
+    }
+}
+
+/// The SHA-256 over path, length and content of each source file.
+fn digest() -> String {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for source in SOURCES {
+        collect(Path::new(source), &mut files);
+    }
+    files.sort();
+    let mut hasher = Sha256::new();
+    for file in files {
+        let content = std::fs::read(&file).unwrap_or_default();
+        hasher.update(file.as_os_str().as_encoded_bytes());
+        hasher.update([0]);
+        hasher.update((content.len() as u64).to_le_bytes());
+        hasher.update(&content);
+    }
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Adds the files at and below a path.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        if path.is_file() {
+            files.push(path.to_owned());
+        }
+        return;
+    };
+    for entry in entries.flatten() {
+        collect(&entry.path(), files);
+    }
 }
 
 /// The commit that is checked out here, marked when the sources are not as it has them.
@@ -41,7 +95,7 @@ fn of_git() -> Option<String> {
     }
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     let changed = git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat())?;
-    Some(if changed.is_empty() { commit } else { format!("{commit}, changed") })
+    Some(if changed.is_empty() { commit } else { format!("{commit}{CHANGED}") })
 }
 
 /// The commit that git packed, as short as git prints it for a checkout.

@@ -11,11 +11,15 @@ use rustix::fs::{AtFlags, CWD, linkat};
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
 use crate::names::RelPath;
-use crate::provenance::{Made, Package, STATEMENT, SUMS, Statement};
+use crate::provenance::{Difference, Made, Package, STATEMENT, SUMS, Statement};
 use crate::recorded::{self, RecordError, Recorded, Replaced};
 use crate::regular;
+use crate::text::counted;
 
 mod finished;
+mod promised;
+
+pub use promised::Promised;
 
 /// What was put together.
 #[derive(Debug)]
@@ -91,13 +95,45 @@ pub enum AssembleError {
         /// Where both are.
         dirs: Box<(PathBuf, PathBuf)>,
     },
-    /// Packages of two plans.
-    #[error("{}: {why}", two_plans(.dirs))]
-    Plans {
-        /// Where both are.
+    /// Packages of builds that differ in more than `--only`.
+    #[error("{}", disagreement(.dirs, .difference))]
+    Disagree {
+        /// The directories of both.
         dirs: Box<(PathBuf, PathBuf)>,
-        /// What differs.
-        why: String,
+        /// The difference.
+        difference: Box<Difference>,
+    },
+    /// A statement without the digests that builds are compared by.
+    #[error(
+        "the provenance of {} does not say of which plan its packages are, and by which rockpack",
+        .dir.display()
+    )]
+    Incomparable {
+        /// Its directory.
+        dir: PathBuf,
+    },
+    /// Packages of another plan than the one that was given.
+    #[error(
+        "the packages of {} are not of {label}: they are of a plan with the digest `{built:.12}`, and {label} has `{given:.12}`",
+        .dir.display()
+    )]
+    OtherPlan {
+        /// The directory.
+        dir: PathBuf,
+        /// The plan, as an error names it.
+        label: String,
+        /// The digest of the plan that was built.
+        built: String,
+        /// That of the plan that was given.
+        given: String,
+    },
+    /// Packages of the plan that no directory has.
+    #[error("{}", incomplete(.label, .lacking))]
+    Incomplete {
+        /// The plan, as an error names it.
+        label: String,
+        /// The packages.
+        lacking: Vec<String>,
     },
     /// The destination.
     #[error(transparent)]
@@ -122,9 +158,18 @@ struct Shard<'a> {
 ///
 /// # Errors
 /// When a directory has no record of a build, a package is not the one that is recorded, two different
-/// files have one name, or the packages are of different plans. `dest` is then as it was.
-pub fn assemble(dirs: &[PathBuf], dest: &Path) -> Result<Assembled, AssembleError> {
+/// files have one name, or the builds differ in more than the packages that each made; with a plan, also when a
+/// package of it is in no directory. `dest` is then as it was.
+pub fn assemble(
+    dirs: &[PathBuf],
+    promised: Option<&Promised>,
+    dest: &Path,
+) -> Result<Assembled, AssembleError> {
     let shards = dirs.iter().map(|dir| Shard::read(dir)).collect::<Result<Vec<_>, _>>()?;
+    agree(&shards)?;
+    if let Some(promised) = promised {
+        promised.check(&shards)?;
+    }
     unite(shards, dest)
 }
 
@@ -144,7 +189,6 @@ pub fn assemble_finished(
 }
 
 fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError> {
-    of_one_plan(&shards)?;
     let packages = packages(&shards)?;
     let stage = Stage::open(dest)?;
     for (path, (sha256, shard)) in &packages {
@@ -209,11 +253,28 @@ impl<'a> Shard<'a> {
     }
 }
 
-fn two_plans((one, other): &(PathBuf, PathBuf)) -> String {
-    if one == other {
-        return format!("{} has packages of two plans", one.display());
+/// The difference between the builds of two directories, or of one that has packages of both.
+fn disagreement((one, other): &(PathBuf, PathBuf), difference: &Difference) -> String {
+    let (part, (one, other)) = (difference.part.name(), (one.display(), other.display()));
+    if one.to_string() == other.to_string() {
+        return format!("{one} has packages of two builds with different {part}: {difference}");
     }
-    format!("{} and {} are of different plans", one.display(), other.display())
+    let Difference { name, values: (ours, theirs), .. } = difference;
+    format!(
+        "{one} and {other} are of builds with different {part}: {name} is {ours} in {one}, and {theirs} in {other}"
+    )
+}
+
+fn incomplete(label: &str, lacking: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = lacking.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = match lacking.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let packages = counted(lacking.len(), "package");
+    let are = if lacking.len() == 1 { "is" } else { "are" };
+    format!("{packages} of {label} {are} in none of the directories: {shown}{more}")
 }
 
 /// Gives an open file another name, or copies it where that cannot be. Its first name may lead elsewhere by now.
@@ -232,21 +293,29 @@ fn below_dist(path: &RelPath) -> &str {
     path.as_str().strip_prefix(DIST).unwrap_or(path.as_str()).trim_start_matches('/')
 }
 
-/// Checks that what the builds decided is the same.
-fn of_one_plan(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
-    let statements = || {
-        let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
-        all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
-    };
-    let Some((first, one)) = statements().next() else { return Ok(()) };
-    let differs =
-        |(dir, other): (&Path, &Statement)| Some((dir.to_owned(), one.decided_otherwise(other)?));
-    match statements().find_map(differs) {
-        None => Ok(()),
-        Some((dir, why)) => {
-            Err(AssembleError::Plans { dirs: Box::new((first.to_owned(), dir)), why })
+/// Checks that all packages are of builds of one plan, by one rockpack, of the same artifacts.
+fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
+    let statements: Vec<(&Path, &Statement)> = statements(shards).collect();
+    if statements.len() > 1
+        && let Some((dir, _)) = statements.iter().find(|(_, statement)| !statement.is_comparable())
+    {
+        return Err(AssembleError::Incomparable { dir: dir.to_path_buf() });
+    }
+    for (index, (dir, statement)) in statements.iter().enumerate() {
+        for (earlier, other) in &statements[..index] {
+            if let Some(difference) = other.difference(statement).map(Box::new) {
+                let dirs = Box::new((earlier.to_path_buf(), dir.to_path_buf()));
+                return Err(AssembleError::Disagree { dirs, difference });
+            }
         }
     }
+    Ok(())
+}
+
+/// All statements with the directories that they are in.
+fn statements<'s>(shards: &'s [Shard<'_>]) -> impl Iterator<Item = (&'s Path, &'s Statement)> {
+    let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
+    all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
 }
 
 /// Every package with its hash and the directory that it is taken from.

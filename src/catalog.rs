@@ -34,6 +34,7 @@ mod unpacked;
 mod wanted;
 mod xz_index;
 
+pub(crate) use checksum::sha256_of_writing;
 pub use checksum::{Hashed, SIDECAR};
 pub use directory::{Directory, archives};
 pub use layout::{archive_names, archive_of, sidecar_of};

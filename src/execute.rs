@@ -26,6 +26,7 @@ mod buffers;
 mod bytes;
 mod cache_lookup;
 mod cache_recorder;
+mod contents;
 mod dedup;
 mod elsewhere;
 mod estimate;
@@ -59,6 +60,7 @@ use wheel_assembler::WheelAssembler;
 use wheel_queue::WheelQueue;
 use write_error::WriteError;
 
+pub use contents::contents;
 pub use elsewhere::Elsewhere;
 pub use estimate::estimate;
 pub use pack_stream::{PackStreamError, pack_stream};

@@ -11,6 +11,7 @@ use crate::catalog::Origin;
 use crate::names::{Mode, RelPath};
 use crate::version::Version;
 
+mod digest;
 mod distribution;
 mod member;
 mod note;
@@ -23,6 +24,7 @@ mod title;
 pub use crate::archive::metadata::{Description, Metadata};
 pub use crate::archive::variants::{NULL, Provider, Variants};
 pub use crate::names::Form;
+pub use digest::digest;
 pub use distribution::{Absent, Distribution, WheelVariant};
 pub use member::{Archive, Member, Step};
 pub use note::{Labelled, Note, Warning};
@@ -83,6 +85,9 @@ pub struct Plan {
     /// What is doubtful, and may not stop a build.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+    /// The digest of the plan of all packages, where `--only` left some out. It is not printed: [`Plan::digest`].
+    #[serde(skip)]
+    pub whole: Option<String>,
 }
 
 impl Plan {

@@ -5,25 +5,28 @@
 //! it or anything of the machine: equal builds give equal bytes. `schema/provenance.md` says
 //! what each field holds.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use crate::archive::checksum::Sha256;
 use crate::archive::stage::DIST;
-use crate::catalog::Catalog;
+use crate::catalog::{ArtifactId, Catalog};
 use crate::names::{PathError, RelPath};
 use crate::package;
 use crate::plan::{Plan, Request};
 
 mod commit;
+mod contents;
 mod sbom;
 mod statement;
 
 use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
+pub use contents::Contents;
 pub use sbom::{Document, SBOM_PATH, sboms};
-pub use statement::{Promoted, SplitInto, Statement};
+pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
 /// The file with the checksums, in `dist`.
 pub const SUMS: &str = package::sums::FILE;
@@ -200,6 +203,13 @@ impl Inputs {
         });
         let dependencies = files.chain([whole]).chain(each).chain(own).chain(pins).collect();
         Self { builder: BuilderId::default(), invocation: None, request, dependencies }
+    }
+
+    /// Adds digests of the bytes of artifacts.
+    pub fn add_contents(&mut self, contents: &BTreeMap<ArtifactId, Contents>) {
+        let contents = contents.iter().map(|(id, it)| it.descriptor(id));
+        self.dependencies.extend(contents);
+        contents::sort(&mut self.dependencies);
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! 1. everything is looked at: what the store has already, whether the same bytes, whether all that the packages
 //!    require is there. What is wrong is found here, before anything is written;
-//! 2. packages, each only if nothing is at its key. Equal bytes that are there are left alone;
+//! 2. the name of the stream, where the store has none yet; packages, each only if nothing is at its key. Equal bytes that are there are left alone;
 //! 3. the METADATA of wheels (PEP 658);
 //! 4. pages of projects: read, merged, and replaced if they are still what was read; what others require comes
 //!    before those who require it;
@@ -37,6 +37,7 @@ mod pages;
 mod pause;
 mod prune;
 mod read;
+mod stream;
 mod upload;
 mod workers;
 mod writer;
@@ -44,12 +45,13 @@ mod writer;
 pub use closure::Unmet;
 pub use layout::{Form, Layout, Shelf, Takes};
 pub use mirror::{Mirror, Mirrored, mirror};
-pub use prune::{PruneStep, Pruned, Retention, prune};
+pub use prune::{PruneStep, Pruned, Retention, is_more_than_half, prune};
 
 use aggregate::Above;
 use closure::Closure;
 use layout::Placed;
 use pages::Pages;
+use stream::StreamRecord;
 use upload::{AtKey, Survey};
 
 /// What to do, beyond the layout.
@@ -187,7 +189,8 @@ pub enum PublishError {
     },
     /// A store that is for another stream.
     #[error(
-        "`{key}` says that `{store}` is the store of the stream `{there}`, and not of `{given}`; nothing was written"
+        "`{key}` says that `{store}` is the store of the stream `{there}`, and {}; nothing was written",
+        not_of(.given.as_deref())
     )]
     Stream {
         /// The store.
@@ -196,8 +199,30 @@ pub enum PublishError {
         key: RelPath,
         /// What it says.
         there: String,
-        /// What was asked for.
-        given: String,
+        /// The stream that was given.
+        given: Option<String>,
+    },
+    /// A store without a record of its stream, of which packages were to be removed.
+    #[error(
+        "`{store}` does not say of which stream it is, so that nothing is removed of it as of `{stream}`"
+    )]
+    NoStream {
+        /// The store.
+        store: String,
+        /// The stream that was given.
+        stream: String,
+    },
+    /// More packages to remove than a mistake may cost.
+    #[error(
+        "{going} of the {all} packages in `{store}` would be removed, more than half; nothing was written"
+    )]
+    TooMany {
+        /// The store.
+        store: String,
+        /// The packages to remove.
+        going: usize,
+        /// All packages.
+        all: usize,
     },
     /// A page that others changed whenever it was to be replaced.
     #[error(
@@ -268,6 +293,14 @@ fn unnamed(packages: usize) -> String {
     }
 }
 
+/// The stream that was given instead of that of the store.
+fn not_of(given: Option<&str>) -> String {
+    match given {
+        Some(given) => format!("not of `{given}`"),
+        None => "no stream was given".to_owned(),
+    }
+}
+
 fn are<T>(list: &[T]) -> String {
     match list.len() {
         1 => "1 is".to_owned(),
@@ -331,8 +364,9 @@ fn publish_index(
     if let Some(index) = index.filter(|_| options.layout.shelves.is_empty()) {
         return Err(PublishError::NoShelf(index.clone()));
     }
-    let above = Above::of(bucket, &options.layout);
-    above.map_or(Ok(()), Above::check_stream)?;
+    let (above, record) =
+        (Above::of(bucket, &options.layout), StreamRecord::of(bucket, &options.layout)?);
+    record.check()?;
     let placed = options.layout.place(locals, options.time)?;
     let pages = Pages::new(bucket, &placed)?;
     let survey = Survey { bucket, jobs: options.jobs };
@@ -346,15 +380,19 @@ fn publish_index(
     let mut summary = counted(&placed, &found);
     let above = above.map(|above| above.with(&pages));
     if options.dry_run {
+        let recorded = record.tell(told)?;
         Survey::tell(&placed, &found, told);
         summary.pages = pages.tell(&order::of(&placed), told);
         summary.pages += above.map_or(Ok(0), |above| above.tell(told))?;
+        summary.pages += usize::from(recorded);
         return Ok(summary);
     }
+    let recorded = record.write(told)?;
     survey.upload(&placed, &found, told)?;
     survey.upload_metadata(&placed, told)?;
     summary.pages = pages.write(&order::of(&placed), told)?;
     summary.pages += above.map_or(Ok(0), |above| above.write(told))?;
+    summary.pages += usize::from(recorded);
     Ok(summary)
 }
 

@@ -43,7 +43,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("review", &["binary", "catalog", "package", "plan"]),
     ("provenance", &["archive", "binary", "catalog", "manifest", "package", "plan", "resolve"]),
     ("recorded", &["archive", "package", "provenance"]),
-    ("assemble", &["archive", "provenance", "recorded"]),
+    ("assemble", &["archive", "package", "provenance", "recorded"]),
     (
         "execute",
         &["archive", "binary", "cache", "catalog", "event", "plan", "provenance", "recorded"],

@@ -136,5 +136,131 @@ fn a_directory_of_two_plans_is_named_once() {
     let dir = crate::demo_tree::scratch(true);
     build(dir.path(), "core", "7.1.0", &["--dest-dir", "both"]);
     build(dir.path(), "libraries", "7.2.0", &["--dest-dir", "both", "--keep"]);
-    refused(dir.path(), &["both"], "both has packages of two plans: version is");
+    let needle = "both has packages of two builds with different options: version is `7.2.0` in one and `7.1.0` in the other";
+    refused(dir.path(), &["both"], needle);
+}
+
+/// What both shards have, and what only one of them makes packages of: a file of the artifact `core-hip_dev_generic`.
+const OF_DEVEL: &str = "artifacts/core-hip_dev_generic/stage/lib/cmake/hip/hip-config.cmake";
+
+#[test]
+fn shards_of_other_manifests_are_refused() {
+    let dir = crate::demo_tree::scratch(true);
+    let root = dir.path();
+    for (name, line) in [("a", ""), ("b", "system-library \"libnone.so.1\"\n")] {
+        fs::create_dir(root.join(name)).unwrap();
+        fs::write(root.join(name).join("packages.kdl"), format!("include \"built-in\"\n{line}"))
+            .unwrap();
+        fs::write(root.join(name).join("families.kdl"), "include \"built-in\"\n").unwrap();
+    }
+    build(root, "core", "7.2.0", &["--dest-dir", "one", "--manifest", "a"]);
+    build(root, "libraries", "7.2.0", &["--dest-dir", "two", "--manifest", "b"]);
+    refused(root, &["one", "two"], "one and two are of builds with different manifests:");
+    let short = |file: &str| format!("`{:.12}`", sha256(root.join(file)).unwrap());
+    let values = format!(
+        "packages.kdl is {} in one, and {} in two",
+        short("a/packages.kdl"),
+        short("b/packages.kdl")
+    );
+    refused(root, &["one", "two"], &values);
+    // The same texts in another directory are the same manifest.
+    fs::rename(root.join("a"), root.join("c")).unwrap();
+    build(root, "libraries", "7.2.0", &["--dest-dir", "three", "--manifest", "c"]);
+    let args = ["assemble", "one", "three", "--dest-dir", "out"];
+    let output = program::command(root, &args).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn shards_of_other_options_are_refused() {
+    let dir = crate::demo_tree::scratch(true);
+    let root = dir.path();
+    build(root, "core", "7.2.0", &["--dest-dir", "one"]);
+    let options = ["--devel-tarball-compression", "--xz-preset", "1"];
+    build(root, "devel", "7.2.0", &[&["--dest-dir", "two"], &options[..]].concat());
+    let needle = "one and two are of builds with different options: devel-tarball-compression is not given in one, and `true` in two";
+    refused(root, &["one", "two"], needle);
+}
+
+/// Neither the catalog nor the plan has the bytes of files, and no two packages have the file.
+#[test]
+fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
+    let dir = crate::demo_tree::scratch(true);
+    let root = dir.path();
+    build(root, "core", "7.2.0", &["--dest-dir", "one"]);
+    build(root, "devel", "7.2.0", &["--dest-dir", "two"]);
+    let mut bytes = fs::read(root.join(OF_DEVEL)).unwrap();
+    let last = bytes.len() - 2;
+    bytes[last] ^= 1;
+    fs::write(root.join(OF_DEVEL), bytes).unwrap();
+    build(root, "devel", "7.2.0", &["--dest-dir", "three"]);
+    let needle =
+        "one and three are of builds with different artifacts: contents/core-hip_dev_generic is `";
+    refused(root, &["one", "three"], needle);
+    refused(root, &["one", "three"], "(of path and SHA-256 of each file) in one, and `");
+    let args = ["assemble", "one", "two", "--dest-dir", "out"];
+    let output = program::command(root, &args).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// Changes the statement in a destination.
+fn edit(dest: &Path, change: impl FnOnce(&mut serde_json::Value)) {
+    let path = dest.join("dist/provenance.intoto.json");
+    let mut statement = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut statement);
+    fs::write(&path, statement.to_string()).unwrap();
+}
+
+#[test]
+fn shards_of_other_rockpacks_are_refused() {
+    let dir = built();
+    let root = dir.path();
+    let version = |statement: &mut serde_json::Value, commit: &str| {
+        let version = &mut statement["predicate"]["runDetails"]["builder"]["version"];
+        *version = serde_json::json!({ "rockpack": "0.1.0", "rockpack-commit": commit });
+    };
+    edit(&root.join("core"), |statement| version(statement, "0123456789ab"));
+    edit(&root.join("libraries"), |statement| version(statement, "ba9876543210"));
+    let needle = "core and libraries are of builds with different versions of rockpack: rockpack is `0.1.0` of commit `0123456789ab` in core, and `0.1.0` of commit `ba9876543210` in libraries";
+    refused(root, &["core", "libraries"], needle);
+}
+
+#[test]
+fn shards_without_the_digests_are_refused_with_a_remedy() {
+    let dir = built();
+    let root = dir.path();
+    edit(&root.join("libraries"), |statement| {
+        let definition = &mut statement["predicate"]["buildDefinition"]["internalParameters"];
+        definition.as_object_mut().unwrap().remove("plan");
+    });
+    let needle = "the provenance of libraries does not say of which plan its packages are";
+    refused(root, &["core", "libraries"], needle);
+    refused(root, &["core", "libraries"], "build all of them again with one release of rockpack");
+}
+
+#[test]
+fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
+    let dir = built();
+    let root = dir.path();
+    let plan = ["plan", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "--json"];
+    let save = |file: &str, more: &[&str]| {
+        let args = [&plan[..], &["--no-wheel-compression"], more].concat();
+        fs::write(root.join(file), program::done(root, &args)).unwrap();
+    };
+    save("plan.json", &["--version", "7.2.0"]);
+    save("other.json", &["--version", "7.3.0"]);
+    let with = ["--plan", "plan.json", "core", "libraries"];
+    refused(root, &with, "6 packages of plan.json are in none of the directories: ");
+    refused(root, &with, "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl");
+    refused(
+        root,
+        &["--plan", "other.json", "core", "libraries"],
+        "the packages of core are not of other.json",
+    );
+    build(root, "meta,gpu,device,profiler,devel", "7.2.0", &["--dest-dir", "others"]);
+    let args =
+        ["assemble", "core", "libraries", "others", "--plan", "plan.json", "--dest-dir", "out"];
+    let output = program::command(root, &args).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("8 packages of 3 builds"), "{}", text(&output.stdout));
 }

@@ -197,8 +197,8 @@ fn jobs_that_do_not_belong_together_are_refused() {
         assert!(said(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!dir.path().join("out").exists());
     };
-    refused(&["one", "two"], "version is `7.1.0` and `7.2.0`");
-    refused(&["one", "three"], "they are different files");
+    refused(&["one", "two"], "version is `7.1.0` in one, and `7.2.0` in two");
+    refused(&["one", "three"], "compression is `store` in one, and not given in three");
     refused(&["one", "empty"], "empty has no SHA256SUMS");
     let wheel = packages(&dir.path().join("one")).remove(0);
     fs::write(dir.path().join("one/dist").join(wheel), "changed").unwrap();
@@ -284,7 +284,9 @@ fn what_is_no_finished_file_is_refused() {
     let finished = ["assemble", "one", "--dest-dir", "finished", "--source-commit", COMMIT];
     assert!(rockpack(root, &finished).status.success());
     let output = rockpack(root, &["assemble", "built", "finished", "--dest-dir", "out"]);
-    assert!(said(&output).contains("only one of them was made by `rockpack build`"));
+    assert!(said(&output).contains(
+        "with different commands: the command is `rockpack build` in built, and `rockpack assemble --source-commit` in finished"
+    ));
 }
 
 #[test]

@@ -126,9 +126,7 @@ impl<W: Write> Write for Hashing<W> {
 }
 
 /// The SHA-256 of what `write` writes, in hexadecimal.
-pub(super) fn sha256_of_writing(
-    write: impl FnOnce(&mut Hashing<io::Sink>) -> io::Result<()>,
-) -> String {
+pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hashing = Hashing::new(io::sink());
     // Nothing here can fail but the writer, which takes everything.
     let _ = write(&mut hashing);

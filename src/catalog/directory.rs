@@ -22,6 +22,7 @@ use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::UnpackedArchive;
 use super::{ArtifactId, Ignored, Origin, Wanted};
+use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::identity::{FileState, Identity};
 use crate::names::RelPath;
@@ -199,6 +200,11 @@ impl Source for Directory {
                 Ok(members.list(base))
             }
         }
+    }
+
+    fn archive(&self, artifact: &ArtifactId) -> Option<Sha256> {
+        let Root::Archive(archive) = self.roots.get(artifact)? else { return None };
+        Some(archive.taken.archive.sha256)
     }
 
     fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>> {

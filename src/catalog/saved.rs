@@ -107,7 +107,7 @@ impl Catalog {
 
     /// The SHA-256, in hexadecimal, of what [`Self::write_json`] writes.
     pub fn sha256(&self) -> String {
-        sha256_of_writing(|out| self.write_json(out))
+        sha256_of_writing(|mut out| self.write_json(&mut out))
     }
 
     /// Saves the catalog as `file`: compressed with zstd or xz when its name ends in `.zst` or

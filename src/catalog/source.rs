@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io;
 
 use super::{ArtifactId, Ignored, Origin};
+use crate::archive::checksum::Sha256;
 use crate::binary::ReadAt;
 use crate::identity::Identity;
 use crate::names::RelPath;
@@ -36,6 +37,11 @@ pub trait Source: Debug + Send + Sync {
         artifact: &ArtifactId,
         base: &RelPath,
     ) -> Result<Option<Vec<ListedEntry>>, Problem>;
+
+    /// Returns the SHA-256 of the archive that an artifact was read from; `None` for other artifacts.
+    fn archive(&self, _artifact: &ArtifactId) -> Option<Sha256> {
+        None
+    }
 
     /// Finds a file, without reading it.
     ///

@@ -8,14 +8,16 @@ use rockpack::provenance::{BuilderId, Commit};
 /// Unite the packages that several builds made of one plan
 ///
 /// Takes packages that jobs built with `rockpack build --only` out of one set of artifacts, and puts
-/// them into one directory: every package once, one SHA256SUMS, and the provenance of all. Jobs with
-/// the same parameters share one provenance statement. Jobs with other parameters get their own:
+/// them into one directory: every package once, one SHA256SUMS, and the provenance of all. Jobs that
+/// differ in the builder or its run alone get provenance statements of their own:
 /// provenance.2.intoto.json and so on. Packages are linked where the file system can, else copied.
 /// Each is compared with its checksum. A file that no provenance statement names is refused, and so is one
 /// behind a link.
 ///
-/// Two different files of one name are refused, and so are packages of different versions, modes or
-/// platform tags. As with `rockpack build`, earlier packages in DEST/dist are removed when none of
+/// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused: the
+/// error names the first difference, the directories and both values. So are two different files of one
+/// name. With --plan, the packages must be of that plan, and all of them must be there.
+/// When something is refused, nothing is written. As with `rockpack build`, earlier packages in DEST/dist are removed when none of
 /// the directories has them.
 ///
 /// --source-commit is for finished files that other programs made, such as those of a release. Every
@@ -35,6 +37,10 @@ pub struct AssembleArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dest_dir: PathBuf,
 
+    /// A file with the plan of all packages, as `rockpack plan --json` prints it: a package that is missing is an error
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "source_commit")]
+    pub plan: Option<PathBuf>,
+
     /// The git commit that the files were made from, as its whole name
     #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
     pub source_commit: Option<Commit>,
@@ -51,8 +57,8 @@ pub struct AssembleArgs {
 const ASSEMBLE_EXAMPLES: &str = "\
 Examples:
   Packages that three jobs of a matrix built and uploaded:
-    rockpack assemble jobs/core jobs/libraries jobs/device --dest-dir out
-    rockpack verify out/dist
+    rockpack assemble jobs/core jobs/libraries jobs/device --plan plan.json --dest-dir out
+    rockpack verify out/dist --plan plan.json
 
   The files of a release, made by other programs:
     rockpack assemble files --dest-dir release --source-commit 5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c

@@ -26,11 +26,15 @@ use super::PublishLayout;
 /// are deleted, with what lies beside them. Whatever interrupts it leaves an index of whole
 /// packages, and the next run does the rest. Nobody should publish old packages again meanwhile.
 ///
+/// Of each project, the newest version stays whose requirements are in the store as well, whatever
+/// its age. More than half of all packages are deleted only with --yes. A store that does not record
+/// the stream of --stream is refused: `rockpack publish --stream` records it.
+///
 /// --dry-run prints each deletion with its reason; what is too old and stays is printed in any case.
 ///
-/// Exit status: 0 done, 1 a page cannot be read as a page of an index, or what a package requires is
-/// not known, 2 something is wrong with the command line, the manifest, the environment or the
-/// store.
+/// Exit status: 0 done, 1 a page cannot be read as a page of an index, what a package requires is
+/// not known, the store is of another stream, or --yes is missing, 2 something is wrong with the
+/// command line, the manifest, the environment or the store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {
@@ -58,6 +62,10 @@ pub struct PruneStoreArgs {
     /// Requests that are made at once
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
+
+    /// Delete also if more than half of the packages go
+    #[arg(long)]
+    pub yes: bool,
 
     /// Look at everything, print the steps, and delete nothing
     #[arg(long)]

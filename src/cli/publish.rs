@@ -57,10 +57,10 @@ pub struct PublishArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// The stream that the store is for, such as nightly, for the documents of layout v5; another
-    /// than they say already is an error
-    #[arg(long, value_name = "NAME", default_value = "dev")]
-    pub stream: String,
+    /// The stream that the store is for, such as nightly: the store records it, and with another one, or none,
+    /// publishing there is an error from then on [default with layout v5: dev]
+    #[arg(long, value_name = "NAME")]
+    pub stream: Option<String>,
 
     /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
     /// this directory, else built-in]

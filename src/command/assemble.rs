@@ -1,21 +1,30 @@
 //! `rockpack assemble`: unites what several builds made.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use rockpack::assemble::{self, AssembleError, Assembled};
-use rockpack::provenance::Made;
+use rockpack::archive::variants;
+use rockpack::assemble::{self, AssembleError, Assembled, Promised};
+use rockpack::execute;
+use rockpack::names::RelPath;
+use rockpack::provenance::{Made, Part};
 use rockpack::recorded::RecordError;
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
 use super::{Failure, made, print, repaired};
 use crate::cli::AssembleArgs;
+use crate::inputs::saved_plan;
 
 /// Puts everything in place, and says what there is.
 pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let done = match &args.source_commit {
-        None => assemble::assemble(&args.dirs, &args.dest_dir),
+        None => {
+            let promised = args.plan.as_deref().map(promised).transpose()?;
+            assemble::assemble(&args.dirs, promised.as_ref(), &args.dest_dir)
+        }
         Some(commit) => {
             let made = Made {
                 of: commit.clone(),
@@ -27,6 +36,27 @@ pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
     };
     let done = done.map_err(|e| failure(&e))?;
     print(&said(args, &done))
+}
+
+/// The packages that the plan in a file promises.
+fn promised(file: &Path) -> Result<Promised, Failure> {
+    let plan = saved_plan::read(file)?;
+    let mut files: BTreeSet<RelPath> =
+        plan.distributions.iter().map(|one| execute::output_path(&plan, one)).collect();
+    let with_variants = plan.distributions.iter().filter(|one| one.variants.is_some());
+    files.extend(with_variants.filter_map(|one| {
+        let name = variants::file_name(&one.name, &plan.version).parse().ok()?;
+        Some(one.directory.join(&name))
+    }));
+    let projects = plan.projects.iter().filter(|project| project.native.is_none());
+    let projects = projects.map(|project| project.name.to_string());
+    let wheels = plan.wheels.iter().map(|wheel| wheel.name.to_string());
+    Ok(Promised {
+        label: file.display().to_string(),
+        digest: plan.digest(),
+        files,
+        projects: projects.chain(wheels).collect(),
+    })
 }
 
 fn said(args: &AssembleArgs, done: &Assembled) -> String {
@@ -80,9 +110,39 @@ fn failure(error: &AssembleError) -> Failure {
         AssembleError::Different { .. } => {
             (Code::ShardsDisagree, "build each package in one job: `rockpack build --only`")
         }
-        AssembleError::Plans { .. } => {
-            (Code::ShardsDisagree, "build all of them with the same parameters")
+        AssembleError::Disagree { difference, .. } => {
+            (Code::ShardsDisagree, remedy(difference.part))
         }
+        AssembleError::Incomparable { .. } => (
+            Code::ShardsDisagree,
+            "an older rockpack built it: build all of them again with one release of rockpack",
+        ),
+        AssembleError::OtherPlan { .. } => (
+            Code::ShardsDisagree,
+            "give the plan of all packages that the jobs had: `rockpack plan --json` without --only, with their options",
+        ),
+        AssembleError::Incomplete { .. } => (
+            Code::PackageMissing,
+            "give the directories of all jobs, or build what is missing: `rockpack build --plan FILE --only NAME`",
+        ),
     };
     Failure::Problems(Problem::error(code, what).help(help).into())
+}
+
+/// The way to builds that agree in this part.
+fn remedy(part: Part) -> &'static str {
+    match part {
+        Part::Command => "unite what one command made",
+        Part::Decision | Part::Options => {
+            "build all of them with the same options; only --only may differ"
+        }
+        Part::Manifest => "build all of them of the same packages.kdl and families.kdl",
+        Part::Artifacts => {
+            "build all of them of the artifacts of one run; `--lock FILE --locked` holds each job to the same archives"
+        }
+        Part::Program => "build all of them with one release of rockpack",
+        Part::Plan => {
+            "plan all of them from one catalog: `rockpack scan -o FILE`, then `rockpack build --catalog FILE`"
+        }
+    }
 }

@@ -1,14 +1,17 @@
 //! `rockpack build`: executes the plan.
 
+use std::collections::BTreeMap;
+
+use rockpack::cache::Store;
 use rockpack::provenance;
 use rockpack::review;
 
-use rockpack::catalog::{Catalog, Demands, Directory, Source};
+use rockpack::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
 use rockpack::execute::{self, Attestations, Outcome, Settings};
 use rockpack::manifest::Manifest;
 use rockpack::names::RelPath;
 use rockpack::plan::{Plan, Request};
-use rockpack::provenance::Inputs;
+use rockpack::provenance::{Contents, Inputs};
 use rockpack::source::{Code, Problem};
 use rockpack::text::human_size;
 use rockpack::text::with_causes;
@@ -87,11 +90,15 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
     }
     // With --only there can be projects alone.
-    let attestations =
+    let mut attestations =
         pool.install(|| attestations(args, request.clone(), &manifest, &catalog, &plan));
     let (mut built, mut missed) = (Vec::new(), farmed.missed);
     if !plan.distributions.is_empty() || plan.projects.is_empty() && plan.wheels.is_empty() {
         let settings = settings(args, memory, pool.current_num_threads())?;
+        let cache = settings.cache.as_deref();
+        let contents = pool
+            .install(|| contents(&request, (&catalog, &plan), &*source, cache, farmed.contents))?;
+        attestations.inputs.add_contents(&contents);
         let settings = Settings { elsewhere: farmed.elsewhere, ..settings };
         let reporter = ui::Progress::new();
         let goes = |path: &RelPath| earlier::is_replaced(args, &manifest, &plan, path);
@@ -178,6 +185,22 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<Option<Probl
     print(&ui::closing_table(plan, outcome, ui::width()))?;
     earlier::tell(&outcome.earlier);
     Ok(missed)
+}
+
+/// The digests of the artifacts. Files are hashed for them where other builds make the other packages: what one build
+/// makes of all artifacts needs no comparison.
+fn contents(
+    request: &Request,
+    made_of: (&Catalog, &Plan),
+    source: &dyn Source,
+    cache: Option<&dyn Store>,
+    mut known: BTreeMap<ArtifactId, Contents>,
+) -> Result<BTreeMap<ArtifactId, Contents>, Failure> {
+    let is_part = !request.only.is_empty();
+    let found = execute::contents(made_of, source, cache, &known, is_part);
+    let found = found.map_err(|e| environment(format!("cannot read the artifacts: {e}")))?;
+    known.extend(found);
+    Ok(known)
 }
 
 /// What goes with the packages.

@@ -7,14 +7,15 @@ use rockpack::store::{Access, is_web};
 use rockpack::text::{counted, with_causes};
 
 use super::{Failure, environment, print, publish as published};
-use crate::cli::MirrorArgs;
+use crate::cli::{MirrorArgs, PublishLayout};
 use crate::ui;
 
 /// Writes the pages, and names those that were not right.
 pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
-    let publishing = published::publishing(args.layout, args.manifest.as_deref())?;
+    let publishing =
+        published::publishing(args.layout == PublishLayout::V5, args.manifest.as_deref())?;
     let mirror = Mirror {
-        layout: published::layout(args.layout, &publishing, ""),
+        layout: published::layout(args.layout, &publishing, None),
         public: public(args)?,
         projects: published::projects("--project", &args.project)?,
         dry_run: args.dry_run,

@@ -25,10 +25,11 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     };
     let now = now.ok_or_else(|| environment("--as-of takes seconds since 1970"))?;
     let retention = Retention {
-        layout: published::layout(args.layout, &publishing, &args.stream),
+        layout: published::layout(args.layout, &publishing, Some(&args.stream)),
         days,
         date: rule.date,
         now,
+        yes: args.yes,
         dry_run: args.dry_run,
         jobs: args.jobs.into(),
     };
@@ -58,26 +59,45 @@ fn line(step: &PruneStep) -> String {
 }
 
 fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
-    let Pruned { removed, bytes, kept, pages } = pruned;
+    let Pruned { removed, bytes, kept, pages, all } = pruned;
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
+    let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *all) {
+        format!("{removed} of {all} packages are more than half: --yes is needed to remove them\n")
+    } else {
+        String::new()
+    };
     format!(
-        "{removed} {done}removed, {size}; {kept} too old and needed; {} {done}written\n",
+        "{removed} {done}removed, {size}; {kept} too old and kept; {} {done}written\n{half}",
         counted(*pages, "page")
     )
 }
 
 fn failure(error: &PublishError) -> Failure {
+    let refused = |help: &str| {
+        let refused = Problem::error(Code::PublishRefused, with_causes(error));
+        Failure::Problems(refused.help(help).into())
+    };
     let help = match error {
         PublishError::Unknown(_) => {
             "`rockpack publish` of the same files puts their metadata beside them"
         }
         PublishError::Page { .. } => published::MEND,
+        PublishError::NoStream { stream, .. } => {
+            return refused(&format!(
+                "`rockpack publish DIR URL --stream {stream}` with the same --layout records it, also of packages that are there already"
+            ));
+        }
+        PublishError::Stream { there, .. } => {
+            return refused(&format!("give --stream {there}, or the URL of another store"));
+        }
+        PublishError::TooMany { .. } => {
+            "look at them with --dry-run; if they are to go, write --yes: wrong are often --as-of, --stream and the URL"
+        }
         PublishError::NoPages(_) => {
             "--layout says where the pages are; URL is what `rockpack publish` was given"
         }
         _ => return published::failure(error),
     };
-    let refused = Problem::error(Code::PublishRefused, with_causes(error));
-    Failure::Problems(refused.help(help).into())
+    refused(help)
 }

@@ -15,16 +15,21 @@ use super::{Failure, environment, print};
 use crate::cli::{PublishArgs, PublishLayout};
 use crate::{inputs, ui};
 
+/// The stream of layout v5 where none is given.
+const STREAM: &str = "dev";
+
 /// What to do about a page that cannot be read where nothing is added to it.
 pub const MEND: &str = "--layout is that of `rockpack publish` there; else mend the page, or have the program that makes it mend it";
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
-    let publishing = publishing(args.layout, args.manifest.as_deref())?;
-    if args.layout == PublishLayout::V5 && !publishing.streams.is_empty() {
-        stream(&publishing, &args.stream)?;
+    let is_named = args.stream.is_some() || args.layout == PublishLayout::V5;
+    let publishing = publishing(is_named, args.manifest.as_deref())?;
+    let stream = args.stream.as_deref().or(is_named.then_some(STREAM));
+    if let Some(stream) = stream.filter(|_| !publishing.streams.is_empty()) {
+        self::stream(&publishing, stream)?;
     }
-    let layout = layout(args.layout, &publishing, &args.stream);
+    let layout = layout(args.layout, &publishing, stream);
     let options = Options {
         layout,
         publishing,
@@ -54,18 +59,19 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
 }
 
 /// Where packages and pages are.
-pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: &str) -> Layout {
-    match layout {
+pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&str>) -> Layout {
+    let layout = match layout {
         PublishLayout::PerPackage => Layout::of(Form::Projects),
         PublishLayout::Flat => Layout::of(Form::Flat),
-        PublishLayout::V5 => Layout::of_manifest(publishing, stream),
-    }
+        PublishLayout::V5 => Layout::of_manifest(publishing, stream.unwrap_or(STREAM)),
+    };
+    layout.in_stream(stream)
 }
 
-/// What the manifest says of publishing. Only one layout needs it; for others, one that is not there says nothing.
-pub fn publishing(layout: PublishLayout, manifest: Option<&Path>) -> Result<Publishing, Failure> {
+/// What the manifest says of publishing. Streams and one layout need it; else, one that is not there says nothing.
+pub fn publishing(needed: bool, manifest: Option<&Path>) -> Result<Publishing, Failure> {
     let is_here = Path::new("packages.kdl").exists();
-    if layout != PublishLayout::V5 && manifest.is_none() && !is_here {
+    if !needed && manifest.is_none() && !is_here {
         return Ok(Publishing::default());
     }
     let sources = inputs::manifest::sources(manifest)?;
@@ -177,6 +183,8 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::NoHash(_)
         | PublishError::Absent(_)
         | PublishError::NoPages(_)
+        | PublishError::NoStream { .. }
+        | PublishError::TooMany { .. }
         | PublishError::Foreign { .. }
         | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,

@@ -50,6 +50,13 @@ impl CacheLookup<'_> {
         ))
     }
 
+    /// Returns the hash of bytes that an earlier build read, if their files have not changed since.
+    pub fn remembered(self, bytes: &Bytes) -> Option<Content> {
+        let mut fingerprint = Fingerprinter::new();
+        bytes.identify(&mut fingerprint);
+        self.content_of(fingerprint.finish())
+    }
+
     /// The same for a block of a larger whole, whose bytes `content` are.
     pub fn block(
         self,

@@ -8,11 +8,13 @@ use super::{
 };
 use crate::plan::{OnlyName, Plan, Request};
 
+mod difference;
 mod finished;
 mod promoted;
 mod split;
 mod unite;
 
+pub use difference::{Difference, Part};
 pub use promoted::Promoted;
 pub use split::SplitInto;
 
@@ -22,6 +24,10 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 /// The parameter that lists the packages which alone were asked for.
 const ONLY: &str = "only";
+/// The parameter that has the digest of the plan of all packages.
+const PLAN: &str = "plan";
+/// The annotation that says which part of an artifact a digest is of.
+pub(super) const COVERS: &str = "covers";
 /// The dependency that is all artifacts of one run; another run may have had others beside it.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
@@ -87,6 +93,11 @@ pub(super) struct Descriptor {
 }
 
 impl Descriptor {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A file that a person writes.
     pub fn text(name: &str, sha256: String) -> Self {
         Self {
@@ -119,7 +130,7 @@ impl Descriptor {
     /// files' bytes: that is said with it.
     pub fn catalog(name: &str, sha256: String) -> Self {
         let covers = (
-            "covers".to_owned(),
+            COVERS.to_owned(),
             Value::from("paths, sizes, kinds and ELF facts; not the files' bytes"),
         );
         let annotations = Map::from_iter([covers]);
@@ -147,17 +158,33 @@ struct Builder {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 struct Versions {
     rockpack: String,
+    /// The commit that the program was built from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rockpack_commit: Option<String>,
+    /// The SHA-256 of its sources, where they are not those of a commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rockpack_sources: Option<String>,
+}
+
+impl Versions {
+    /// Of this program: `build.rs` says what it was built from.
+    fn own() -> Self {
+        let of = |kind: &str| env!("ROCKPACK_SOURCE").strip_prefix(kind).map(str::to_owned);
+        Self {
+            rockpack: env!("CARGO_PKG_VERSION").to_owned(),
+            rockpack_commit: of("commit "),
+            rockpack_sources: of("sources "),
+        }
+    }
 }
 
 impl RunDetails {
     /// Of this program, run by `builder`.
     fn by(builder: &BuilderId, invocation: Option<String>) -> Self {
-        let builder = Builder {
-            id: builder.as_str().to_owned(),
-            version: Versions { rockpack: env!("CARGO_PKG_VERSION").to_owned() },
-        };
+        let builder = Builder { id: builder.as_str().to_owned(), version: Versions::own() };
         let metadata = invocation.map(|invocation_id| RunMetadata { invocation_id });
         Self { builder, metadata }
     }
@@ -269,6 +296,7 @@ fn decided(plan: &Plan) -> Map<String, Value> {
         ("version", plan.version.to_string()),
         ("mode", plan.mode.as_str().to_owned()),
         ("platform-tag", plan.platform_tag.clone()),
+        (PLAN, plan.digest()),
     ];
     decided.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
 }

@@ -25,6 +25,7 @@ fn plan() -> Plan {
         unowned,
         notes,
         warnings,
+        whole: None,
     }
 }
 
@@ -70,9 +71,12 @@ fn a_statement_has_what_a_verifier_asks_for() {
     let definition = &value["predicate"]["buildDefinition"];
     assert_eq!(definition["buildType"], BUILD_TYPE);
     assert_eq!(definition["externalParameters"], json!({}), "nothing was asked for");
-    let decided =
-        json!({"version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64"});
+    let decided = json!({
+        "version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64", "plan": plan().digest()
+    });
     assert_eq!(definition["internalParameters"], decided);
+    let version = &value["predicate"]["runDetails"]["builder"]["version"];
+    assert!(version["rockpack-commit"].is_string() != version["rockpack-sources"].is_string());
     let details = &value["predicate"]["runDetails"];
     assert_eq!(details["builder"]["id"], "urn:rockpack:unidentified-builder");
     assert_eq!(details["builder"]["version"]["rockpack"], env!("CARGO_PKG_VERSION"));

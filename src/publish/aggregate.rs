@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::layout::{Layout, Shelf};
 use super::pages::Pages;
@@ -22,12 +22,6 @@ struct Document<'a> {
     public_base: &'a str,
     stream: &'a str,
     routes: Vec<Route>,
-}
-
-/// What a document that is there says of its stream.
-#[derive(Deserialize)]
-struct OfStream {
-    stream: String,
 }
 
 /// In the order of a document: by owner, then by name.
@@ -95,21 +89,9 @@ impl<'a> Above<'a> {
         Self { new: Some(new), ..self }
     }
 
-    /// Refuses a store whose documents are of another stream.
-    ///
-    /// # Errors
-    /// When they are, or cannot be read.
-    pub(super) fn check_stream(self) -> Result<(), PublishError> {
-        let key = &self.aggregate.routes;
-        let page = read::page(self.bucket, key)?;
-        let there = page.and_then(|page| serde_json::from_slice::<OfStream>(&page.bytes).ok());
-        match there.map(|document| document.stream).filter(|there| there != self.stream) {
-            Some(there) => {
-                let (store, given) = (self.bucket.name().to_owned(), self.stream.to_owned());
-                Err(PublishError::Stream { store, key: key.clone(), there, given })
-            }
-            None => Ok(()),
-        }
+    /// The document of routes, which names the stream.
+    pub(super) fn routes(self) -> &'a RelPath {
+        &self.aggregate.routes
     }
 
     /// Writes the page and the documents, as often as others change them meanwhile, and says how many files were

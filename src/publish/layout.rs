@@ -13,6 +13,8 @@ pub struct Layout {
     pub shelves: Vec<Shelf>,
     /// The index above all of them, and the name of the stream that its documents say.
     pub aggregate: Option<(Aggregate, String)>,
+    /// The stream that the store is for, where that was given.
+    pub stream: Option<String>,
 }
 
 impl Default for Layout {
@@ -78,7 +80,7 @@ pub(super) struct PageKeys {
 impl Layout {
     /// One index at the top that takes all.
     pub fn of(form: Form) -> Self {
-        Self { shelves: vec![Shelf::of(form)], aggregate: None }
+        Self { shelves: vec![Shelf::of(form)], aggregate: None, stream: None }
     }
 
     /// The shelves of a manifest, in a store of this stream. Caches may not keep their pages.
@@ -93,7 +95,14 @@ impl Layout {
         Self {
             shelves: publishing.shelves.iter().map(shelf).collect(),
             aggregate: aggregate.map(|aggregate| (aggregate, stream.to_owned())),
+            stream: Some(stream.to_owned()),
         }
+    }
+
+    /// The same in a store of this stream.
+    #[must_use]
+    pub fn in_stream(self, stream: Option<&str>) -> Self {
+        Self { stream: stream.map(str::to_owned), ..self }
     }
 
     /// The part of an index that has a selector of its own, or of the index of all packages. Where no shelf says where
@@ -116,6 +125,7 @@ impl Layout {
         Self {
             shelves: self.shelves.iter().filter(is_for).map(place).collect(),
             aggregate: self.aggregate.clone().filter(|_| index.is_none()),
+            stream: self.stream.clone(),
         }
     }
 

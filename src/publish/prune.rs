@@ -2,21 +2,18 @@
 //!
 //! In this order, so that whatever interrupts it leaves an index of whole packages:
 //!
-//! 1. everything is looked at: how old packages are, which have to stay because others that stay require them, or
-//!    because another page names them;
+//! 1. everything is looked at: how old packages are, which have to stay because others that stay require them,
+//!    because another page names them, or because nothing newer of their project is complete;
 //! 2. pages of projects lose the names, those who require others before these;
 //! 3. what no page names any more is deleted, first what lies beside a package, then the package.
-//!
-//! **Pages stay.** A project whose last package goes keeps an empty page: whoever publishes one at the same time
-//! would not add the project again to the page above, where it stands already.
 //!
 //! **Again.** A run after an interrupted one finds packages that no page names, and deletes those that are too old.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-use super::aggregate::Above;
 use super::layout::{Layout, PageKeys};
+use super::stream::StreamRecord;
 use super::workers::each;
 use super::writer::Writer;
 use super::{PublishError, Step, order, read};
@@ -47,6 +44,8 @@ pub struct Retention {
     pub date: Dated,
     /// The time that their age is counted to.
     pub now: SystemTime,
+    /// Go on where more than half of the packages go.
+    pub yes: bool,
     /// Look at everything, and write nothing.
     pub dry_run: bool,
     /// How many requests are made at once; one, if it is 0.
@@ -90,6 +89,8 @@ pub struct Pruned {
     pub bytes: u64,
     /// Packages that are too old and stay.
     pub kept: usize,
+    /// All packages that were there.
+    pub all: usize,
     /// Pages that were written.
     pub pages: usize,
 }
@@ -97,20 +98,23 @@ pub struct Pruned {
 /// Removes what is older than it may be. Each step is `told` before it is done, from several threads.
 ///
 /// # Errors
-/// When there is no index, the store is that of another stream, it has no lists, a page cannot be read, or it is not
+/// When there is no index, the store is not recorded as that of the stream, more than half of the packages would go
+/// and that was not allowed, it has no lists, a page cannot be read, or it is not
 /// known what a package that stays requires: nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,
     told: &(dyn Fn(&PruneStep) + Sync),
 ) -> Result<Pruned, PublishError> {
-    Above::of(bucket, &retention.layout).map_or(Ok(()), Above::check_stream)?;
+    let record = StreamRecord::of(bucket, &retention.layout)?;
+    record.check()?;
     let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
     // A place without an index is likely to be another than was meant.
     if inventory.pages.is_empty() {
         return Err(PublishError::NoPages(bucket.name().to_owned()));
     }
-    let mut pruned = Pruned::default();
+    record.require()?;
+    let mut pruned = Pruned { all: inventory.items().count(), ..Pruned::default() };
     let mut going: BTreeMap<&RelPath, (&Item, String)> = BTreeMap::new();
     for (item, age, kept) in verdicts(bucket, retention, &inventory)? {
         match kept {
@@ -121,6 +125,10 @@ pub fn prune(
             None => drop(going.insert(item.key(), (item, age.to_string()))),
         }
     }
+    if is_more_than_half(going.len(), pruned.all) && !retention.yes && !retention.dry_run {
+        let (store, going, all) = (bucket.name().to_owned(), going.len(), pruned.all);
+        return Err(PublishError::TooMany { store, going, all });
+    }
     let items: Vec<&Item> = going.values().map(|(item, _)| *item).collect();
     let off = OffPages { bucket, retention, going: going.keys().copied().collect() };
     let mut named = BTreeSet::new();
@@ -130,7 +138,7 @@ pub fn prune(
     if !retention.dry_run {
         // Somebody may have published one of them again.
         for page in off.pages(&inventory) {
-            named.extend(inventory::named(bucket, &page.place)?);
+            named.extend(inventory::named(bucket, &page.place)?.0);
         }
     }
     let going: Vec<_> =
@@ -148,6 +156,11 @@ pub fn prune(
         })
     })?;
     Ok(pruned)
+}
+
+/// Whether so many packages are more than half of all, which nothing removes without being asked again.
+pub fn is_more_than_half(going: usize, all: usize) -> bool {
+    going * 2 > all
 }
 
 /// The pages that lose names, those whose packages require others before the pages of these.
@@ -196,6 +209,14 @@ fn verdicts<'i>(
     if old.iter().all(|(_, _, kept)| kept.is_some()) {
         return Ok(old);
     }
+    let newest = needs.newest()?;
+    for (item, _, kept) in &mut old {
+        if newest.contains(item.key()) {
+            needs.keep(item);
+            let newest = || format!("the newest complete version of `{}` stays", item.project);
+            kept.get_or_insert_with(newest);
+        }
+    }
     let needed = needs.follow()?;
     for (item, _, kept) in &mut old {
         let by = needed.get(item.key()).map(|by| format!("`{by}` requires it"));
@@ -219,7 +240,7 @@ impl OffPages<'_> {
 
     /// Takes names off a page, and says how many files had to be written for that.
     fn write(&self, page: &Page, told: &dyn Fn(&PruneStep)) -> Result<usize, PublishError> {
-        let Page { place, title, uncached, names } = page;
+        let Page { place, title, uncached, names, .. } = page;
         let fewer = names.iter().filter(|key| self.going.contains(key)).count();
         if fewer == 0 {
             return Ok(0);

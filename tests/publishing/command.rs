@@ -119,6 +119,8 @@ fn a_signal_leaves_what_was_done_and_says_so() {
         told.contains("stopped by SIGINT: what was uploaded stays; the same command does the rest")
     }));
     prune::days_ago(&dir.path().join("set-1.0"), &store, Form::Projects, 40);
+    prune::days_ago(&small_set(dir.path(), "2.0"), &store, Form::Projects, 1);
+    prune::of_stream(&store, "dev");
     let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let told = interrupted(dir.path(), &words);
     assert!(told.is_none_or(|told| {
@@ -136,7 +138,8 @@ fn quiet_commands_print_results_alone() {
     let prune = [&prune[..], &["--manifest", "built-in"]].concat();
     let dry = ["publish", "set-1.0", "store", "-q", "--dry-run"];
     assert_eq!(lines(&dry), 4 + 3 + 5 + 1, "the steps are what was asked for");
-    for args in [&["publish", "set-1.0", "store"][..], &mirror, &prune] {
+    let publish = ["publish", "set-1.0", "store", "--stream", "dev", "--manifest", "built-in"];
+    for args in [&publish[..], &mirror, &prune] {
         assert_eq!(lines(&[args, &["-q"]].concat()), 1, "{args:?}");
     }
 }

@@ -69,22 +69,36 @@ fn a_shelf_can_be_for_the_second_index() {
     assert_eq!(urls, ["https://example.com/rocm/core/whl-next/rocm/rocm-7.2.0.tar.gz"]);
 }
 
+/// Packages of a newer version, below `dir`.
+fn newer(dir: &Path) -> &'static str {
+    let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "newer"];
+    let more = ["--platform-tag", "linux_x86_64", "--version", "7.3.0"];
+    crate::program::done(dir, &[&words[..], &more].concat());
+    "newer/dist"
+}
+
 #[test]
 fn shelves_of_both_indexes_are_pruned_together() {
     let dir = built(SHELF);
     assert!(publish_v5(dir.path()).status.success());
     let root = dir.path().join("store");
-    for (key, _) in contents(&root) {
+    let old = contents(&root);
+    let newer = newer(dir.path());
+    for (key, _) in old {
         let file = fs::File::options().write(true).open(root.join(key)).unwrap();
         let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * 200);
         file.into_parts().0.set_modified(then).unwrap();
     }
+    let publish = ["publish", newer, "store", "--layout", "v5", "--stream", "nightly"];
+    let output = rockpack(dir.path(), &[&publish[..], &["--manifest", "."]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
     let words = ["prune", "store", "--layout", "v5", "--stream", "nightly", "--manifest", "."];
     let output = rockpack(dir.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {
-        let place = root.join("v5").join(shelf);
-        assert_eq!(whole(&place, Form::Projects), BTreeSet::new(), "{shelf}");
+        let names = whole(&root.join("v5").join(shelf), Form::Projects);
+        assert_eq!(names.iter().filter(|name| name.contains("7.2.0")).count(), 0, "{shelf}");
+        assert_eq!(names.len(), 8, "{shelf}");
     }
 }
 
@@ -103,16 +117,17 @@ fn an_index_without_a_shelf_is_refused_before_anything_is_written() {
 #[test]
 fn each_index_is_pruned_by_itself() {
     let (dir, store) = (built(""), TempDir::new().unwrap());
-    let dist = dir.path().join("out/dist");
+    let (dist, newer) = (dir.path().join("out/dist"), newer(dir.path()));
     for form in BOTH {
         let root = store.path().join(format!("{form:?}"));
         days_ago(&dist, &root, form, 40);
+        days_ago(&dir.path().join(newer), &root, form, 1);
         let counts = |root: &Path| {
             let done = pruned(root, &monthly(form)).0;
             (done.removed, done.kept)
         };
         assert_eq!(counts(&root), (0, 8), "the other index names them");
-        assert_eq!(whole(&root.join("whl"), form).len(), 8);
+        assert_eq!(whole(&root.join("whl"), form).len(), 16);
         assert_eq!(counts(&root.join("whl")), (8, 0));
         assert_eq!(counts(&root), (8, 0));
         assert!(contents(&root).iter().all(|(key, _)| !key.contains("-7.2.0")));

@@ -13,7 +13,7 @@ use crate::program::{rockpack, text};
 /// A month, of packages that the store has since `days` ago.
 pub fn monthly(form: Form) -> Retention {
     let (layout, now) = (Layout::of(form), SystemTime::now());
-    Retention { layout, days: 30, date: Dated::Upload, now, dry_run: false, jobs: 2 }
+    Retention { layout, days: 30, date: Dated::Upload, now, yes: true, dry_run: false, jobs: 2 }
 }
 
 /// Publishes, as if so many days ago.
@@ -32,6 +32,12 @@ pub fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
     let told = |step: &PruneStep| steps.lock().unwrap().push(step.clone());
     let pruned = prune(&Directory::new(root), retention, &told).unwrap();
     (pruned, steps.into_inner().unwrap())
+}
+
+/// Has a store say that it is of a stream, as publishing with --stream does.
+pub fn of_stream(root: &Path, stream: &str) {
+    let text = format!("{{\"stream\":\"{stream}\"}}\n");
+    fs::write(root.join("rockpack-stream.json"), text).unwrap();
 }
 
 fn removed(steps: &[PruneStep]) -> BTreeSet<String> {
@@ -70,7 +76,7 @@ fn what_is_too_old_goes_with_what_lies_beside_it() {
         let reason = reason.unwrap();
         assert!(reason.starts_with("it was uploaded on 20"), "{reason}");
         assert!(reason.ends_with(", and packages stay 30 days"), "{reason}");
-        assert_eq!(pruned(&root, &monthly(form)).0, Pruned::default());
+        assert_eq!(pruned(&root, &monthly(form)).0, Pruned { all: 4, ..Pruned::default() });
     }
 }
 
@@ -80,16 +86,16 @@ fn what_stays_keeps_what_it_requires() {
     let (old, new, root) =
         (dir.path().join("old"), dir.path().join("new"), dir.path().join("store"));
     for version in ["1.0", "1.1", "1.2"] {
-        wheel(&old, "b-part", version, &["c-part>=0.5"]);
+        wheel(&old, "b-part", version, &[&format!("c-part=={version}")]);
         wheel(&old, "c-part", version, &[]);
     }
     days_ago(&old, &root, Form::Projects, 100);
     wheel(&new, "a-selector", "2.0", &["b-part==1.0; sys_platform == 'win32'"]);
     days_ago(&new, &root, Form::Projects, 1);
     let (done, steps) = pruned(&root, &monthly(Form::Projects));
-    assert_eq!((done.removed, done.kept), (4, 2));
+    assert_eq!((done.removed, done.kept), (2, 4));
     let names = whole(&root, Form::Projects);
-    let expected = ["a_selector-2.0", "b_part-1.0", "c_part-1.2"];
+    let expected = ["a_selector-2.0", "b_part-1.0", "b_part-1.2", "c_part-1.0", "c_part-1.2"];
     assert_eq!(names, expected.map(|name| format!("{name}-py3-none-any.whl")).into());
     let kept: Vec<String> = steps
         .iter()
@@ -102,7 +108,9 @@ fn what_stays_keeps_what_it_requires() {
         kept,
         [
             "b_part-1.0-py3-none-any.whl `a_selector-2.0-py3-none-any.whl` requires it",
-            "c_part-1.2-py3-none-any.whl `b_part-1.0-py3-none-any.whl` requires it",
+            "b_part-1.2-py3-none-any.whl the newest complete version of `b-part` stays",
+            "c_part-1.0-py3-none-any.whl `b_part-1.0-py3-none-any.whl` requires it",
+            "c_part-1.2-py3-none-any.whl the newest complete version of `c-part` stays",
         ]
     );
 }
@@ -112,12 +120,14 @@ fn what_another_page_names_stays() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
+    days_ago(&small_set(dir.path(), "2.0"), &root, Form::Projects, 1);
     fs::create_dir(root.join("mirror")).unwrap();
     let link = "<a href='https://host/x/b_part-1.0-py3-none-any.whl#sha256=00'>b</a>";
     fs::write(root.join("mirror/all.html"), link).unwrap();
     let (done, _) = pruned(&root, &monthly(Form::Projects));
     assert_eq!((done.removed, done.kept), (3, 1));
-    assert_eq!(whole(&root, Form::Projects), ["b_part-1.0-py3-none-any.whl".to_owned()].into());
+    let old = whole(&root, Form::Projects).into_iter().filter(|name| name.contains("-1.0"));
+    assert_eq!(old.collect::<Vec<_>>(), ["b_part-1.0-py3-none-any.whl"]);
 }
 
 #[test]
@@ -171,6 +181,7 @@ fn nothing_goes_when_it_is_not_known_what_stays_requires() {
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Flat, 40);
     days_ago(&small_set(dir.path(), "2.0"), &root, Form::Flat, 1);
     fs::remove_file(root.join("b_part-2.0-py3-none-any.whl.metadata")).unwrap();
+    of_stream(&root, "mine");
     let before = contents(&root);
     let manifest = dir.path().join("manifest");
     fs::create_dir(&manifest).unwrap();
@@ -201,12 +212,19 @@ fn nothing_goes_when_it_is_not_known_what_stays_requires() {
 fn steps_are_printed() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
-    wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
-    days_ago(&dir.path().join("dist"), &root, Form::Projects, 40);
+    for (version, days) in [("1.0", 40), ("2.0", 35)] {
+        let dist = dir.path().join(version);
+        wheel(&dist, "b-part", version, &[]);
+        days_ago(&dist, &root, Form::Projects, days);
+    }
+    of_stream(&root, "dev");
     let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
     let said = text(&output.stdout);
-    let lines: Vec<&str> = said.lines().collect();
+    let mut lines: Vec<&str> = said.lines().collect();
+    let stays = lines.remove(0);
+    let because = "b_part-2.0-py3-none-any.whl  the newest complete version of `b-part` stays";
+    assert!(stays.starts_with("stays ") && stays.ends_with(because), "{said}");
     assert_eq!(lines[0], "page         -1  b-part/index.html", "{said}{}", text(&output.stderr));
     for (line, key) in [
         (lines[1], "b_part-1.0-py3-none-any.whl.metadata"),
@@ -219,8 +237,7 @@ fn steps_are_printed() {
     }
     assert!(lines[3].starts_with("1 would be removed, "), "{said}");
     assert!(rockpack(dir.path(), &words).status.success());
-    assert!(whole(&root, Form::Projects).is_empty());
-    assert!(root.join("b-part/index.html").exists(), "the page of a project stays");
+    assert_eq!(whole(&root, Form::Projects), ["b_part-2.0-py3-none-any.whl".to_owned()].into());
 }
 
 #[test]
@@ -303,6 +320,7 @@ fn what_is_no_package_of_its_directory_stays() {
     let dir = TempDir::new().unwrap();
     let root = dir.path().join("store");
     days_ago(&small_set(dir.path(), "1.0"), &root, Form::Projects, 40);
+    days_ago(&small_set(dir.path(), "2.0"), &root, Form::Projects, 1);
     let kept = root.join("dl/b_part-1.0-py3-none-any.whl");
     fs::create_dir(root.join("dl")).unwrap();
     fs::copy(root.join("b-part/b_part-1.0-py3-none-any.whl"), &kept).unwrap();
@@ -324,4 +342,115 @@ fn what_is_no_package_of_its_directory_stays() {
     }
     pruned(&root, &monthly(Form::Projects));
     assert!(kept.exists());
+}
+
+#[test]
+fn the_newest_complete_version_of_each_project_stays_whatever_its_age() {
+    let dir = TempDir::new().unwrap();
+    for form in BOTH {
+        let root = dir.path().join(format!("{form:?}"));
+        days_ago(&small_set(dir.path(), "1.0"), &root, form, 400);
+        days_ago(&small_set(dir.path(), "2.0"), &root, form, 300);
+        // Half a set, as an interrupted build leaves it: its parts are in no store.
+        let half = dir.path().join("half");
+        wheel(&half, "a-selector", "3.0", &["b-part==3.0", "numpy"]);
+        let incomplete = Options { incomplete: true, ..options(form) };
+        published(&half, &Directory::new(&root), &incomplete);
+        let later = SystemTime::now() + Duration::from_hours(24 * 365 * 100);
+        let (done, _) = pruned(&root, &Retention { now: later, ..monthly(form) });
+        assert_eq!((done.removed, done.kept), (4 + 1, 4), "{form:?}");
+        let names = whole(&root, form);
+        assert!(names.len() == 4 && names.iter().all(|name| name.contains("-2.0")), "{names:?}");
+        let (again, _) = pruned(&root, &Retention { now: later, ..monthly(form) });
+        assert_eq!((again.removed, again.kept), (0, 4), "{form:?}");
+    }
+}
+
+#[test]
+fn a_yanked_version_is_not_the_newest_that_stays() {
+    let dir = TempDir::new().unwrap();
+    let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+    for version in ["1.0", "2.0", "3.0"] {
+        let path = wheel(&dist, "b-part", version, &[]);
+        if version == "3.0" {
+            fs::write(format!("{}.yanked", path.display()), "broken").unwrap();
+        }
+    }
+    days_ago(&dist, &root, Form::Projects, 400);
+    pruned(&root, &monthly(Form::Projects));
+    assert_eq!(whole(&root, Form::Projects), ["b_part-2.0-py3-none-any.whl".to_owned()].into());
+}
+
+#[test]
+fn more_than_half_of_the_packages_go_only_with_yes() {
+    let dir = TempDir::new().unwrap();
+    let (dist, root) = (dir.path().join("dist"), dir.path().join("store"));
+    for version in ["1.0", "2.0", "3.0"] {
+        wheel(&dist, "b-part", version, &[]);
+    }
+    days_ago(&dist, &root, Form::Projects, 400);
+    of_stream(&root, "nightly");
+    let before = contents(&root);
+    let words = ["prune", "store", "--stream", "nightly", "--manifest", "built-in"];
+    let output = rockpack(dir.path(), &words);
+    let told = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("2 of the 3 packages in `store` would be removed"), "{told}");
+    assert!(told.contains("write --yes"), "{told}");
+    assert_eq!(contents(&root), before);
+    let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
+    assert!(output.status.success());
+    let told = text(&output.stdout);
+    assert!(told.contains("2 of 3 packages are more than half: --yes is needed"), "{told}");
+    assert_eq!(contents(&root), before);
+    let output = rockpack(dir.path(), &[&words[..], &["--yes"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(whole(&root, Form::Projects), ["b_part-3.0-py3-none-any.whl".to_owned()].into());
+}
+
+#[test]
+fn a_store_records_its_stream_and_takes_no_other() {
+    let dir = TempDir::new().unwrap();
+    wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
+    for layout in ["per-package", "flat"] {
+        let root = dir.path().join(layout);
+        let publish = ["publish", "dist", layout, "--layout", layout, "--manifest", "built-in"];
+        let prune = ["prune", layout, "--layout", layout, "--manifest", "built-in"];
+        let run = |words: &[&str], more: &[&str]| {
+            let output = rockpack(dir.path(), &[words, more].concat());
+            (output.status.code(), crate::program::said(&output), text(&output.stdout))
+        };
+        assert_eq!(run(&publish, &[]).0, Some(0));
+        assert!(!root.join("rockpack-stream.json").exists(), "no stream was given");
+        let before = contents(&root);
+        let (status, told, _) = run(&prune, &["--stream", "nightly"]);
+        assert_eq!(status, Some(1), "{told}");
+        assert!(told.contains("does not say of which stream it is"), "{told}");
+        assert!(told.contains("--stream nightly` with the same --layout records it"), "{told}");
+        let (_, _, dry) = run(&publish, &["--stream", "nightly", "--dry-run"]);
+        assert!(dry.contains("  rockpack-stream.json\n") && dry.contains("1 page"), "{dry}");
+        assert_eq!(contents(&root), before);
+        // Also of packages that are there already.
+        let (status, told, done) = run(&publish, &["--stream", "nightly"]);
+        assert_eq!(status, Some(0), "{told}");
+        assert_eq!(done, dry.replace("would be ", ""));
+        let recorded = fs::read_to_string(root.join("rockpack-stream.json")).unwrap();
+        assert_eq!(recorded, "{\"stream\":\"nightly\"}\n");
+        let before = contents(&root);
+        for (words, more) in [
+            (&prune[..], &["--stream", "dev"][..]),
+            (&publish, &["--stream", "dev"]),
+            (&publish, &["--stream", "dev", "--dry-run"]),
+            (&publish, &[]),
+        ] {
+            let (status, told, _) = run(words, more);
+            assert_eq!(status, Some(1), "{told}");
+            let expected = "is the store of the stream `nightly`, and";
+            assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
+            assert_eq!(contents(&root), before);
+        }
+        assert_eq!(run(&prune, &["--stream", "nightly"]).0, Some(0));
+        assert_eq!(run(&publish, &["--stream", "nightly"]).0, Some(0));
+        assert_eq!(run(&publish, &["--stream", "nigthly"]).0, Some(2), "no stream of packages.kdl");
+    }
 }

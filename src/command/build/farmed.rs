@@ -6,6 +6,7 @@ use std::time::Instant;
 use rockpack::archive::Stage;
 use rockpack::catalog::ArtifactId;
 use rockpack::execute::Elsewhere;
+use rockpack::provenance::Contents;
 use rockpack::remote::{Digest, Executor, Options, Orders};
 use rockpack::review;
 use rockpack::source::{Code, Problem};
@@ -53,6 +54,8 @@ type Needed<'a> = BTreeMap<usize, BTreeSet<&'a ArtifactId>>;
 /// What the farm did.
 struct Outcome {
     elsewhere: Option<Elsewhere>,
+    /// Digests of the artifacts of what it built.
+    contents: BTreeMap<ArtifactId, Contents>,
     /// What it was asked for and did not build.
     failed: Failed,
     /// What it was not asked for, since its storage lacks artifacts.
@@ -63,7 +66,7 @@ impl Outcome {
     /// It could be asked for nothing.
     fn nothing(needed: &Needed<'_>, why: &str) -> Self {
         let failed = needed.keys().map(|index| (*index, why.to_owned())).collect();
-        Self { elsewhere: None, failed, lacking: Failed::new() }
+        Self { elsewhere: None, contents: BTreeMap::new(), failed, lacking: Failed::new() }
     }
 }
 
@@ -162,11 +165,12 @@ impl Farm {
         let indexes = needed.keys().copied().filter(|index| !lacking.contains_key(index));
         let ordered = Ordered::new(given, &stage, &stored, indexes.collect())?;
         let (built, failed) = ordered.made(given, &orders)?;
-        let taken = stored.taken(built.keys().flat_map(|index| &needed[index]).copied());
+        let of_built = || built.keys().flat_map(|index| &needed[index]).copied();
+        let (taken, contents) = (stored.taken(of_built()), stored.contents(of_built()));
         artifacts::write_lock(&given.asked.args.demands, &demands, &taken)?;
         let (apart, took) = (is_minimal(given.args), begun.elapsed());
         let elsewhere = Elsewhere { stage, built, apart, took };
-        Ok(Outcome { elsewhere: Some(elsewhere), failed, lacking })
+        Ok(Outcome { elsewhere: Some(elsewhere), contents, failed, lacking })
     }
 }
 
@@ -189,7 +193,7 @@ fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
 
 /// Says what the farm did not do; where nobody else can, that is an error.
 fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed, Failure> {
-    let Outcome { elsewhere, failed, lacking } = outcome;
+    let Outcome { elsewhere, contents, failed, lacking } = outcome;
     let name = |index: &usize| given.plan.distributions[*index].name.to_string();
     let told = |failed: &Failed| {
         let names: Vec<String> = failed.keys().map(name).collect();
@@ -218,7 +222,7 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
         ui::show_problems(&Problem::warning(Code::Cache, told(&failed)).help(help).into());
     }
     let line = elsewhere.as_ref().map(|elsewhere| line(address, elsewhere));
-    Ok(Farmed { elsewhere, missed, line })
+    Ok(Farmed { elsewhere, contents, missed, line })
 }
 
 /// What is said of packages that the farm built. Those that it still has can be fetched by their digests, so each is named.

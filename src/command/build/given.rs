@@ -1,8 +1,12 @@
 //! What a build farm is given to build packages by, and what comes of it.
 
+use std::collections::BTreeMap;
+
+use rockpack::catalog::ArtifactId;
 use rockpack::execute::Elsewhere;
 use rockpack::manifest::Manifest;
 use rockpack::plan::{Plan, Request};
+use rockpack::provenance::Contents;
 use rockpack::source::{Problem, Source};
 
 use crate::cli::BuildArgs;
@@ -25,6 +29,8 @@ pub struct Given<'a> {
 pub struct Farmed {
     /// The packages that the farm built, where there are any.
     pub elsewhere: Option<Elsewhere>,
+    /// Digests of the artifacts that it built them of.
+    pub contents: BTreeMap<ArtifactId, Contents>,
     /// What is an error once everything is made.
     pub missed: Option<Problem>,
     /// What the build says at its end.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{ARTIFACTS, BUILD_TYPE, Digest, ONLY, PROMOTION_TYPE, Statement};
+use super::{ARTIFACTS, Digest, ONLY, Statement};
+use crate::provenance::contents;
 
 impl Statement {
     /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
@@ -20,7 +21,7 @@ impl Statement {
     /// # Errors
     /// With `other` as it was.
     pub fn unite(&mut self, other: Self) -> Result<(), Box<Self>> {
-        if self.contradiction(&other).is_some() {
+        if self.contradicts(&other) {
             return Err(Box::new(other));
         }
         let theirs = other.predicate.build_definition;
@@ -35,63 +36,24 @@ impl Statement {
                 ours.resolved_dependencies.push(descriptor);
             }
         }
+        contents::sort(&mut ours.resolved_dependencies);
         self.subject.extend(other.subject);
         self.subject.sort_by(|a, b| a.name.cmp(&b.name));
         self.subject.dedup();
         Ok(())
     }
 
-    /// What two builds decided differently, in words: version, mode or platform tag. Packages of builds that
-    /// decided differently do not belong together, and neither do those of two kinds of build.
-    pub fn decided_otherwise(&self, other: &Self) -> Option<String> {
+    /// Whether two statements cannot be of one run.
+    fn contradicts(&self, other: &Self) -> bool {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
-        if ours.build_type != theirs.build_type {
-            let one_is = |kind: &&str| [ours, theirs].iter().any(|of| of.build_type == *kind);
-            let by = [(BUILD_TYPE, "build"), (PROMOTION_TYPE, "promote")];
-            let by = by.into_iter().find(|(kind, _)| one_is(kind)).map_or("split", |(_, by)| by);
-            return Some(format!("only one of them was made by `rockpack {by}`"));
-        }
-        difference(&ours.internal_parameters, &theirs.internal_parameters)
-    }
-
-    /// What keeps two statements from being of one run, in words: nothing if they can be.
-    fn contradiction(&self, other: &Self) -> Option<String> {
-        let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
-        let different = self
-            .decided_otherwise(other)
-            .or_else(|| difference(&ours.external_parameters, &theirs.external_parameters));
-        if different.is_some() {
-            return different;
-        }
         let digests: BTreeMap<&str, &Digest> =
             ours.resolved_dependencies.iter().map(|found| (&*found.name, &found.digest)).collect();
         let mut others = theirs.resolved_dependencies.iter().filter(|d| d.name != ARTIFACTS);
-        let other_content = others
-            .find(|found| digests.get(&*found.name).is_some_and(|digest| **digest != found.digest));
-        if let Some(found) = other_content {
-            return Some(format!("they are made of two different {}", found.name));
-        }
-        let run = |statement: &Self| {
-            serde_json::to_value(&statement.predicate.run_details).unwrap_or_default()
-        };
-        (run(self) != run(other)).then(|| "they are by two different builders or runs".to_owned())
-    }
-}
-
-/// The first parameter that has two values, `only` apart.
-fn difference(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> Option<String> {
-    let mut names = ours.keys().chain(theirs.keys()).filter(|name| *name != ONLY);
-    let name = names.find(|name| ours.get(*name) != theirs.get(*name))?;
-    let (ours, theirs) = (shown(ours.get(name)), shown(theirs.get(name)));
-    Some(format!("{name} is {ours} and {theirs}"))
-}
-
-/// A parameter as people write it.
-fn shown(value: Option<&Value>) -> String {
-    match value {
-        None => "not given".to_owned(),
-        Some(Value::String(text)) => format!("`{text}`"),
-        Some(other) => format!("`{other}`"),
+        self.difference(other).is_some()
+            || self.other_options(other).is_some()
+            || self.predicate.run_details != other.predicate.run_details
+            || others
+                .any(|found| digests.get(&*found.name).is_some_and(|own| **own != found.digest))
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Item {
     version: Version,
     /// Whether the page of its project names it.
     pub(super) is_named: bool,
+    /// Whether that page yanks it.
+    pub(super) is_yanked: bool,
 }
 
 impl Item {
@@ -66,6 +68,8 @@ pub(super) struct Page {
     pub(super) uncached: bool,
     /// The keys that it names.
     pub(super) names: BTreeSet<RelPath>,
+    /// Those of them that it yanks.
+    yanked: BTreeSet<RelPath>,
 }
 
 /// What is in a store.
@@ -105,8 +109,8 @@ impl Inventory {
         let places: Vec<_> = places.into_iter().collect();
         let pages = each(&places, jobs, |(place, (title, uncached))| {
             let (place, title, uncached) = (place.clone(), title.clone(), *uncached);
-            let names = named(bucket, &place)?;
-            Ok::<_, PublishError>(Page { place, title, uncached, names })
+            let (names, yanked) = named(bucket, &place)?;
+            Ok::<_, PublishError>(Page { place, title, uncached, names, yanked })
         })?;
         let elsewhere = elsewhere(bucket, layout, &objects, &pages, jobs)?;
         let items = items(layout, objects, &pages);
@@ -148,16 +152,19 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
 }
 
 /// The keys that a page of packages names, as data or in HTML: whoever was interrupted may have written one alone.
+/// Beside them, those that it yanks.
 pub(super) fn named(
     bucket: &dyn Bucket,
     place: &PageKeys,
-) -> Result<BTreeSet<RelPath>, PublishError> {
+) -> Result<(BTreeSet<RelPath>, BTreeSet<RelPath>), PublishError> {
     let files = read::files(bucket, place, "")?.0;
-    let entries = files.into_iter().flat_map(|files| files.files);
+    let entries: Vec<IndexedFile> = files.into_iter().flat_map(|files| files.files).collect();
+    let yanked = entries.iter().filter(|entry| entry.yanked.reason().is_some());
+    let yanked = yanked.filter_map(|entry| key_of(&place.html, &entry.url)).collect();
     let html = read::page(bucket, &place.html)?;
     let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
-    let urls = entries.map(|IndexedFile { url, .. }| url).chain(shown);
-    Ok(urls.filter_map(|url| key_of(&place.html, &url)).collect())
+    let urls = entries.into_iter().map(|IndexedFile { url, .. }| url).chain(shown);
+    Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
 }
 
 /// The key that a page at `at` means by a relative URL.
@@ -223,7 +230,9 @@ fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelP
         match project_of(object.key.file_name()).filter(|(project, _)| is_place(project)) {
             Some((project, version)) => {
                 let is_named = pages.iter().any(|page| page.names.contains(&object.key));
-                let item = Item { beside: Vec::new(), project, version, is_named, object };
+                let is_yanked = pages.iter().any(|page| page.yanked.contains(&object.key));
+                let item =
+                    Item { beside: Vec::new(), project, version, is_named, is_yanked, object };
                 items.insert(item.key().clone(), item);
             }
             None => others.push(object),

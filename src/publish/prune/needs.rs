@@ -26,6 +26,8 @@ pub(super) struct Needs<'a> {
     kept: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
     by_project: BTreeMap<&'a str, Vec<&'a Item>>,
+    /// What was read: requirements by key, `None` where they are not known.
+    read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
 }
 
 impl<'a> Needs<'a> {
@@ -34,8 +36,8 @@ impl<'a> Needs<'a> {
         for item in inventory.items() {
             by_project.entry(&item.project).or_default().push(item);
         }
-        let (kept, open) = (BTreeSet::new(), Vec::new());
-        Self { bucket, jobs, kept, open, by_project }
+        let (kept, open, read) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        Self { bucket, jobs, kept, open, by_project, read }
     }
 
     /// Says that a package stays.
@@ -53,15 +55,15 @@ impl<'a> Needs<'a> {
         let mut needed = BTreeMap::new();
         while !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);
-            let (bucket, jobs) = (self.bucket, self.jobs);
-            let found = each(&open, jobs, |item| requirements(bucket, item))?;
-            let unknown = open.iter().zip(&found).filter(|(_, found)| found.is_none());
+            self.read(&open)?;
+            let is_unknown = |item: &&&Item| self.read.get(item.key()).is_none_or(Option::is_none);
             let unknown: Vec<String> =
-                unknown.map(|(item, _)| format!("`{}`", item.key())).collect();
+                open.iter().filter(is_unknown).map(|item| format!("`{}`", item.key())).collect();
             if !unknown.is_empty() {
                 return Err(PublishError::Unknown(unknown));
             }
-            for (item, requirements) in open.iter().zip(found) {
+            for item in &open {
+                let requirements = self.read.get(item.key()).cloned().flatten();
                 for requirement in requirements.into_iter().flatten() {
                     for met in self.meet(&requirement) {
                         needed.insert(met.key(), item.key().file_name().to_owned());
@@ -71,6 +73,78 @@ impl<'a> Needs<'a> {
             }
         }
         Ok(needed)
+    }
+
+    /// The keys of the newest complete version of each project: its files are on a page and not yanked, and what they
+    /// require of projects in the store is there. Where no version is complete, those of the newest one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
+        let projects: Vec<Vec<Vec<&'a Item>>> =
+            self.by_project.values().map(|items| versions(items)).collect();
+        let firsts = projects.iter().filter_map(|versions| versions.first()).flatten();
+        self.read(&firsts.copied().collect::<Vec<_>>())?;
+        let mut newest = BTreeSet::new();
+        for versions in &projects {
+            let mut complete = None;
+            for version in versions {
+                if self.is_complete(version)? {
+                    complete = Some(version);
+                    break;
+                }
+            }
+            let files = complete.or(versions.first()).into_iter().flatten();
+            newest.extend(files.map(|item| item.key()));
+        }
+        Ok(newest)
+    }
+
+    /// Whether all that these files require of projects in the store is there, directly or by way of others.
+    fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
+        let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
+        let mut open = files.to_vec();
+        while !open.is_empty() {
+            let items = std::mem::take(&mut open);
+            self.read(&items)?;
+            for item in items {
+                let Some(Some(requirements)) = self.read.get(item.key()) else { return Ok(false) };
+                for requirement in requirements {
+                    if !self.by_project.contains_key(&*requirement.name) {
+                        continue;
+                    }
+                    let fit = self.newest_that_fits(requirement);
+                    if fit.is_empty() {
+                        return Ok(false);
+                    }
+                    open.extend(fit.into_iter().filter(|item| seen.insert(item.key())));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The files on pages of the newest version that meets a requirement.
+    fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
+        let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
+        let parsed = |item: &&Item| item.version().parse::<Version>().ok();
+        let fits = |item: &&Item| match (&requirement.versions, parsed(item)) {
+            (Some(versions), Some(version)) => versions.contains(&version),
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        let fit: Vec<&Item> = items.filter(|item| item.is_named && fits(item)).collect();
+        let newest = fit.iter().filter_map(parsed).max();
+        fit.into_iter().filter(|item| parsed(item) == newest).collect()
+    }
+
+    /// Reads the requirements of these packages that were not read before.
+    fn read(&mut self, items: &[&'a Item]) -> Result<(), PublishError> {
+        let new: Vec<&Item> =
+            items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
+        let found = each(&new, self.jobs, |item| requirements(self.bucket, item))?;
+        self.read.extend(new.iter().map(|item| item.key()).zip(found));
+        Ok(())
     }
 
     /// What has to stay for a requirement: all files of a version that is pinned; else those of the newest version
@@ -88,6 +162,18 @@ impl<'a> Needs<'a> {
         let wanted = |version: &Version| is_pinned(versions) || !stays && Some(version) == newest;
         fit.iter().filter(|(version, _)| wanted(version)).map(|(_, item)| *item).collect()
     }
+}
+
+/// The files of each version that pages name, the newest first; yanked ones come after all others.
+fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
+    let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
+    for item in items.iter().filter(|item| item.is_named) {
+        // Versions of other programs that cannot be read are older than all others.
+        let version = item.version().parse::<Version>().ok();
+        let key = (!item.is_yanked, version, item.version());
+        versions.entry(key).or_default().push(item);
+    }
+    versions.into_values().rev().collect()
 }
 
 /// Whether a requirement is for one version.

@@ -1,7 +1,7 @@
 //! The checks over all distributions, and the plan that is made of them.
 
 use super::{Findings, Resolver};
-use crate::plan::{Distribution, FORMAT, Note, Plan};
+use crate::plan::{self, Distribution, FORMAT, Note, Plan};
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
@@ -75,6 +75,10 @@ impl<'a> Resolver<'a> {
             );
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };
+        let version = self.targets.version.clone();
+        let all = made.iter().map(|(_, distribution)| distribution);
+        let whole = (!self.request.only.is_empty())
+            .then(|| plan::digest(self.targets.mode, &version, &platform_tag, all));
         let wanted =
             |i: &ResolvedDist<'_>| self.request.wants_distribution(&i.package.name, &i.name);
         let mut distributions: Vec<_> =
@@ -83,7 +87,6 @@ impl<'a> Resolver<'a> {
             distribution.compressed_otherwise =
                 compression::otherwise(self.manifest, self.request, distribution);
         }
-        let version = self.targets.version.clone();
         let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
         let plan = Plan {
             format: FORMAT,
@@ -99,6 +102,7 @@ impl<'a> Resolver<'a> {
             unowned,
             notes,
             warnings: Vec::new(),
+            whole,
         };
         Ok((plan, problems))
     }

@@ -105,6 +105,7 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
         unowned: Vec::new(),
         notes: Vec::new(),
         warnings: Vec::new(),
+        whole: None,
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rockpack::catalog::{
     self, ArtifactId, Demands, LockedArchive, Packed, SIDECAR, Taken, archive_names, archive_of,
 };
+use rockpack::provenance::Contents;
 use rockpack::remote::{Digest, Input, Node};
 use rockpack::source::{Code, Problem};
 
@@ -69,6 +70,20 @@ impl Stored {
     pub fn taken<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
         let locked = ids.filter_map(|id| self.known.get(id)?.locked.clone());
         locked.map(|archive| Taken { archive, vouched: true }).collect()
+    }
+}
+
+impl Stored {
+    /// Returns the digests of these artifacts, as provenance records them.
+    pub fn contents<'i>(
+        &self,
+        ids: impl Iterator<Item = &'i ArtifactId>,
+    ) -> BTreeMap<ArtifactId, Contents> {
+        let contents = |artifact: &Artifact| match &artifact.locked {
+            Some(archive) => Contents::Archive(archive.sha256.to_string()),
+            None => Contents::Stored(artifact.digest.sha256.to_string()),
+        };
+        ids.filter_map(|id| Some((id.clone(), contents(self.known.get(id)?)))).collect()
     }
 }
 
