@@ -116,8 +116,12 @@ fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
     }
     let scratch = scratch(true);
     let dir = scratch.path().canonicalize().unwrap();
-    OF_USERS.iter().for_each(|name| write(&dir.join("home").join(name), name));
-    DUMMIES.iter().for_each(|(name, content)| write(&dir.join("dummies").join(name), content));
+    for name in OF_USERS {
+        write(&dir.join("home").join(name), name);
+    }
+    for (name, content) in DUMMIES {
+        write(&dir.join("dummies").join(name), content);
+    }
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/attack/attack.py");
     write(&dir.join("sources/attack/attack.py"), &fs::read_to_string(fixture).unwrap());
     let targets = dir.join("targets.json");

@@ -11,6 +11,7 @@ use crate::text::counted;
 /// A project that is built through PEP 517, or installed into a directory, with all that its build is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a line of the manifest")]
 pub struct ProjectBuild {
     /// The distribution that it makes, as indexes compare names (PEP 503).
     pub name: PackageName,
