@@ -9,9 +9,10 @@
 //!
 //! Below the cache's directory, `rockpack-cache-1/segments` has segments: `ID.seg` with streams
 //! in it, and `ID.idx`, the table that says what and where they are. A segment is most often a
-//! whole archive that a build made, shared with it by a reflink or a hard link, so that keeping it
+//! whole archive that a build made, shared with it by a reflink, so that keeping it
 //! writes no byte; what is between the streams does no harm. Where that cannot be, or little of
-//! the archive is new, streams are copied. Segments never change, so that any number of processes
+//! the archive is new, streams are copied: a hard link would let who may write the package write
+//! the cache. Segments never change, so that any number of processes
 //! read without a lock, and go on reading what another one removes. A segment comes to be in
 //! `tmp`, under a lock that tells whether its writer lives, and becomes visible by the renaming of
 //! its table.

@@ -29,8 +29,10 @@ mod git;
 mod kept;
 mod native;
 mod prefetch;
+mod private;
 mod process;
 mod project;
+mod reach;
 mod repair;
 mod schedule;
 mod survey;
@@ -46,7 +48,7 @@ use schedule::End;
 
 pub use checkout::copy_checkout;
 pub use checkouts::{CheckoutState, GitError, State, checkouts};
-pub use confined::can_confine;
+pub use confined::{Holds, holds};
 pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};
@@ -66,6 +68,8 @@ pub struct Settings {
     pub anew: bool,
     /// Builds of projects may write anywhere, and not only into directories of their own.
     pub unconfined: bool,
+    /// Directories that no build of a project may change, whatever variables name them as caches.
+    pub protected: Vec<PathBuf>,
     /// What is run beside the wheels of projects.
     pub trials: Vec<TrialKind>,
 }

@@ -8,6 +8,7 @@ mod architecture;
 mod archive;
 mod artifact_command;
 mod assembling;
+mod attacks;
 mod audit;
 mod bench;
 mod cache_command;

@@ -240,32 +240,16 @@ impl Directory {
         }
     }
 
-    /// The bytes of `file` as a temporary file, without copying them: as a reflink, or as another
-    /// name of the same file. None where the two file systems, or theirs, cannot do that.
+    /// The bytes of `file` as a temporary file, without copying them: as a reflink, which no change of `file`
+    /// changes. None where the two file systems, or theirs, cannot do that.
     pub fn adopt(&self, file: &Path) -> Option<NamedTempFile> {
-        self.reflink(file).or_else(|_| self.hard_link(file)).ok()
+        self.reflink(file).ok()
     }
 
     fn reflink(&self, file: &Path) -> io::Result<NamedTempFile> {
         let temporary = self.temporary()?;
         rustix::fs::ioctl_ficlone(temporary.as_file(), fs::File::open(file)?)?;
         Ok(temporary)
-    }
-
-    /// Whoever changes `file` in place changes the segment, which its checksums show.
-    fn hard_link(&self, file: &Path) -> io::Result<NamedTempFile> {
-        let together = cleanup::undisturbed();
-        let linked = tempfile::Builder::new().prefix(process()).rand_bytes(20).make_in(
-            self.temporaries(),
-            |path| {
-                fs::hard_link(file, path)?;
-                std::fs::File::open(path)
-            },
-        )?;
-        drop(together);
-        // The lock keeps it from being swept away; somebody may have done that before it was there.
-        linked.as_file().lock()?;
-        if linked.path().exists() { Ok(linked) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.

@@ -88,10 +88,11 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub rebuild: bool,
 
-    /// Let projects write wherever they may, and not only below their own directory and into caches of tools
+    /// Let projects write and connect wherever they may, and not only write below their own directory
     ///
-    /// Without it, the kernel (Linux 5.19 or newer, with Landlock) refuses what the build of a project, its tests
-    /// or its documentation write elsewhere.
+    /// Without it, the kernel (with Landlock) refuses what the build of a project, its tests or its documentation
+    /// write elsewhere (Linux 5.19), their TCP connections where the project has no `network` line (6.7), and their
+    /// signals and abstract sockets to other programs (6.12).
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub unconfined: bool,
 

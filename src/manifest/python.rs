@@ -115,6 +115,8 @@ pub struct SourceProject {
     pub isolated: bool,
     /// Its wheel gets the libraries that it needs of native projects.
     pub repair: bool,
+    /// Its build, its tests and its documentation may open connections.
+    pub network: bool,
     /// Why its sources can be absent.
     pub optional: Option<String>,
     /// How it is installed into a directory, where that is what it makes.

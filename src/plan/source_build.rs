@@ -11,6 +11,7 @@ use crate::text::counted;
 /// A project that is built through PEP 517, or installed into a directory, with all that its build is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a line of the manifest")]
 pub struct ProjectBuild {
     /// The distribution that it makes, as indexes compare names (PEP 503).
     pub name: PackageName,
@@ -50,6 +51,9 @@ pub struct ProjectBuild {
     /// Whether its wheel gets the libraries that it needs of native projects.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
+    /// Whether its build, its tests and its documentation may open connections.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
     /// Whether it is given the devel package's tree.
     pub devel: bool,
     /// What tests its installed wheel.
@@ -186,6 +190,7 @@ impl ProjectBuild {
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
         given.extend(self.repair.then(|| "with the libraries that it needs".to_owned()));
+        given.extend(self.network.then(|| "with the network".to_owned()));
         given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
         given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));

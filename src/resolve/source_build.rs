@@ -182,6 +182,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
         isolated: project.isolated,
         repair: project.repair,
+        network: project.network,
         devel,
         tests: trial(context, &project.tests),
         docs: trial(context, &project.docs),

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::confined::writable;
 use super::kept::{Keeper, Product as KeptProduct};
 use super::process::{Log, shown};
 use super::project::{self, Site};
@@ -18,7 +17,7 @@ use super::trial::{self, Ran, TrialKind};
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
-    finish, taken, wheelhouse,
+    finish, private, taken, wheelhouse,
 };
 use crate::archive::Stage;
 use crate::names::{PackageName, RelPath};
@@ -128,7 +127,7 @@ impl<'a> Builder<'a> {
         let log = Log::create(self.stage.dest().join(log_of(&called)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let directory = self.work.join(&called);
-        let mut place = Workspace { directory, variables: BTreeMap::new(), log, writable: None };
+        let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
         let done = match item {
             Item::Trial(project, kind, trial) => {
                 let ran = self.tried(project, kind, trial, &mut place, processes);
@@ -183,10 +182,12 @@ impl<'a> Builder<'a> {
             }
             Item::Project(project) => {
                 self.keeper.forget(&project.name)?;
-                self.confine(place, Some(&self.keeper.directory().join(project.name.as_str())));
                 self.site(project, processes)?.build_all(self.settings, place)?
             }
             Item::Devel(tree) => {
+                if !self.settings.unconfined {
+                    private::confine_steps(place)?;
+                }
                 let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
                 let _ = self.devel.set(root);
                 return Ok(Vec::new());
@@ -217,7 +218,9 @@ impl<'a> Builder<'a> {
         processes: usize,
     ) -> Result<Ran, Failed> {
         project::furnish(place, self.settings, processes)?;
-        self.confine(place, None);
+        if !self.settings.unconfined {
+            private::confine(place, project, None, &self.settings.protected)?;
+        }
         let dest = self.stage.dest();
         let mut offered = self.required(Item::Project(project))?;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -235,13 +238,6 @@ impl<'a> Builder<'a> {
             trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
         }
         Ok(ran)
-    }
-
-    /// Lets programs write into the directory of what they build, and into another of its own.
-    fn confine(&self, place: &mut Workspace, more: Option<&Path>) {
-        let own: Vec<&Path> = [Some(&*place.directory), more].into_iter().flatten().collect();
-        let writable = (!self.settings.unconfined).then(|| writable(&own, &place.variables));
-        place.writable = writable;
     }
 
     fn sources(&self) -> Result<&Path, Failed> {

@@ -1,52 +1,62 @@
-//! Programs that may write into some directories alone, where the kernel holds them to it (Landlock, Linux 5.19).
+//! Programs that may write into some directories alone and open no connection, where the kernel holds them to it
+//! (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract sockets since 6.12).
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fs_err as fs;
 use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 
-/// Where devices are, as `/dev/null`.
-const DEVICES: &str = "/dev";
+/// Devices that may be written: none of them keeps what is written, but for the memory that processes share.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+    "/dev/dri",
+];
 
-/// Variables that name caches of tools.
-const CACHES: &[&str] =
-    &["XDG_CACHE_HOME", "CCACHE_DIR", "CCACHE_TEMPDIR", "SCCACHE_DIR", "PIP_CACHE_DIR"];
-
-/// Caches below the home directory, without such variables.
-const HOME_CACHES: &[&str] = &[".cache", ".ccache", ".cargo"];
-
-/// What the build of a project may write into: its own directories, and the caches of tools, which keep what they are
-/// asked for by what it is.
-pub fn writable(own: &[&Path], variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
-    let named = CACHES.iter().filter_map(|name| variables.get(*name)).map(PathBuf::from);
-    let home = variables.get("HOME").map(PathBuf::from);
-    let below_home = home.iter().flat_map(|home| HOME_CACHES.iter().map(|name| home.join(name)));
-    let caches: Vec<PathBuf> = named.chain(below_home).filter(|path| path.is_absolute()).collect();
-    if let Some(first) = caches.first() {
-        // A tool that finds none makes one, which it may not where it is not there yet.
-        let _ = fs::create_dir_all(first);
-    }
-    own.iter().map(|path| path.to_path_buf()).chain(caches).collect()
+/// The reach of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Directories and files that it may write into, beside [`DEVICES`].
+    pub writable: Vec<PathBuf>,
+    /// Whether it may open and take TCP connections.
+    pub network: bool,
 }
 
-/// Does something on a thread that may write below `directories` and `/dev` alone. So may what it starts, for good.
-/// Where the kernel does not know this, it may write anywhere.
+/// How much of [`Limits`] the kernel holds programs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holds {
+    /// None of it.
+    Nothing,
+    /// Directories.
+    Writing,
+    /// Directories and connections.
+    Network,
+    /// Both; and signals and abstract sockets do not reach programs outside.
+    Signals,
+}
+
+/// Does something on a thread that is held to `limits`. So is what it starts, for good. What the kernel does not
+/// know is not held.
 ///
 /// # Errors
 /// Those of `work`, and when the kernel refuses what it knows.
 pub fn confined<T: Send>(
-    directories: &[PathBuf],
+    limits: &Limits,
     work: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            confine(directories).map_err(io::Error::other)?;
+            confine(limits).map_err(io::Error::other)?;
             work()
         });
         thread.join()
@@ -54,36 +64,58 @@ pub fn confined<T: Send>(
     done.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
 }
 
-/// Whether the kernel can hold programs to their directories.
-pub fn can_confine() -> bool {
-    known().is_ok()
+/// What the kernel can hold programs to.
+pub fn holds() -> Holds {
+    let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    if writing().is_err() {
+        Holds::Nothing
+    } else if hard().handle_access(AccessNet::from_all(ABI::V4)).is_err() {
+        Holds::Writing
+    } else if hard().scope(Scope::from_all(ABI::V6)).is_err() {
+        Holds::Network
+    } else {
+        Holds::Signals
+    }
 }
 
 /// What the kernel has to know.
-fn known() -> Result<Ruleset, RulesetError> {
+fn writing() -> Result<Ruleset, RulesetError> {
     // Older kernels let nothing be moved from one directory to another then.
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset.handle_access(AccessFs::from_write(ABI::V2))
 }
 
-/// Takes from this thread what it may write elsewhere; says whether the kernel can.
-fn confine(directories: &[PathBuf]) -> Result<bool, RulesetError> {
-    let Ok(ruleset) = known() else { return Ok(false) };
-    let all = AccessFs::from_write(ABI::V3);
-    let places = directories.iter().map(PathBuf::as_path).chain([Path::new(DEVICES)]);
-    let created = ruleset
+/// Takes from this thread what is beyond `limits`.
+fn confine(limits: &Limits) -> Result<(), RulesetError> {
+    let Ok(ruleset) = writing() else { return Ok(()) };
+    let mut ruleset = ruleset
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::Truncate)?
-        .create()?
-        .add_rules(path_beneath_rules(places, all))?;
-    created.restrict_self().map(|_| true)
+        .scope(Scope::from_all(ABI::V6))?;
+    if !limits.network {
+        ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    let places = limits.writable.iter().map(PathBuf::as_path);
+    let places = places.chain(DEVICES.iter().map(Path::new));
+    let created =
+        ruleset.create()?.add_rules(path_beneath_rules(places, AccessFs::from_write(ABI::V3)))?;
+    created.restrict_self().map(drop)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
     use std::process::Command;
 
+    use fs_err as fs;
+
     use super::*;
+
+    fn limits(writable: &[&Path], network: bool) -> Limits {
+        Limits { writable: writable.iter().map(|path| path.to_path_buf()).collect(), network }
+    }
 
     #[test]
     fn what_is_confined_writes_into_its_directories_alone() {
@@ -93,32 +125,58 @@ mod tests {
             fs::create_dir(place).unwrap();
             fs::write(place.join("there"), "text").unwrap();
         }
-        let able = std::thread::spawn(|| confine(&[]).unwrap()).join().unwrap();
-        assert_eq!(can_confine(), able);
         let script = "echo > own/made; mkdir own/below; mv own/there own/below/moved; echo > /dev/null; \
-                      cat other/there > own/read; echo > other/made; rm other/there; mkdir other/below; true";
+                      cat other/there > own/read; echo > other/made; rm other/there; mkdir other/below; \
+                      ln other/there own/linked; true";
         let run = || Command::new("sh").args(["-c", script]).current_dir(dir.path()).output();
-        let output = confined(std::slice::from_ref(&own), run).unwrap();
+        let output = confined(&limits(&[&own], false), run).unwrap();
         assert!(output.status.success(), "{output:?}");
         assert!(own.join("made").exists() && own.join("below/moved").exists());
         assert_eq!(fs::read(own.join("read")).unwrap(), b"text");
         let names = fs::read_dir(&other).unwrap().map(|entry| entry.unwrap().file_name());
         let names: Vec<_> = names.collect();
-        assert_eq!(names == ["there"], able, "{names:?}: {output:?}");
+        let held = holds() >= Holds::Writing;
+        assert_eq!(names == ["there"], held, "{names:?}: {output:?}");
+        assert!(!held || !own.join("linked").exists(), "a link makes files of others writable");
         // Nobody else is.
         fs::write(other.join("late"), "").unwrap();
     }
 
     #[test]
-    fn caches_are_written_that_tools_have() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path().join("home");
-        let variables = BTreeMap::from([("HOME".to_owned(), home.clone().into_os_string())]);
-        let own = Path::new("/own");
-        let caches = [".cache", ".ccache", ".cargo"].map(|name| home.join(name));
-        assert_eq!(writable(&[own], &variables), [&[own.to_owned()][..], &caches].concat());
-        assert!(caches[0].is_dir(), "the first is there for those that find none");
-        let named = BTreeMap::from([("CCACHE_DIR".to_owned(), OsString::from("relative"))]);
-        assert_eq!(writable(&[own], &named), [own]);
+    fn connections_are_for_those_that_may() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connects =
+            |network| confined(&limits(&[], network), || TcpStream::connect(address)).is_ok();
+        let listens =
+            |network| confined(&limits(&[], network), || TcpListener::bind("127.0.0.1:0")).is_ok();
+        assert!(connects(true) && listens(true));
+        let held = holds() >= Holds::Network;
+        assert_eq!((connects(false), listens(false)), (!held, !held));
+    }
+
+    #[test]
+    fn signals_and_abstract_sockets_stay_inside() {
+        let name = format!("rockpack-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
+        let _listener = UnixListener::bind_addr(&address).unwrap();
+        let connects = || UnixStream::connect_addr(&address);
+        let me = std::process::id().to_string();
+        // No signal, but whether one could be sent.
+        let kill = || Command::new("kill").args(["-0", &me]).output();
+        assert!(connects().is_ok() && kill().is_ok_and(|done| done.status.success()));
+        let (within, held) = (limits(&[], true), holds() >= Holds::Signals);
+        assert_eq!(confined(&within, connects).is_err(), held);
+        assert_eq!(confined(&within, kill).is_ok_and(|done| !done.status.success()), held);
+    }
+
+    #[test]
+    fn devices_that_keep_what_is_written_are_refused() {
+        let written = |path: &'static str| {
+            confined(&limits(&[], false), || fs::OpenOptions::new().write(true).open(path)).is_ok()
+        };
+        assert!(written("/dev/null") && written("/dev/zero"));
+        let made = confined(&limits(&[], false), || fs::File::create_new("/dev/rockpack-test"));
+        assert!(made.is_err());
     }
 }

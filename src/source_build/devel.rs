@@ -42,7 +42,7 @@ pub fn make(
         command: &command,
         directory: &place.directory,
         environment: &place.variables,
-        writable: None,
+        limits: None,
     })?;
     place.log.say(&format!("the devel tree is {root}"))?;
     Ok(root.into())

@@ -22,10 +22,17 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Makes the directory anew: what an earlier build installed goes.
     pub fn begin(&self) -> io::Result<()> {
-        if self.prefix.exists() {
-            fs::remove_dir_all(&self.prefix)?;
+        // The directory itself stays: programs are let write into this one.
+        fs::create_dir_all(&self.prefix)?;
+        for entry in fs::read_dir(&self.prefix)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
         }
-        fs::create_dir_all(&self.prefix)
+        Ok(())
     }
 
     /// Builds and installs it with CMake, when that is how; something has to be there in the end.

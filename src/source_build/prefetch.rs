@@ -16,8 +16,8 @@ use super::process::Log;
 use super::tools::Tools;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
 use super::{
-    End, Happened, NotMade, ProjectError, Settings, Why, project, schedule, taken, wheel_of,
-    wheelhouse,
+    End, Happened, NotMade, ProjectError, Settings, Why, private, project, schedule, taken,
+    wheel_of, wheelhouse,
 };
 use crate::archive::Stage;
 use crate::names::RelPath;
@@ -92,7 +92,7 @@ impl Fetcher<'_> {
         (self.report)(Happened::Started(name.clone()));
         let log = Log::create(self.dest.join(log_of(wheel))).map_err(bare)?;
         let directory = self.work.join(&name);
-        let mut place = Workspace { directory, variables: BTreeMap::new(), log, writable: None };
+        let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {
                 self.tell(name, &wheels, start.elapsed());
@@ -121,6 +121,9 @@ impl Fetcher<'_> {
         place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
         project::furnish(place, self.settings, 1)?;
+        if wheel.is_built() && !self.settings.unconfined {
+            private::confine_steps(place)?;
+        }
         let out = place.directory.join("out");
         fs::create_dir_all(&out)?;
         if let Some(requirement) = &wheel.requirement {

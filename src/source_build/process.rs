@@ -12,7 +12,7 @@ use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::confined::confined;
+use super::confined::{Limits, confined};
 use crate::{cleanup, regular};
 
 /// A file that takes what the steps of one project write.
@@ -54,8 +54,8 @@ pub struct Run<'a> {
     pub directory: &'a Path,
     /// All variables that it sees.
     pub environment: &'a BTreeMap<String, OsString>,
-    /// The directories that it may write into; all that its user may, where it is not said.
-    pub writable: Option<&'a [PathBuf]>,
+    /// What it is held to; it may do all that its user may, where there are none.
+    pub limits: Option<&'a Limits>,
 }
 
 /// How much of the end of a log is read for its last lines.
@@ -129,8 +129,8 @@ fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, Proces
     // Whoever ends all programs comes before the start, or after the registration.
     let together = cleanup::undisturbed();
     let command = command.process_group(0);
-    let child = match run.writable {
-        Some(directories) => confined(directories, || command.spawn()),
+    let child = match run.limits {
+        Some(limits) => confined(limits, || command.spawn()),
         None => command.spawn(),
     };
     let mut child = child.map_err(|e| not_started(run, e))?;
@@ -225,7 +225,7 @@ mod tests {
                 command: &words(command),
                 directory: directory.path(),
                 environment: &environment,
-                writable: None,
+                limits: None,
             })
         };
         run(&["sh", "-c", "echo $A; umask; env | wc -l >&2"]).unwrap();

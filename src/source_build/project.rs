@@ -7,12 +7,17 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::reach::ANSWERS;
 use super::tools::Tools;
 use super::workspace::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace, wheel_in};
-use super::{Settings, checkout, native, repair, variables, wheelhouse};
+use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
 use crate::package::WheelName;
 use crate::plan::ProjectBuild;
+use crate::regular;
+
+/// How long a project's list of requirements can be.
+const MOST_ANSWERED: u64 = 1 << 20;
 
 /// A directory and an environment to work in.
 pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
@@ -63,15 +68,17 @@ impl Site<'_> {
         place: &mut Workspace,
     ) -> Result<Vec<PathBuf>, Failed> {
         if self.project.pythons.is_empty() {
+            self.confine(settings, place)?;
             return self.build(place);
         }
         let mut wheels = Vec::new();
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let (log, writable) = (place.log.clone(), place.writable.clone());
-            let mut place = Workspace { directory, variables: BTreeMap::new(), log, writable };
+            let log = place.log.clone();
+            let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
             furnish(&mut place, settings, self.processes)?;
+            self.confine(settings, &mut place)?;
             let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
             let made = site.build(&mut place).map_err(|failed| failed.of(version))?;
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
@@ -81,6 +88,16 @@ impl Site<'_> {
             }
         }
         Ok(wheels)
+    }
+
+    /// Holds programs to the directories of the project: that it is installed into is one of them.
+    fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
+        if settings.unconfined {
+            return Ok(());
+        }
+        let project = self.project;
+        let prefix = project.native.as_ref().map(|_| self.kept.join(project.name.as_str()));
+        private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
     /// Builds a project's wheel, or installs it, in a copy of its checkout; gives its wheels.
@@ -107,7 +124,9 @@ impl Site<'_> {
         if setuptools {
             self.compile_at_once(place)?;
         }
-        variables::use_compiler_cache(&mut place.variables, self.tools.compiler(), setuptools);
+        if private::shares_compiler_cache(place) {
+            variables::use_compiler_cache(&mut place.variables, self.tools.compiler(), setuptools);
+        }
         if let Some(native) = &project.native {
             variables::show_fixed_paths(&mut place.variables, self.work, false);
             let site = native::Site {
@@ -241,9 +260,10 @@ impl Site<'_> {
         place: &mut Workspace,
     ) -> Result<(), Failed> {
         for what in ["static", "dynamic"] {
-            let file = place.directory.join(format!("{what}.txt"));
+            let file = place.directory.join(ANSWERS).join(format!("{what}.txt"));
+            fs::create_dir_all(place.directory.join(ANSWERS))?;
             self.hook(what, directory, python, settings, &file, place)?;
-            let requirements = fs::read_to_string(&file)?;
+            let requirements = regular::read_to_string(&file, MOST_ANSWERED)?;
             let requirements = wheelhouse::without_addresses(&requirements, &self.offered);
             self.require(python, place, &requirements, what)?;
         }

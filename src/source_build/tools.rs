@@ -104,7 +104,7 @@ impl Tools {
             command: &command,
             directory: here,
             environment: &environment,
-            writable: None,
+            limits: None,
         });
         let said =
             said.map_err(|source| ToolsError::NoPython { python: python.clone(), source })?;
@@ -218,7 +218,7 @@ fn interpreter(version: &str) -> Option<Interpreter> {
         command: &command,
         directory: Path::new("."),
         environment: &environment,
-        writable: None,
+        limits: None,
     };
     let said = answer(&run).ok()?;
     let mut lines = said.lines();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::reach::Reach;
 use super::tools::Tools;
 use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
@@ -106,13 +107,19 @@ impl Site<'_> {
         let (empty, docs) = (place.directory.join("empty"), place.directory.join("docs"));
         fs::create_dir_all(&empty)?;
         fs::create_dir_all(&docs)?;
+        let reach = place.reach.clone();
+        // Nothing is fetched into this environment any more.
+        let environment = python.parent().and_then(Path::parent).unwrap_or(&python).to_owned();
+        let devices = commands.iter().filter_map(|command| command.needs.as_ref()).map(Path::new);
+        place.reach =
+            reach.clone().map(|reach| devices.fold(reach.with(&environment), Reach::with));
         let filled = |filling: &Filling| self.filled(filling, [&source, &python, &docs]);
         for command in commands {
             let fill = |word: &String| OsString::from(setting::fill(word, filled));
             let words: Vec<OsString> = command.words.iter().map(fill).collect();
             place.run_in(&empty, &format!("`{}`", command.words.join(" ")), &words)?;
         }
-        place.variables = variables;
+        (place.variables, place.reach) = (variables, reach);
         Ok(())
     }
 

@@ -92,6 +92,15 @@ pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path,
     }
 }
 
+/// Lets Rust's compiler write [`SHOWN`] where it would write `work`.
+pub fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
+    // cargo parts flags by spaces too. RUSTFLAGS come before these, where they are set.
+    if !work.to_string_lossy().contains(char::is_whitespace) {
+        let flag = format!("--remap-path-prefix={}={SHOWN}", work.display());
+        append(variables, "CARGO_BUILD_RUSTFLAGS", &flag);
+    }
+}
+
 /// Whether another value of a variable can give another result.
 pub fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)

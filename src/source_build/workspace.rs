@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use super::confined::Limits;
 use super::process::{Log, ProcessError, Run};
+use super::reach::Reach;
 use super::wheelhouse::in_directory;
 use crate::names::{Form, PackageName};
 use crate::package::Wheel;
@@ -33,8 +35,8 @@ pub struct Workspace {
     pub variables: BTreeMap<String, OsString>,
     /// What takes all that they write.
     pub log: Log,
-    /// What they may write into; anything, where it is not said.
-    pub writable: Option<Vec<PathBuf>>,
+    /// What they may do; all that the user may, where it is not said.
+    pub reach: Option<Reach>,
 }
 
 /// Why something could not be made.
@@ -81,20 +83,39 @@ impl From<ProcessError> for Failed {
 }
 
 impl Workspace {
-    /// Runs a program in its directory; `doing` says what for, as `installing its requirements`.
+    /// Runs a program for a step of rockpack, which may fetch; `doing` says what for, as `installing its
+    /// requirements`.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
-        self.run_in(&self.directory, doing, command)
+        // Python imports modules of the directory that it starts in, and no project writes into this one.
+        let directory = Path::new("/");
+        self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
     }
 
-    /// Runs a program elsewhere.
+    /// Runs a program of the project in a directory.
     pub fn run_in(
         &self,
         directory: &Path,
         doing: &str,
         command: &[OsString],
     ) -> Result<(), Failed> {
-        let (environment, writable) = (&self.variables, self.writable.as_deref());
-        let done = self.log.run(&Run { command, directory, environment, writable });
+        let limits = self.reach.as_ref().map(|reach| reach.building(&self.variables));
+        self.run_within(
+            limits.transpose().map_err(Failed::new)?.as_ref(),
+            directory,
+            doing,
+            command,
+        )
+    }
+
+    fn run_within(
+        &self,
+        limits: Option<&Limits>,
+        directory: &Path,
+        doing: &str,
+        command: &[OsString],
+    ) -> Result<(), Failed> {
+        let environment = &self.variables;
+        let done = self.log.run(&Run { command, directory, environment, limits });
         done.map_err(|e| match e {
             // The whole command is in the log.
             ProcessError::Status { status, .. } => {
@@ -109,14 +130,14 @@ impl Workspace {
 }
 
 /// What a failure may come of.
-const CONFINED: &str = "; it may write below its own directory alone, unless --unconfined is given";
+const CONFINED: &str = "; it may write below its own directory alone, unless --unconfined is given, and has no network without a `network` line";
 /// What programs say, in any case, that may not write.
 const DENIED: &str = "ermission denied";
 
 impl Workspace {
     /// Whether a program may have failed because it may not write elsewhere.
     fn was_confined(&self) -> bool {
-        self.writable.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
+        self.reach.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
     }
 }
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Projects that do what no build should: each gives a clear error, and leaves nothing."""
 
-import ctypes
 import os
 import resource
 import shutil
@@ -9,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 
+import attacks
 from process import run
 from scenes import unwrapped, wheels
 
@@ -75,14 +75,10 @@ def all_of_them(scene):
     scene.check("nor does one that waits for input hold the build", None if time.monotonic() - begun < 300 else "it took minutes")
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{left}" if left else None)
+    attacks.all_of_them(scene)
     outside(scene)
     full_disk(scene)
     full_file_system(scene)
-
-
-def landlock():
-    """Return which rules the kernel knows about where programs may write; 0 if none."""
-    return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
 
 
 def outside(scene):
@@ -96,7 +92,7 @@ def outside(scene):
     nodes = ('python-project "example-writes" { source "example-writes"; }\n'
              f'python-project "example-inside" {{ source "example-inside"; {tested}; }}\n')
     only = ["--only", "example-writes", "--only", "example-inside"]
-    if landlock() < 2:
+    if attacks.landlock() < 2:
         scene.report.note("WRITING ELSEWHERE NOT TESTED: this kernel cannot hold programs to a directory (Landlock)")
         return
     done = scene.build(dest, nodes, *only, "--run-tests", sources=sources)

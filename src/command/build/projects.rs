@@ -1,5 +1,7 @@
 //! The Python projects of a build, after its packages.
 
+use std::path::{Path, PathBuf};
+
 use rockpack::archive::Stage;
 use rockpack::cleanup;
 use rockpack::execute::Earlier;
@@ -8,11 +10,12 @@ use rockpack::plan::Plan;
 use rockpack::provenance::Package;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{self, MadeWheel, ProjectError, Settings, TrialKind};
+use rockpack::source_build::{self, Holds, MadeWheel, ProjectError, Settings, TrialKind};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment, print};
 use crate::cli::BuildArgs;
+use crate::inputs;
 use crate::ui;
 
 /// How they are built, in so many processes at once.
@@ -21,6 +24,7 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
     let sources =
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
     let trials = [(args.run_tests, TrialKind::Tests), (args.docs, TrialKind::Docs)];
+    let protected = protected(args, sources.as_deref());
     Ok(Settings {
         sources,
         python: args.python.clone(),
@@ -28,8 +32,19 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
         offline: args.no_index,
         anew: args.rebuild,
         unconfined: args.unconfined,
+        protected,
         trials: trials.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind).collect(),
     })
+}
+
+/// What builds of projects have to leave as it is, whatever is named a cache: what other builds read or run.
+fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
+    let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home.into_iter().flat_map(|home| [home.join(".cache"), home.join(".cargo"), home]);
+    let all = [Some(args.dest_dir.clone()), cache, sources.map(Path::to_owned)];
+    let whole = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    all.into_iter().flatten().chain(home).filter_map(whole).collect()
 }
 
 /// Whether the machine can build those of the plan.
@@ -66,13 +81,24 @@ pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     }
 }
 
-/// Says that projects may write anywhere, where the kernel cannot keep them from it and nobody asked for that.
+/// Says what projects may do that the kernel cannot keep them from, though nobody asked for that.
 fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
-    if !args.unconfined && !plan.projects.is_empty() && !source_build::can_confine() {
-        ui::tell(
-            "note: this kernel does not confine builds of projects (Landlock, Linux 5.19): what they write outside of their directories is written",
-        );
+    if args.unconfined || plan.projects.is_empty() {
+        return;
     }
+    let told = match source_build::holds() {
+        Holds::Nothing => {
+            "does not confine builds of projects (Landlock, Linux 5.19): what they write outside of their directories is written"
+        }
+        Holds::Writing => {
+            "confines what builds of projects write, and not the network and signals (Landlock, Linux 6.7 and 6.12): they connect where they want, and may end programs"
+        }
+        Holds::Network => {
+            "does not confine signals and abstract sockets of builds of projects (Landlock, Linux 6.12): they may end programs, this one too"
+        }
+        Holds::Signals => return,
+    };
+    ui::tell(&format!("note: this kernel {told}"));
 }
 
 /// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts

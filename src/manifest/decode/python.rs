@@ -80,6 +80,7 @@ struct Given {
     environment: Vec<(Spanned<String>, Spanned<Setting>)>,
     libraries: Option<Libraries>,
     pass: Vec<Spanned<Variable>>,
+    network: bool,
 }
 
 fn given(lines: &mut Block<'_>) -> Given {
@@ -103,6 +104,7 @@ fn given(lines: &mut Block<'_>) -> Given {
         environment: environment(lines),
         libraries: None,
         pass: pass(lines),
+        network: lines.at_most_once("network", |_| Some(())).is_some(),
     }
 }
 
@@ -152,6 +154,7 @@ impl Given {
             pythons: Vec::new(),
             isolated: true,
             repair: false,
+            network: self.network,
             optional,
             native: None,
             tests: Trial::default(),

@@ -68,7 +68,7 @@ pub const NATIVE: NodeSpec = NodeSpec::new(
     "Declares a library or a program that projects are built against: it is built from a checkout of its sources and installed into a directory of its own, which is kept in DEST and used again while nothing changed.",
 )
 .with(&[argument("NAME", "Its name, for `--only`, `after` and `{prefix:NAME}`."), ABSENT])
-.block(&[SOURCE, NEEDS, AFTER, RUN, CMAKE, BUILD_REQUIRES, ENV, PASS])
+.block(&[SOURCE, NEEDS, AFTER, RUN, CMAKE, BUILD_REQUIRES, ENV, PASS, NETWORK])
 .example(
     r#"native-project "example-graph" {
     source "graph"
@@ -135,6 +135,7 @@ const LINES: &[NodeSpec] = &[
     CONFIG_SETTING,
     NO_ISOLATION,
     REPAIR,
+    NETWORK,
     PYTHON,
     TEST,
     TEST_REQUIRES,
@@ -287,6 +288,14 @@ const REPAIR: NodeSpec = NodeSpec::new(
     "Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the packages of artifacts ship stay where they are.",
 )
 .example("repair");
+
+const NETWORK: NodeSpec = NodeSpec::new(
+    "network",
+    Arity::AtMostOnce,
+    "network",
+    "Lets its commands, its build, its tests and its documentation open and take connections. What a build requires is fetched before, also without this line.",
+)
+.example("network");
 
 const PYTHON: NodeSpec = NodeSpec::new(
     "python",

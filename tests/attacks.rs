@@ -1,0 +1,170 @@
+//! A project whose build attacks what other builds and the user have: all of it is refused, and the next build's
+//! packages are what they were.
+//!
+//! `tests/projects/run --only hostile` lets a build backend (PEP 517) do the same.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use fs_err as fs;
+use rockpack::archive::checksum::Sha256;
+use rockpack::source_build::{Holds, holds};
+use walkdir::WalkDir;
+
+use crate::demo_tree::scratch;
+use crate::program::{command, text};
+use crate::skips::{has, skip};
+
+/// What tools keep in a home directory, of which users and other builds run or compile all.
+const OF_USERS: &[&str] = &[
+    ".bashrc",
+    ".cargo/bin/tool",
+    ".cargo/config.toml",
+    ".cargo/credentials.toml",
+    ".cargo/git/db/repository/HEAD",
+    ".cargo/registry/cache/index/crate-1.0.0.crate",
+    ".cargo/registry/src/index/crate-1.0.0/src/lib.rs",
+    ".ccache/result",
+    ".cache/ccache/result",
+    ".cache/pip/http-v2/body",
+    ".cache/pip/wheels/tool-1.0-py3-none-any.whl",
+    ".cache/pre-commit/hook",
+    ".cache/sccache/result",
+    ".cache/uv/archive-v0/tool.py",
+    ".config/settings",
+    ".local/bin/tool",
+    ".local/lib/python3/site-packages/usercustomize.py",
+];
+
+/// What `python -c` answers for `build` and pip, which this project needs not.
+const DUMMIES: [(&str, &str); 3] = [
+    ("build/__init__.py", ""),
+    ("build/__main__.py", ""),
+    ("pip/__init__.py", "__version__ = '24.0'"),
+];
+
+fn build(dir: &Path, args: &[&str]) -> Output {
+    let all = [&["build", "--artifact-dir", "artifacts", "--python", "python3"], args].concat();
+    let mut command = command(dir, &all);
+    command.env("HOME", dir.join("home")).env("PYTHONPATH", dir.join("dummies"));
+    for name in [
+        "XDG_CACHE_HOME",
+        "ROCKPACK_NO_CACHE",
+        "ROCKPACK_CACHE_SIZE",
+        "ROCKPACK_CACHE_DIR",
+        "CCACHE_DIR",
+        "SCCACHE_DIR",
+        "CARGO_HOME",
+    ] {
+        command.env_remove(name);
+    }
+    command.output().unwrap()
+}
+
+fn write(path: &Path, content: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// The files below directories, with the hash of each.
+fn hashes(directories: &[PathBuf]) -> BTreeMap<PathBuf, String> {
+    let files = directories.iter().flat_map(WalkDir::new).map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|file| {
+            let hash = Sha256::of(&fs::read(file.path()).unwrap()).to_string();
+            (file.into_path(), hash)
+        })
+        .collect()
+}
+
+/// What is attacked: every file, and every directory of it.
+fn attacked(files: &BTreeMap<PathBuf, String>, tcp: u16, abstract_name: &str) -> String {
+    let mut directories: Vec<&Path> = files.keys().filter_map(|file| file.parent()).collect();
+    directories.dedup();
+    let files: Vec<&PathBuf> = files.keys().collect();
+    serde_json::json!({ "files": files, "directories": directories, "tcp": tcp, "abstract": abstract_name })
+        .to_string()
+}
+
+/// Attempts that this kernel cannot refuse.
+fn beyond_the_kernel(name: &str) -> bool {
+    let needed = match name {
+        _ if name.contains("TCP") => Holds::Network,
+        _ if name.contains("signal") || name.contains("abstract") => Holds::Signals,
+        _ => Holds::Writing,
+    };
+    holds() < needed
+}
+
+#[test]
+fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
+    let what = "that builds of projects cannot touch other builds";
+    if !has("python3", what) {
+        return;
+    }
+    if holds() < Holds::Signals {
+        skip(what, "Landlock of Linux 6.12, with signals and sockets");
+    }
+    if holds() == Holds::Nothing {
+        return;
+    }
+    let scratch = scratch(true);
+    let dir = scratch.path().canonicalize().unwrap();
+    for name in OF_USERS {
+        write(&dir.join("home").join(name), name);
+    }
+    for (name, content) in DUMMIES {
+        write(&dir.join("dummies").join(name), content);
+    }
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/attack/attack.py");
+    write(&dir.join("sources/attack/attack.py"), &fs::read_to_string(fixture).unwrap());
+    let targets = dir.join("targets.json");
+    write(&dir.join("families.kdl"), "include \"built-in\"\n");
+    write(
+        &dir.join("packages.kdl"),
+        &format!(
+            "include \"built-in\"\nnative-project \"example-attack\" {{\n    source \"attack\"\n    \
+             env \"ATTACKED\" \"{}\"\n    run \"{{python}}\" \"attack.py\" \"{{prefix}}\"\n}}\n",
+            targets.display()
+        ),
+    );
+
+    let first = build(&dir, &["--dest-dir", "victim"]);
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let packages = hashes(&[dir.join("victim/dist")]);
+    let shared = |path: &PathBuf| fs::metadata(path).unwrap().nlink() != 1;
+    assert_eq!(packages.keys().find(|path| shared(path)), None, "another name writes it too");
+
+    let before = hashes(&[dir.join("home"), dir.join("victim"), dir.join("sources")]);
+    assert!(before.keys().any(|path| path.extension().is_some_and(|e| e == "seg")), "no cache");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let name = format!("rockpack-attacks-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
+    let _abstract = UnixListener::bind_addr(&address).unwrap();
+    write(&targets, &attacked(&before, listener.local_addr().unwrap().port(), &name));
+    let args = ["--dest-dir", "attacked", "--sources", "sources", "--only", "example-attack"];
+    let done = build(&dir, &args);
+    let log = fs::read_to_string(dir.join("attacked/logs/example-attack.log")).unwrap_or_default();
+    assert!(done.status.success(), "{}\n{log}", text(&done.stderr));
+
+    let succeeded: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("DONE: ")).collect();
+    let unexpected: Vec<_> = succeeded.iter().filter(|name| !beyond_the_kernel(name)).collect();
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+    let refused = log.lines().filter(|line| line.starts_with("refused: ")).count();
+    assert!(refused + succeeded.len() > 5 * before.len(), "{refused} attempts:\n{log}");
+    assert_eq!(hashes(&[dir.join("home"), dir.join("victim"), dir.join("sources")]), before);
+
+    // The next build takes all from the cache, and makes the same.
+    let again = build(&dir, &["--dest-dir", "again"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    let names = |all: BTreeMap<PathBuf, String>| -> BTreeMap<_, _> {
+        all.into_iter().map(|(path, hash)| (path.file_name().unwrap().to_owned(), hash)).collect()
+    };
+    assert_eq!(names(hashes(&[dir.join("again/dist")])), names(packages));
+}
