@@ -2,26 +2,29 @@
 //!
 //! `SHA256SUMS` is what `sha256sum -c` reads. The statement is in-toto's (Statement v1) with SLSA's
 //! predicate (Provenance v1), one JSON document, for a signer to take as it is. Neither has a time in
-//! it or anything of the machine: equal builds give equal bytes. `schema/provenance.md` says
+//! it, nor anything of the machine but the tools and variables of the builds of projects: equal builds give equal bytes. `schema/provenance.md` says
 //! what each field holds.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use crate::archive::checksum::Sha256;
 use crate::archive::stage::DIST;
 use crate::catalog::Catalog;
-use crate::names::{PathError, RelPath};
+use crate::names::{PackageName, PathError, RelPath};
 use crate::package;
 use crate::plan::{Plan, Request};
 
 mod commit;
+mod project;
 mod sbom;
 mod statement;
 
 use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
+pub use project::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::{Promoted, SplitInto, Statement};
 
@@ -200,6 +203,25 @@ impl Inputs {
         });
         let dependencies = files.chain([whole]).chain(each).chain(own).chain(pins).collect();
         Self { builder: BuilderId::default(), invocation: None, request, dependencies }
+    }
+
+    /// The same with the inputs of projects that were built too. Something of a native project is in the wheels of
+    /// all that were built after it.
+    #[must_use]
+    pub fn with_projects(
+        mut self,
+        plan: &Plan,
+        projects: &BTreeMap<PackageName, ProjectInputs>,
+    ) -> Self {
+        for build in &plan.projects {
+            let Some(inputs) = projects.get(&build.name) else { continue };
+            let after = plan.projects.iter().filter(|it| it.after.contains(&build.name));
+            let wheels = after.filter(|it| it.native.is_none()).map(|it| &it.name);
+            let packages: Vec<&PackageName> =
+                if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
+            self.dependencies.extend(project::descriptors(&build.name, inputs, &packages));
+        }
+        self
     }
 }
 

@@ -22,6 +22,8 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 /// The parameter that lists the packages which alone were asked for.
 const ONLY: &str = "only";
+/// The annotation of inputs that went into some packages alone.
+pub(super) const PACKAGES: &str = "packages";
 /// The dependency that is all artifacts of one run; another run may have had others beside it.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
@@ -107,6 +109,24 @@ impl Descriptor {
             media_type: None,
             annotations: Map::new(),
         }
+    }
+
+    /// With the address of a repository, where it is known, at a commit that the digest is not of.
+    pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
+        self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
+        self
+    }
+
+    /// With the address of the package that it is.
+    pub fn of(mut self, uri: &str) -> Self {
+        self.uri = Some(uri.to_owned());
+        self
+    }
+
+    /// The distributions that it went into, where it did not go into all.
+    fn packages(&self) -> Option<Vec<&str>> {
+        let packages = self.annotations.get(PACKAGES)?.as_array()?;
+        Some(packages.iter().filter_map(Value::as_str).collect())
     }
 
     /// With something else that is known of it.

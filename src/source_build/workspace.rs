@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::process::{Log, ProcessError, Run};
+use super::used::Used;
 use super::wheelhouse::in_directory;
 use crate::names::{Form, PackageName};
 use crate::package::Wheel;
@@ -33,6 +34,8 @@ pub struct Workspace {
     pub variables: BTreeMap<String, OsString>,
     /// What takes all that they write.
     pub log: Log,
+    /// What was installed and compiled with.
+    pub used: Used,
     /// What they may write into; anything, where it is not said.
     pub writable: Option<Vec<PathBuf>>,
 }
