@@ -2,7 +2,7 @@
 //!
 //! `SHA256SUMS` is what `sha256sum -c` reads. The statement is in-toto's (Statement v1) with SLSA's
 //! predicate (Provenance v1), one JSON document, for a signer to take as it is. Neither has a time in
-//! it or anything of the machine: equal builds give equal bytes. `schema/provenance.md` says
+//! it, nor anything of the machine but the tools and variables of the builds of projects: equal builds give equal bytes. `schema/provenance.md` says
 //! what each field holds.
 
 use std::collections::BTreeMap;
@@ -12,12 +12,13 @@ use std::str::FromStr;
 use crate::archive::checksum::Sha256;
 use crate::archive::stage::DIST;
 use crate::catalog::{ArtifactId, Catalog};
-use crate::names::{PathError, RelPath};
+use crate::names::{PackageName, PathError, RelPath};
 use crate::package;
 use crate::plan::{Plan, Request};
 
 mod commit;
 mod contents;
+mod project;
 mod sbom;
 mod statement;
 
@@ -25,6 +26,7 @@ use statement::Descriptor;
 
 pub use commit::{Commit, CommitError, Made};
 pub use contents::Contents;
+pub use project::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
@@ -210,6 +212,25 @@ impl Inputs {
         let contents = contents.iter().map(|(id, it)| it.descriptor(id));
         self.dependencies.extend(contents);
         contents::sort(&mut self.dependencies);
+    }
+
+    /// The same with the inputs of projects that were built too. Something of a native project is in the wheels of
+    /// all that were built after it.
+    #[must_use]
+    pub fn with_projects(
+        mut self,
+        plan: &Plan,
+        projects: &BTreeMap<PackageName, ProjectInputs>,
+    ) -> Self {
+        for build in &plan.projects {
+            let Some(inputs) = projects.get(&build.name) else { continue };
+            let after = plan.projects.iter().filter(|it| it.after.contains(&build.name));
+            let wheels = after.filter(|it| it.native.is_none()).map(|it| &it.name);
+            let packages: Vec<&PackageName> =
+                if build.native.is_some() { wheels.collect() } else { vec![&build.name] };
+            self.dependencies.extend(project::descriptors(&build.name, inputs, &packages));
+        }
+        self
     }
 }
 

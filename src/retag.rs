@@ -1,5 +1,5 @@
-//! Another platform tag for a finished wheel: name, `WHEEL` and RECORD change, every other member's
-//! bytes are copied as they are stored.
+//! Another platform tag, or another version, for a finished wheel: name, `WHEEL`, `METADATA` and RECORD change, every
+//! other member's bytes are copied as they are stored.
 //!
 //! The result is as a build writes wheels, whoever made the original: sizes in the local headers, no
 //! data descriptors, no directory entries, the metadata directory last and RECORD last of all.
@@ -18,13 +18,16 @@ use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
 use crate::package::directory::DirectoryEntry;
 use crate::package::{CopyError, OpenError, Wheel, WheelName, copied};
 use crate::regular;
+use crate::version::Version;
 use fs_err as fs;
 use tempfile::NamedTempFile;
 
 mod record;
+mod renamed;
 mod same;
 
 use record::Changes;
+use renamed::Renamed;
 
 /// How much of the new wheel is buffered before it goes to the disk.
 const BUFFER: usize = 1 << 20;
@@ -110,7 +113,20 @@ pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Retag
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
         return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
     }
-    Rewrite { wheel, place: &place, old, name }.run(into)
+    Rewrite { wheel, place: &place, old, name, renamed: None }.run(into)
+}
+
+/// Writes `wheel` into the directory `into` under another version, with its metadata directories and its metadata.
+/// `wheel` stays. Files that the project itself wrote its version into keep it.
+///
+/// # Errors
+/// Fails if the wheel cannot be read, another file has the new name, or the disk fails.
+pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Retagged, RetagError> {
+    let old = Wheel::open(wheel)?;
+    let name = WheelName { version: version.clone(), ..old.name().clone() };
+    let renamed = Some(Renamed::new(old.dist_info(), version));
+    let place = into.join(name.to_string());
+    Rewrite { wheel, place: &place, old, name, renamed }.run(into)
 }
 
 /// Refuses what should not get these tags, before [`retag`] writes anything: `contradiction` gives a reason against
@@ -152,6 +168,8 @@ struct Rewrite<'a> {
     old: Wheel,
     /// What the new file's name says.
     name: WheelName,
+    /// The directories of another version, where it gets one.
+    renamed: Option<Renamed>,
 }
 
 /// What a member is, and so what becomes of it.
@@ -205,6 +223,12 @@ impl Rewrite<'_> {
         for (entry, part) in self.parts() {
             let name = &entry.name;
             match part {
+                Part::Metadata if self.renamed.is_some() && name.ends_with("/METADATA") => {
+                    let content =
+                        renamed::metadata(&self.old.info("METADATA")?, &self.name.version);
+                    changes.set(name, Digest::of(content.as_bytes()));
+                    self.put(&mut zip, entry, &content)?;
+                }
                 Part::Payload | Part::Metadata => self.copy(&mut zip, entry)?,
                 Part::Wheel => {
                     changes.set(name, Digest::of(content.as_bytes()));
@@ -214,7 +238,12 @@ impl Rewrite<'_> {
                     changes.remove(name);
                     dropped.push(name.clone());
                 }
-                Part::Record => self.put(&mut zip, entry, &changes.applied(&record, name))?,
+                Part::Record => {
+                    let record = changes.applied(&record, name);
+                    let record =
+                        self.renamed.as_ref().map(|it| it.record(&record)).unwrap_or(record);
+                    self.put(&mut zip, entry, &record)?;
+                }
                 Part::Directory => {}
             }
         }
@@ -271,7 +300,9 @@ impl Rewrite<'_> {
     }
 
     fn path(&self, name: &str) -> Result<RelPath, RetagError> {
-        name.parse().map_err(|source| RetagError::Path { wheel: self.wheel.to_owned(), source })
+        let renamed = self.renamed.as_ref().and_then(|renamed| renamed.path(name));
+        let path = renamed.as_deref().unwrap_or(name).parse();
+        path.map_err(|source| RetagError::Path { wheel: self.wheel.to_owned(), source })
     }
 
     /// What the old archive says of a member.

@@ -17,15 +17,19 @@ use crate::archive::{Stage, StageError};
 use crate::names::{PackageName, RelPath};
 use crate::package::WheelName;
 use crate::plan::Plan;
+use crate::provenance::ProjectInputs;
 
 mod builder;
 mod checkout;
 mod checkouts;
 mod confined;
+mod content;
 mod devel;
+mod dirty;
 mod fingerprint;
 mod finish;
 mod git;
+mod git_program;
 mod kept;
 mod native;
 mod prefetch;
@@ -33,12 +37,17 @@ mod private;
 mod process;
 mod project;
 mod reach;
+mod recorded;
+mod redacted;
 mod repair;
 mod schedule;
+mod snapshot;
 mod survey;
 mod taken;
 mod tools;
+mod tree;
 mod trial;
+mod used;
 mod variables;
 mod wheelhouse;
 mod workspace;
@@ -47,8 +56,11 @@ use builder::Builder;
 use schedule::End;
 
 pub use checkout::copy_checkout;
-pub use checkouts::{CheckoutState, GitError, State, checkouts};
+pub use checkouts::{CheckoutState, State, checkouts};
 pub use confined::{Holds, holds};
+pub use content::{Content, Named, Repository};
+pub use git_program::GitError;
+pub use snapshot::{Snapshot, snapshots};
 pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};
@@ -154,8 +166,19 @@ pub struct Outcome {
     pub installed: Vec<(PackageName, Duration, bool)>,
     /// Tests that passed, and documentation that was made.
     pub tried: Vec<Tried>,
+    /// The inputs of each project that was made, for its provenance.
+    pub inputs: BTreeMap<PackageName, ProjectInputs>,
+    /// The checkout of each project.
+    pub sources: BTreeMap<PackageName, Snapshot>,
     /// What is not there, in the plan's order.
     pub not_made: Vec<NotMade>,
+}
+
+impl Outcome {
+    /// Whether the wheel of a project was to be made, and is not.
+    pub fn lacks(&self, name: &str) -> bool {
+        self.not_made.iter().any(|it| it.trial.is_none() && it.name.as_str() == name)
+    }
 }
 
 /// Why nothing could be built at all.
@@ -172,6 +195,9 @@ pub enum ProjectError {
         /// The destination.
         dest: PathBuf,
     },
+    /// git does not say which files a checkout has.
+    #[error("cannot read a checkout")]
+    Checkout(#[from] GitError),
     /// The destination cannot be written.
     #[error(transparent)]
     Stage(#[from] StageError),

@@ -26,6 +26,7 @@ mod code;
 mod dlls;
 mod elf;
 mod entry_points;
+mod extensions;
 mod fault;
 mod layout;
 mod member;

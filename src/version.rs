@@ -41,6 +41,24 @@ impl Version {
         }
     }
 
+    /// The version of a build from changed sources: `7.2.0` gives `7.2.0+dirty`, `7.2.0+abc` gives
+    /// `7.2.0+abc.dirty`. A local part that says so already stays: `dirty`, or the date that setuptools-scm
+    /// appends (`d20260131`).
+    #[must_use]
+    pub fn dirty(&self) -> Self {
+        let Some((_, local)) = self.0.split_once('+') else {
+            return Self(format!("{}+dirty", self.0));
+        };
+        let is_date = |part: &str| {
+            let digits = part.strip_prefix('d').unwrap_or_default();
+            digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if local.split('.').any(|part| part == "dirty" || is_date(part)) {
+            return self.clone();
+        }
+        Self(format!("{}.dirty", self.0))
+    }
+
     /// The first three numbers of its release; those that it does not have are 0.
     pub fn numbers(&self) -> [u64; 3] {
         let release = pep440_rs::Version::from_str(&self.0).map(|v| v.release().to_vec());
@@ -109,6 +127,22 @@ mod tests {
         for (own, expected) in cases {
             let version: Version = own.parse().unwrap();
             assert_eq!(version.development().as_str(), expected, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_dirty_version_says_so_once() {
+        let cases = [
+            ("7.2.0", "7.2.0+dirty"),
+            ("7.2.0.dev3+abc.1", "7.2.0.dev3+abc.1.dirty"),
+            ("7.2.0+dirty", "7.2.0+dirty"),
+            ("7.2.0+gabc.d20260131", "7.2.0+gabc.d20260131"),
+            ("7.2.0+d2026", "7.2.0+d2026.dirty"),
+        ];
+        for (own, expected) in cases {
+            let version: Version = own.parse().unwrap();
+            assert_eq!(version.dirty().as_str(), expected, "{own}");
+            assert!(expected.parse::<Version>().is_ok());
         }
     }
 }

@@ -65,7 +65,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("publish", &["archive", "index", "manifest", "package", "store"]),
     ("release", &[]),
     ("verify", &["archive", "binary", "device_code", "package", "plan", "policy", "review"]),
-    ("source_build", &["archive", "audit", "manifest", "package", "plan", "retag"]),
+    ("source_build", &["archive", "audit", "manifest", "package", "plan", "provenance", "retag"]),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use fs_err as fs;
-use rockpack::source_build::copy_checkout;
+use rockpack::source_build::{Content, Named, copy_checkout};
+use walkdir::WalkDir;
 
 use crate::skips::has;
 
@@ -38,7 +39,8 @@ fn git_works_in_a_copy_of_a_submodule_and_changes_nothing_outside() {
     git(&checkout, &["checkout", "-q", "--detach"]);
     let commit = git(&checkout, &["rev-parse", "HEAD"]);
     let copied = place("copy");
-    copy_checkout(&checkout, &copied, Some("release/1.0")).unwrap();
+    let content = Content::read(&checkout, &Named::default()).unwrap();
+    copy_checkout(&checkout, &copied, &content, Some("release/1.0")).unwrap();
     assert_eq!(git(&copied, &["branch", "--show-current"]), "release/1.0");
     assert_eq!(git(&copied, &["rev-list", "release/1.0", "--count"]), "2");
     assert_eq!(git(&copied, &["rev-parse", "HEAD"]), commit);
@@ -46,4 +48,135 @@ fn git_works_in_a_copy_of_a_submodule_and_changes_nothing_outside() {
     git(&copied, &["commit", "-q", "--allow-empty", "-m", "three"]);
     assert_eq!(git(&checkout, &["rev-list", "--all", "--count"]), "2");
     assert_eq!(git(&checkout, &["branch", "--show-current"]), "");
+}
+
+/// A checkout with a submodule `sub`, both with a file and a line of what git ignores.
+fn nested(place: &Path) -> std::path::PathBuf {
+    for name in ["library", "main"] {
+        let repository = place.join(name);
+        fs::create_dir(&repository).unwrap();
+        git(&repository, &["init", "-q", "-b", "trunk"]);
+        fs::write(repository.join(".gitignore"), "*.so\n/build\n").unwrap();
+        fs::write(repository.join("code.py"), name).unwrap();
+        git(&repository, &["add", "."]);
+        git(&repository, &["commit", "-q", "-m", "one"]);
+    }
+    let (main, library) = (place.join("main"), place.join("library").display().to_string());
+    git(&main, &["submodule", "--quiet", "add", &library, "sub"]);
+    git(&main, &["commit", "-q", "-m", "two"]);
+    git(&main, &["remote", "add", "origin", "https://user:word@example.org/main.git"]);
+    main
+}
+
+fn names(paths: &[std::path::PathBuf]) -> Vec<&str> {
+    paths.iter().map(|path| path.to_str().unwrap()).collect()
+}
+
+#[test]
+fn a_copy_has_what_git_has_and_what_the_manifest_names() {
+    if !has("git", "the files of checkouts that are built") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let main = nested(directory.path());
+    for path in [
+        "hip/a.cpython-39-x86_64-linux-gnu.so",
+        "build/lib/a.py",
+        "sub/old.so",
+        "gen/x.so",
+        "made/y.so",
+    ] {
+        fs::create_dir_all(main.join(path).parent().unwrap()).unwrap();
+        fs::write(main.join(path), "left over").unwrap();
+    }
+    let clean = Content::read(&main, &Named::default()).unwrap();
+    assert!(!clean.is_dirty() && clean.is_versioned(), "{clean:?}");
+    assert_eq!(
+        names(&clean.files),
+        [".gitignore", ".gitmodules", "code.py", "sub/.gitignore", "sub/code.py"]
+    );
+    let commits = clean.repositories.iter().map(|r| (r.path.to_str().unwrap(), r.commit.clone()));
+    let at = |place: &Path| Some(git(place, &["rev-parse", "HEAD"]));
+    assert_eq!(
+        commits.collect::<Vec<_>>(),
+        [("", at(&main)), ("sub", at(&directory.path().join("library")))]
+    );
+
+    fs::write(main.join("new.py"), "new").unwrap();
+    fs::write(main.join("fetched.py"), "of a script").unwrap();
+    fs::write(main.join("sub/code.py"), "changed").unwrap();
+    let glob = rockpack::manifest::Glob::new("gen").unwrap();
+    let named = Named::new(
+        // Of a directory with files of git, what a build left there is not named.
+        ["fetched.py", "sub", "made"].map(|path| path.parse().unwrap()).into(),
+        vec![glob],
+    );
+    let content = Content::read(&main, &named).unwrap();
+    assert_eq!(names(&content.changed), ["new.py", "sub/code.py"]);
+    assert_eq!(names(&content.named), ["fetched.py", "gen/x.so", "made/y.so"]);
+    let copied = directory.path().join("copy");
+    copy_checkout(&main, &copied, &content, None).unwrap();
+    let walk = WalkDir::new(&copied).sort_by_file_name().into_iter();
+    let walk = walk.filter_entry(|entry| entry.file_name() != ".git").map(Result::unwrap);
+    let files = walk.filter(|entry| entry.file_type().is_file());
+    let files: Vec<_> = files.map(|e| e.path().strip_prefix(&copied).unwrap().to_owned()).collect();
+    assert_eq!(
+        names(&files),
+        [
+            ".gitignore",
+            ".gitmodules",
+            "code.py",
+            "fetched.py",
+            "gen/x.so",
+            "made/y.so",
+            "new.py",
+            "sub/.gitignore",
+            "sub/code.py"
+        ]
+    );
+    assert_eq!(fs::read_to_string(copied.join("sub/code.py")).unwrap(), "changed");
+    assert_eq!(git(&copied.join("sub"), &["rev-parse", "HEAD"]), commits_of(&content)[1]);
+
+    // Another commit of a submodule makes its checkout dirty, and so does a removed file.
+    git(&main.join("sub"), &["commit", "-q", "-a", "-m", "three"]);
+    fs::remove_file(main.join("code.py")).unwrap();
+    let content = Content::read(&main, &named).unwrap();
+    assert_eq!(names(&content.changed), ["code.py", "new.py", "sub"]);
+    assert!(!names(&content.files).contains(&"code.py"));
+}
+
+fn commits_of(content: &Content) -> Vec<String> {
+    content.repositories.iter().map(|r| r.commit.clone().unwrap()).collect()
+}
+
+#[test]
+fn without_version_control_a_copy_has_everything() {
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (directory.path().join("sdist"), directory.path().join("copy"));
+    fs::create_dir_all(from.join("build")).unwrap();
+    fs::write(from.join(".gitignore"), "*.so\n/build\n").unwrap();
+    fs::write(from.join("build/a.so"), "x").unwrap();
+    let content = Content::read(&from, &Named::default()).unwrap();
+    assert!(!content.is_versioned() && !content.is_dirty());
+    assert_eq!(names(&content.files), [".gitignore", "build/a.so"]);
+    copy_checkout(&from, &to, &content, None).unwrap();
+    assert!(to.join("build/a.so").is_file());
+}
+
+#[test]
+fn reading_a_checkout_starts_nothing_that_its_configuration_names() {
+    if !has("git", "git's settings in checkouts") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let main = nested(directory.path());
+    let mark = directory.path().join("started");
+    let script = directory.path().join("monitor");
+    fs::write(&script, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    git(&main, &["config", "core.fsmonitor", script.to_str().unwrap()]);
+    let index = fs::metadata(main.join(".git/index")).unwrap().modified().unwrap();
+    Content::read(&main, &Named::default()).unwrap();
+    assert!(!mark.exists());
+    assert_eq!(fs::metadata(main.join(".git/index")).unwrap().modified().unwrap(), index);
 }

@@ -71,7 +71,7 @@ fn what_is_missing_is_cloned_with_its_branch() {
     assert_eq!(output.status.code(), Some(1));
     let line = format!("git clone --branch release/7.2 file://{}", dir.path().display());
     assert!(text.starts_with("wave   missing\n") && text.contains(&line), "{text}");
-    assert!(text.contains("tools  fine, not of git\n         has x-tools\n"), "{text}");
+    assert!(text.contains("tools  fine, no version control, files "), "{text}");
     assert!(!dir.path().join("src/wave").exists());
     let (output, text) = sources(dir.path(), &["--clone", "--remote"]);
     assert!(output.status.success(), "{output:?}");
@@ -103,6 +103,61 @@ fn what_a_checkout_lacks_is_said_file_by_file() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["checkouts"][0]["state"], "lacking");
     assert_eq!(json["checkouts"][0]["expected_branch"], "release/7.2");
+}
+
+#[test]
+fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
+    let Some(dir) = place() else { return };
+    let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
+    git(dir.path(), &["clone", "-q", from.to_str().unwrap(), to.to_str().unwrap()]);
+    let (output, text) = sources(dir.path(), &[]);
+    assert!(output.status.success(), "{text}");
+    for number in 0..7 {
+        fs_err::write(to.join(format!("new{number}")), "").unwrap();
+    }
+    fs_err::write(to.join("wave.pyx"), "changed").unwrap();
+    let (output, text) = sources(dir.path(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.starts_with("wave   dirty, release/7.2 at "), "{text}");
+    assert!(text.contains("new0 is not as in the commit\n"), "{text}");
+    assert!(text.contains("and 3 more files\n"), "{text}");
+    let (_, json) = sources(dir.path(), &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let (wave, tools) = (&json["checkouts"][0], &json["checkouts"][1]);
+    assert_eq!((&wave["state"], wave["changed"].as_array().unwrap().len()), (&"dirty".into(), 8));
+    assert_eq!((wave["tree"].as_str(), tools["tree"].as_str().unwrap().len()), (None, 64));
+
+    let lines = "include \"built-in\"\npython-project \"x-wave\" {\n    source \"wave\"\n}\n";
+    fs_err::write(dir.path().join("packages.kdl"), lines).unwrap();
+    fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
+    let program =
+        rockpack::elf::stub::exec_stub(rockpack::elf::stub::StubMachine::X86_64, "../lib/none");
+    rockpack::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
+    let build = |more: &[&str], ci: &str| {
+        let words =
+            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--sources", "src"];
+        let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
+            .args(words)
+            .args(["--version", "7.2.1", "--no-cache", "--only", "x-wave"])
+            .args(["--python", "no-such-python", "--platform-tag", "linux_x86_64"])
+            .args(more)
+            .current_dir(dir.path())
+            .env("NO_COLOR", "1")
+            .env("CI", ci)
+            .output()
+            .unwrap();
+        assert!(!output.status.success() && !dir.path().join("out/dist").exists());
+        crate::program::said(&output)
+    };
+    for said in [build(&["--require-clean"], ""), build(&[], "true")] {
+        assert!(said.contains("the checkout `wave` is dirty"), "{said}");
+        assert!(said.contains("`new0`, `new1`, `new2`, `new3`, `new4` and 3 more files"), "{said}");
+        assert!(said.contains("stash --include-untracked"), "{said}");
+    }
+    // What is next of all that is wrong there.
+    for said in [build(&[], ""), build(&["--require-clean=false"], "true")] {
+        assert!(said.contains("no-such-python") && !said.contains("dirty"), "{said}");
+    }
 }
 
 #[test]

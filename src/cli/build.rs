@@ -96,6 +96,13 @@ pub struct BuildArgs {
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub unconfined: bool,
 
+    /// Refuse dirty checkouts: files that differ from the commit, new files, submodules at another commit [default: true if CI=true, else false]
+    ///
+    /// Files that git ignores do not count, nor files that `needs` or `include-ignored` lines name. Without it, a wheel
+    /// of a dirty checkout has `dirty` in the local part of its version.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
+    pub require_clean: Option<bool>,
+
     /// Run the tests of projects against their wheels, each in an environment of its own
     ///
     /// Tests that need what this machine does not have, such as a GPU, are skipped and listed. A test that

@@ -9,9 +9,9 @@ use rockpack::version::Version;
 ///
 /// Lists every checkout that a project is built from: whether it is there, its branch and commit, the
 /// branch that the manifest expects for the version, the projects in it, and what they lack, file by
-/// file. With --remote, git is asked which commit the expected branch has.
+/// file. A checkout whose files differ from its commit is dirty. With --remote, git is asked which commit the expected branch has.
 ///
-/// Exit status: 0 all checkouts are there as expected, 1 one is missing, lacks something or is of
+/// Exit status: 0 all checkouts are there as expected, 1 one is missing, lacks something, is dirty or is of
 /// another branch or commit, 2 something is wrong with the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]

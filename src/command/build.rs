@@ -21,6 +21,7 @@ use crate::cli::BuildArgs;
 use crate::inputs::{self, artifacts, artifacts::Asked};
 use crate::ui;
 
+mod clean;
 mod destination;
 mod earlier;
 #[cfg(feature = "remote")]
@@ -63,6 +64,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let projects = projects::settings(args, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
+    clean::check(args, &plan, &projects)?;
     projects::check(args, &plan, &projects)?;
     let farm = farm.filter(|_| !args.no_build_packages);
     if !args.no_build_packages {
@@ -120,8 +122,10 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         built = outcome.built;
     }
     let known = execute::packages(&built);
-    projects::build(args, &manifest, &plan, &projects, |stage, made| {
-        let goes = |path: &RelPath| earlier::is_of_project(args, &plan, path);
+    projects::build(args, &manifest, &plan, &projects, |stage, made, outcome| {
+        let goes = |path: &RelPath| earlier::is_of_project(args, &plan, outcome, path);
+        let inputs = attestations.inputs.clone().with_projects(&plan, &outcome.inputs);
+        let attestations = Attestations { sboms: Vec::new(), inputs };
         execute::conclude(stage, &plan, &attestations, made, &known, goes)
             .map_err(|e| not_executed(&e))
     })?;

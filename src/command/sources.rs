@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rockpack::names::PackageName;
 use rockpack::source::{Code, Problem, printable_lines};
 use rockpack::source_build::{self, CheckoutState, GitError, State};
-use rockpack::text::with_causes;
+use rockpack::text::{counted, with_causes};
 use serde::Serialize;
 
 use super::{Failure, environment, print, print_exact};
@@ -51,6 +51,9 @@ pub fn run(args: &SourcesArgs) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
+/// So many changed files of a checkout are named; the JSON has all.
+const NAMED: usize = 5;
+
 fn failed(error: &GitError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
     problem.help("see whether the network allows it, or check the sources out by hand").into()
@@ -77,6 +80,12 @@ fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
                 line(format!("{name}: {lacking}"));
             }
         }
+        for file in checkout.changed.iter().take(NAMED) {
+            line(format!("{file} is not as in the commit"));
+        }
+        if checkout.changed.len() > NAMED {
+            line(format!("and {}", counted(checkout.changed.len() - NAMED, "more file")));
+        }
         let expected = checkout.expected_branch.as_deref().unwrap_or("the default branch");
         match (checkout.state, &checkout.expected_commit) {
             (State::OtherBranch, _) => line(format!("{expected} is expected")),
@@ -94,14 +103,19 @@ fn described(checkout: &CheckoutState) -> String {
         State::Lacking => "not complete",
         State::OtherBranch => "another branch",
         State::OtherCommit => "another commit",
+        State::Dirty => "dirty",
     };
     let branch = match (&checkout.branch, &checkout.commit) {
         (Some(branch), _) => format!(", {branch}"),
         (None, Some(_)) => ", no branch".to_owned(),
-        (None, None) => ", not of git".to_owned(),
+        (None, None) => ", no version control".to_owned(),
     };
+    let tree = checkout.tree.as_ref().map(|tree| format!(", files {tree}")).unwrap_or_default();
+    // Another state is said first, and the commit is not what would be built.
+    let dirty = checkout.state != State::Dirty && !checkout.changed.is_empty();
+    let dirty = if dirty { ", dirty" } else { "" };
     let commit = checkout.commit.as_ref().map(|commit| format!(" at {commit}"));
-    format!("{word}{branch}{}", commit.unwrap_or_default())
+    format!("{word}{branch}{}{tree}{dirty}", commit.unwrap_or_default())
 }
 
 fn how_to_get(checkout: &CheckoutState, args: &SourcesArgs) -> String {

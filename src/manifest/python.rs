@@ -95,6 +95,8 @@ pub struct SourceProject {
     pub sources: Vec<ProjectSource>,
     /// What its checkout has to have.
     pub needs: Vec<Need>,
+    /// Files that are built though git ignores them or does not have them.
+    pub include_ignored: Vec<Spanned<Glob>>,
     /// What has to be built before, to be installed where it is built.
     pub after: Vec<Spanned<PackageName>>,
     /// Commands that prepare the checkout.

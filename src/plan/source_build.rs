@@ -20,6 +20,12 @@ pub struct ProjectBuild {
     /// Where the project is in its checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdirectory: Option<RelPath>,
+    /// Files that its checkout must have; built also where git ignores them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<RelPath>,
+    /// Globs of further files that are built though git ignores them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include_ignored: Vec<String>,
     /// Everything that is built or taken before it, also by way of others: what it can be built against.
     pub after: Vec<PackageName>,
     /// Commands that prepare the copy of its checkout.
@@ -180,6 +186,9 @@ impl ProjectBuild {
             (!self.pythons.is_empty()).then(|| format!("for Python {}", self.pythons.join(", "))),
         );
         given.extend((!self.isolated).then(|| "without isolation".to_owned()));
+        given.extend(
+            self.include_ignored.iter().map(|glob| format!("with {glob}, also if ignored")),
+        );
         given.extend(
             self.build_requires.iter().map(|requirement| format!("requires {requirement}")),
         );

@@ -28,6 +28,8 @@ const ONLY: &str = "only";
 const PLAN: &str = "plan";
 /// The annotation that says which part of an artifact a digest is of.
 pub(super) const COVERS: &str = "covers";
+/// The annotation of inputs that went into some packages alone.
+pub(super) const PACKAGES: &str = "packages";
 /// The dependency that is all artifacts of one run; another run may have had others beside it.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
@@ -118,6 +120,24 @@ impl Descriptor {
             media_type: None,
             annotations: Map::new(),
         }
+    }
+
+    /// With the address of a repository, where it is known, at a commit that the digest is not of.
+    pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
+        self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
+        self
+    }
+
+    /// With the address of the package that it is.
+    pub fn of(mut self, uri: &str) -> Self {
+        self.uri = Some(uri.to_owned());
+        self
+    }
+
+    /// The distributions that it went into, where it did not go into all.
+    fn packages(&self) -> Option<Vec<&str>> {
+        let packages = self.annotations.get(PACKAGES)?.as_array()?;
+        Some(packages.iter().filter_map(Value::as_str).collect())
     }
 
     /// With something else that is known of it.

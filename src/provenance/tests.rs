@@ -206,3 +206,106 @@ fn a_builder_is_a_uri() {
         assert!(bad.parse::<BuilderId>().is_err(), "{bad}");
     }
 }
+
+/// A plan with two wheels, of which the second is built after a library.
+fn projects() -> Plan {
+    let project = |name: &str, after: &[&str], native: bool| {
+        let text = json!({"name": name, "source": name, "after": after, "isolated": true, "devel": false,
+            "native": native.then(|| json!({})), "rule": ""});
+        serde_json::from_value(text).unwrap()
+    };
+    let projects = vec![
+        project("lib", &[], true),
+        project("one", &[], false),
+        project("two", &["lib"], false),
+    ];
+    Plan { projects, ..plan() }
+}
+
+fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
+    let project = |name: &&str| {
+        let repository = |path: &str| ProjectRepository {
+            path: path.to_owned(),
+            commit: Some(commit.repeat(40)),
+            address: Some("https://example.org/it".to_owned()),
+        };
+        let requirement = BuildRequirement {
+            name: "tool".to_owned(),
+            version: "1".to_owned(),
+            file: Some("tool-1-py3-none-any.whl".to_owned()),
+            digest: Some(RequirementDigest::File(ONE.to_owned())),
+        };
+        let inputs = ProjectInputs {
+            checkout: (*name).to_owned(),
+            repositories: vec![repository(""), repository("sub")],
+            tree: TWO.to_owned(),
+            requirements: vec![requirement],
+            environment: BTreeMap::from([("CFLAGS".to_owned(), flags.to_owned())]),
+            ..ProjectInputs::default()
+        };
+        (name.parse().unwrap(), inputs)
+    };
+    let inputs = inputs(Request::default());
+    let inputs = inputs.with_projects(&projects(), &names.iter().map(project).collect());
+    let paths = names.iter().filter(|name| **name != "lib");
+    let paths: Vec<RelPath> =
+        paths.map(|name| format!("dist/{name}-1-py3-none-any.whl").parse().unwrap()).collect();
+    let packages: Vec<Package<'_>> =
+        paths.iter().map(|path| Package { path, sha256: ONE }).collect();
+    statement(&projects(), &inputs, &packages)
+}
+
+/// The inputs of projects in a statement, with the packages that they went into.
+fn of_projects(statement: &Statement) -> Vec<(String, String)> {
+    let value: Value = serde_json::from_str(&statement.to_json()).unwrap();
+    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let of_project = all.iter().filter(|it| it["name"].as_str().unwrap().starts_with("project/"));
+    of_project
+        .map(|it| {
+            (it["name"].as_str().unwrap().to_owned(), it["annotations"]["packages"].to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn a_project_has_its_checkout_submodules_requirements_and_variables() {
+    let value: Value = serde_json::from_str(&built(&["one"], "a", "-O2").to_json()).unwrap();
+    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let named = |name: &str| all.iter().find(|it| it["name"] == name).unwrap();
+    let commit = "a".repeat(40);
+    let own = named("project/one");
+    assert_eq!(own["digest"], json!({"gitCommit": commit}));
+    assert_eq!(own["uri"], format!("git+https://example.org/it@{commit}"));
+    assert_eq!(own["annotations"]["environment"], json!({"CFLAGS": "-O2"}));
+    assert_eq!(named("project/one/submodule/sub")["digest"], json!({"gitCommit": commit}));
+    let tool = named("project/one/requires/tool-1-py3-none-any.whl");
+    assert_eq!(
+        (&tool["digest"], &tool["uri"]),
+        (&json!({"sha256": ONE}), &json!("pkg:pypi/tool@1"))
+    );
+}
+
+#[test]
+fn inputs_of_a_project_go_with_its_wheel_and_are_of_it_alone() {
+    let mut both = built(&["lib", "one", "two"], "a", "-O2");
+    let packages = |statement: &Statement| -> BTreeMap<String, String> {
+        let all = of_projects(statement).into_iter();
+        all.filter(|(name, _)| name.matches('/').count() == 1).collect()
+    };
+    let expected =
+        [("project/lib", "[\"two\"]"), ("project/one", "[\"one\"]"), ("project/two", "[\"two\"]")];
+    let expected = expected.map(|(name, of)| (name.to_owned(), of.to_owned()));
+    assert_eq!(packages(&both), expected.clone().into());
+    // Another commit of one project takes the place of its first.
+    let rest = both.clone().restricted(|name, _| !name.starts_with("two"));
+    assert_eq!(packages(&rest), [expected[1].clone()].into());
+    let mut newer = built(&["two"], "b", "-O2");
+    assert!(newer.unite(rest).is_ok());
+    assert_eq!(packages(&newer), expected[1..].iter().cloned().collect());
+    // The same is united with itself; other variables, or another commit, are another build.
+    let count = of_projects(&both).len();
+    assert!(both.unite(built(&["two"], "a", "-O2")).is_ok());
+    assert_eq!(of_projects(&both).len(), count);
+    assert!(both.unite(built(&["two"], "a", "-O0")).is_err());
+    assert!(both.unite(built(&["two"], "b", "-O2")).is_err());
+}

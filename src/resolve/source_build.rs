@@ -169,6 +169,8 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         name: project.name.value.clone(),
         source: source.checkout.value.clone(),
         subdirectory: source.subdirectory.clone(),
+        needs: project.needs.iter().flat_map(|need| need.files.clone()).collect(),
+        include_ignored: project.include_ignored.iter().map(|g| g.as_str().to_owned()).collect(),
         after: before(context.manifest, project),
         run: given.run,
         native: given.native,

@@ -129,6 +129,7 @@ codes! {
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
     UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
+    DirtyCheckout "dirty-checkout" "The files of a checkout differ from its commit, and clean checkouts are required."
     MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are not where the manifest says."
 
     // Packages that were built.
@@ -159,6 +160,7 @@ codes! {
     VariantForm "variant-form" "What is said of wheel variants has no form that installers read."
     VariantsDisagree "variants-disagree" "A wheel's label, what it says of its variant, and the file beside it differ."
     WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell."
+    ForeignExtension "foreign-extension" "An extension module is for another Python or another platform than the tags of its wheel."
     EntryPoint "entry-point" "An entry point is malformed, or its target does not exist."
     ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system."
     UnresolvedSymbol "unresolved-symbol" "A file takes a symbol that neither the packages of the set define nor the system."
@@ -226,6 +228,7 @@ impl Code {
         Self::VariantForm,
         Self::VariantsDisagree,
         Self::WrongPlatform,
+        Self::ForeignExtension,
         Self::EntryPoint,
         Self::ImportLeadsNowhere,
         Self::UnresolvedSymbol,

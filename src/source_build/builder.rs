@@ -12,16 +12,19 @@ use fs_err as fs;
 use super::kept::{Keeper, Product as KeptProduct};
 use super::process::{Log, shown};
 use super::project::{self, Site};
+use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::trial::{self, Ran, TrialKind};
+use super::used::Used;
 use super::workspace::{Failed, TAIL, Workspace};
 use super::{
     End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
-    finish, private, taken, wheelhouse,
+    dirty, finish, private, recorded, taken, wheelhouse,
 };
 use crate::archive::Stage;
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
+use crate::provenance::ProjectInputs;
 use crate::text::with_causes;
 
 /// One thing to do.
@@ -57,6 +60,7 @@ pub struct Builder<'a> {
     items: Vec<Item<'a>>,
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
+    inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
@@ -92,6 +96,7 @@ impl<'a> Builder<'a> {
             items,
             devel: OnceLock::new(),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
+            inputs: Mutex::default(),
             keeper,
             report,
         })
@@ -127,7 +132,13 @@ impl<'a> Builder<'a> {
         let log = Log::create(self.stage.dest().join(log_of(&called)));
         let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         let directory = self.work.join(&called);
-        let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
+        let mut place = Workspace {
+            directory,
+            variables: BTreeMap::new(),
+            log,
+            used: Used::default(),
+            reach: None,
+        };
         let done = match item {
             Item::Trial(project, kind, trial) => {
                 let ran = self.tried(project, kind, trial, &mut place, processes);
@@ -165,6 +176,9 @@ impl<'a> Builder<'a> {
         let into = self.stage.path(&path("dist").map_err(fail)?);
         let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
         (self.report)(Happened::Kept(project.name.to_string()));
+        if let Some(inputs) = kept.inputs() {
+            self.know(&project.name, inputs.clone());
+        }
         self.remember(project.name.as_str(), &wheels);
         Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
     }
@@ -194,6 +208,7 @@ impl<'a> Builder<'a> {
             }
             Item::Trial(..) => return Ok(Vec::new()),
         };
+        let wheels = self.marked(item, wheels, place)?;
         let set = self.required(item)?;
         let into = self.stage.path(&path("dist")?);
         let finished = wheels
@@ -203,9 +218,27 @@ impl<'a> Builder<'a> {
         self.remember(item.name(), &finished);
         if let Item::Project(project) = item {
             let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            self.keeper.write(project, &finished, &made)?;
+            let used = std::mem::take(&mut place.used);
+            let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
+            self.keeper.write(project, &finished, &made, inputs.clone())?;
+            self.know(&project.name, inputs);
         }
         Ok(finished)
+    }
+
+    /// The wheels of a dirty checkout, with a version that says so; others as they are.
+    fn marked(
+        &self,
+        item: Item<'_>,
+        wheels: Vec<PathBuf>,
+        place: &Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        let Item::Project(project) = item else { return Ok(wheels) };
+        if !self.checkout(project)?.content.is_dirty() {
+            return Ok(wheels);
+        }
+        let into = place.directory.join("dirty");
+        wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
     }
 
     /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.
@@ -229,6 +262,7 @@ impl<'a> Builder<'a> {
             project,
             kind,
             sources: self.sources()?,
+            checkout: self.checkout(project)?,
             offered,
             tools: &self.tools,
             processes,
@@ -243,6 +277,17 @@ impl<'a> Builder<'a> {
     fn sources(&self) -> Result<&Path, Failed> {
         let sources = self.settings.sources.as_deref();
         sources.ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))
+    }
+
+    /// Keeps the inputs of a build for its provenance.
+    fn know(&self, name: &PackageName, inputs: ProjectInputs) {
+        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(name.clone(), inputs);
+    }
+
+    fn checkout(&self, project: &ProjectBuild) -> Result<&Snapshot, Failed> {
+        let checkout = self.keeper.source(&project.name);
+        checkout.ok_or_else(|| Failed::new("its checkout was not read"))
     }
 
     fn remember(&self, name: &str, wheels: &[PathBuf]) {
@@ -264,6 +309,7 @@ impl<'a> Builder<'a> {
         Ok(Site {
             project,
             sources: self.sources()?,
+            checkout: self.checkout(project)?,
             offered: self.required(Item::Project(project))?,
             tools: &self.tools,
             work: &self.work,
@@ -276,7 +322,9 @@ impl<'a> Builder<'a> {
 
     /// What came of all things.
     pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
-        let mut outcome = Outcome::default();
+        let sources = self.keeper.sources().clone();
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut outcome = Outcome { inputs, sources, ..Outcome::default() };
         for (item, end) in self.items.iter().zip(ends) {
             let Ok(name) = item.name().parse::<PackageName>() else { continue };
             match end {

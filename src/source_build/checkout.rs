@@ -1,21 +1,58 @@
 //! Copies of checkouts, so that builds leave the checkouts as they are.
 
+use std::fs::FileType;
 use std::io;
 use std::path::Path;
 
 use fs_err as fs;
 
+use super::content::Content;
 use super::git::{self, GitDirectory};
 
-/// Copies a checkout with all that is in it, so that git works in the copy as in the checkout and changes
-/// nothing there. A detached HEAD gets the name `branch`, where that is given.
+/// Copies a checkout with its content, so that git works in the copy as in the checkout and changes nothing there.
+/// Without version control, all of it is copied. A detached HEAD gets the name `branch`, where that is given.
 ///
 /// # Errors
 /// When something cannot be read or written, and for what is neither file, directory nor link.
-pub fn copy_checkout(from: &Path, to: &Path, branch: Option<&str>) -> io::Result<()> {
-    copy(from, to)?;
+pub fn copy_checkout(
+    from: &Path,
+    to: &Path,
+    content: &Content,
+    branch: Option<&str>,
+) -> io::Result<()> {
+    if content.is_versioned() {
+        copy_content(from, to, content)?;
+    } else {
+        copy(from, to)?;
+    }
     if let Some(branch) = branch.filter(|_| to.join(".git").is_dir()) {
         git::attach(&to.join(".git"), branch)?;
+    }
+    Ok(())
+}
+
+/// Copies the repositories of a checkout and the files of its content.
+fn copy_content(from: &Path, to: &Path, content: &Content) -> io::Result<()> {
+    for repository in &content.repositories {
+        let (from, to) = (from.join(&repository.path), to.join(&repository.path));
+        fs::create_dir_all(&to)?;
+        copy_git(&from, &to)?;
+    }
+    for file in &content.files {
+        let place = to.join(file);
+        fs::create_dir_all(place.parent().unwrap_or(to))?;
+        let file = from.join(file);
+        let kind = fs::symlink_metadata(&file)?.file_type();
+        copy_file(&file, kind, &place)?;
+    }
+    Ok(())
+}
+
+/// Copies the `.git` of a working tree.
+fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
+    let place = to.join(".git");
+    if !GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))? {
+        copy(&from.join(".git"), &place)?;
     }
     Ok(())
 }
@@ -37,26 +74,27 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
         if kind.is_dir() {
             copy(&entry.path(), &place)?;
-        } else if kind.is_symlink() {
-            fs::os::unix::fs::symlink(fs::read_link(entry.path())?, &place)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &place)?;
-            // make and its like go by these.
-            let time = entry.metadata()?.modified()?;
-            fs::OpenOptions::new()
-                .write(true)
-                .open(&place)
-                .or_else(|_| fs::File::open(&place))?
-                .file()
-                .set_modified(time)?;
         } else {
-            return Err(io::Error::other(format!(
-                "{} is no file, directory or link",
-                entry.path().display()
-            )));
+            copy_file(&entry.path(), kind, &place)?;
         }
     }
     Ok(())
+}
+
+/// Copies a file or a link, with its time and mode.
+fn copy_file(from: &Path, kind: FileType, place: &Path) -> io::Result<()> {
+    if kind.is_symlink() {
+        return fs::os::unix::fs::symlink(fs::read_link(from)?, place);
+    }
+    if !kind.is_file() {
+        let text = format!("{} is no file, directory or link", from.display());
+        return Err(io::Error::other(text));
+    }
+    fs::copy(from, place)?;
+    // make and its like go by these.
+    let time = fs::metadata(from)?.modified()?;
+    let copied = fs::OpenOptions::new().write(true).open(place);
+    copied.or_else(|_| fs::File::open(place))?.file().set_modified(time)
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use fs_err as fs;
 use serde::Serialize;
 
+use super::content::{Content, Named};
 use super::git::GitDirectory;
+use super::git_program::{GitError, git};
 use super::survey::survey;
+use super::tree::tree_hash;
 use crate::cleanup;
 use crate::manifest::{Manifest, ProjectSource, SourceProject};
 use crate::names::{PackageName, RelPath};
@@ -26,6 +28,10 @@ pub struct CheckoutState {
     pub branch: Option<String>,
     /// The commit that is checked out.
     pub commit: Option<String>,
+    /// Files that differ from the commit, sorted: changed, removed and new ones, also in submodules.
+    pub changed: Vec<String>,
+    /// Without version control, one hash for the files.
+    pub tree: Option<String>,
     /// The branch that the manifest expects for the version.
     pub expected_branch: Option<String>,
     /// The commit that this has where it comes from, when that was asked.
@@ -52,25 +58,8 @@ pub enum State {
     OtherBranch,
     /// It is of the branch, at another commit.
     OtherCommit,
-}
-
-/// Why git could not do what it was asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    /// There is no such program.
-    #[error("cannot start git")]
-    Start(#[source] io::Error),
-    /// It failed.
-    #[error("`git {words}` failed: {said}")]
-    Failed {
-        /// Its arguments.
-        words: String,
-        /// Why, as it said.
-        said: String,
-    },
-    /// What it made cannot be put in place.
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    /// Its files differ from its commit.
+    Dirty,
 }
 
 /// Every checkout that a project names, in the order of the manifest.
@@ -95,6 +84,13 @@ pub fn checkouts(
     let state = |directory: &RelPath| {
         let place = root.join(directory.as_str());
         let git = if place.is_dir() { GitDirectory::of(&place)? } else { None };
+        let content = if place.is_dir() {
+            Content::read(&place, &named_in(manifest, directory)).map_err(io::Error::other)?
+        } else {
+            Content::default()
+        };
+        let unversioned = place.is_dir() && !content.is_versioned();
+        let tree = unversioned.then(|| tree_hash(&place, &content.files)).transpose()?;
         let declared = python.checkout(directory);
         let of_it = |project: &&SourceProject| {
             project.sources.iter().any(|source: &ProjectSource| source.checkout.value == *directory)
@@ -110,6 +106,8 @@ pub fn checkouts(
             state: State::Fine,
             branch: git.as_ref().and_then(GitDirectory::branch),
             commit: git.as_ref().and_then(GitDirectory::commit),
+            changed: content.changed.iter().map(|path| path.display().to_string()).collect(),
+            tree,
             expected_branch: declared.and_then(|checkout| checkout.branch_of(version)),
             expected_commit: None,
             git: declared.map(|checkout| checkout.git.clone()),
@@ -120,6 +118,19 @@ pub fn checkouts(
         Ok(state)
     };
     directories.into_iter().map(state).collect()
+}
+
+/// The files of a checkout that its projects name.
+fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
+    let of_it = |project: &&SourceProject| {
+        project.sources.iter().any(|source| source.checkout.value == *directory)
+    };
+    let (mut paths, mut globs) = (Vec::new(), Vec::new());
+    for project in manifest.python.projects.iter().filter(of_it) {
+        paths.extend(project.needs.iter().flat_map(|need| need.files.clone()));
+        globs.extend(project.include_ignored.iter().map(|glob| glob.value.clone()));
+    }
+    Named::new(paths, globs)
 }
 
 impl CheckoutState {
@@ -141,6 +152,8 @@ impl CheckoutState {
             State::OtherBranch
         } else if other_commit {
             State::OtherCommit
+        } else if !self.changed.is_empty() {
+            State::Dirty
         } else {
             State::Fine
         };
@@ -155,6 +168,7 @@ impl CheckoutState {
         let name = self.expected_branch.as_ref();
         let name = name.map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
         let said = git(&["ls-remote", "--exit-code", "--", address, &name])?;
+        let said = String::from_utf8_lossy(&said);
         self.expected_commit = said.split_whitespace().next().map(str::to_owned);
         self.judge(self.state != State::Missing);
         Ok(())
@@ -176,22 +190,7 @@ impl CheckoutState {
         let mut words = vec!["clone".to_owned(), "--quiet".to_owned()];
         words.extend(self.expected_branch.as_ref().map(|branch| format!("--branch={branch}")));
         words.extend(["--".to_owned(), address.clone(), to.display().to_string()]);
-        git(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
+        git(&words)?;
         Ok(fs::rename(to, place)?)
     }
-}
-
-/// Runs git, which asks nobody for a password.
-fn git(words: &[&str]) -> Result<String, GitError> {
-    let mut command = Command::new("git");
-    command.args(words).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").stdin(Stdio::null());
-    let done = command.output().map_err(GitError::Start)?;
-    if done.status.success() {
-        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&done.stderr);
-    let reason = said.lines().find(|line| line.starts_with("fatal:"));
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
-    let said = reason.or(last).unwrap_or("it said nothing");
-    Err(GitError::Failed { words: words.join(" "), said: said.trim().to_owned() })
 }

@@ -14,17 +14,19 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::fingerprint::Fingerprint;
+use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
-use super::{Made, Settings, variables, wheelhouse};
+use super::{Made, ProjectError, Settings, variables, wheelhouse};
 use crate::names::PackageName;
 use crate::plan::{Plan, ProjectBuild};
+use crate::provenance::ProjectInputs;
 use crate::regular;
 
 /// The directory below the destination.
 const KEPT: &str = "kept";
 
 /// How large such a file can be.
-const MOST: u64 = 1 << 20;
+const MOST: u64 = 8 << 20;
 
 /// What was made of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub struct Product {
     /// Its wheels in `dist` with their hashes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     wheels: BTreeMap<String, String>,
+    /// The inputs of its build, for provenance; wheels of others have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inputs: Option<ProjectInputs>,
     /// Of a native project: what is in its directory, as one hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     installed: Option<String>,
@@ -58,7 +63,12 @@ impl Product {
             Ok((name, regular::sha256(wheel)?))
         };
         let wheels = wheels.iter().map(hashed).collect::<io::Result<_>>()?;
-        Ok(Self { key, wheels, installed: None })
+        Ok(Self { key, wheels, inputs: None, installed: None })
+    }
+
+    /// The inputs of its build.
+    pub fn inputs(&self) -> Option<&ProjectInputs> {
+        self.inputs.as_ref()
     }
 
     /// Reads one; what cannot be read was not left by us.
@@ -99,8 +109,10 @@ impl Product {
 pub struct Keeper<'a> {
     plan: &'a Plan,
     directory: PathBuf,
-    /// The hash of each checkout.
-    sources: BTreeMap<String, String>,
+    /// The root of all sources.
+    root: PathBuf,
+    /// The checkout of each project.
+    sources: BTreeMap<PackageName, Snapshot>,
     /// What all projects are built with: the environment, the tools, the packages of artifacts.
     common: String,
     tools: Tools,
@@ -116,10 +128,11 @@ impl<'a> Keeper<'a> {
         settings: &Settings,
         dest: &Path,
         tools: &Tools,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, ProjectError> {
         let mut keeper = Self {
             plan,
             directory: dest.join(KEPT),
+            root: settings.sources.clone().unwrap_or_default(),
             sources: BTreeMap::new(),
             common: String::new(),
             tools: tools.clone(),
@@ -130,13 +143,7 @@ impl<'a> Keeper<'a> {
             return Ok(keeper);
         };
         keeper.common = common(plan, settings, dest, tools)?;
-        for project in &plan.projects {
-            let checkout = project.source.as_str();
-            if !keeper.sources.contains_key(checkout) {
-                let hash = super::fingerprint::of_tree(&root.join(checkout))?;
-                keeper.sources.insert(checkout.to_owned(), hash);
-            }
-        }
+        keeper.sources = snapshots(plan, root)?;
         if !settings.anew {
             plan.projects.iter().for_each(|project| keeper.find(project, settings, dest));
         }
@@ -153,7 +160,10 @@ impl<'a> Keeper<'a> {
         made.extend(self.prefetched.clone());
         let Some(product) = Product::read(&self.file(&project.name)) else { return };
         let same = self.key(project, &made, dest).is_ok_and(|key| product.is_of(&key));
-        if same && product.is_there(dest, &self.directory.join(project.name.as_str())) {
+        if same
+            && product.inputs.is_some()
+            && product.is_there(dest, &self.directory.join(project.name.as_str()))
+        {
             self.kept.insert(project.name.clone(), product);
         }
     }
@@ -165,6 +175,16 @@ impl<'a> Keeper<'a> {
     /// Where native projects are installed, each in a directory with its name.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The checkout of a project.
+    pub fn source(&self, name: &PackageName) -> Option<&Snapshot> {
+        self.sources.get(name)
+    }
+
+    /// The checkouts of all projects.
+    pub fn sources(&self) -> &BTreeMap<PackageName, Snapshot> {
+        &self.sources
     }
 
     /// Whether a project is as it was.
@@ -186,11 +206,18 @@ impl<'a> Keeper<'a> {
     }
 
     /// Writes down what was made of a project.
-    pub fn write(&self, project: &ProjectBuild, wheels: &[PathBuf], made: &Made) -> io::Result<()> {
+    pub fn write(
+        &self,
+        project: &ProjectBuild,
+        wheels: &[PathBuf],
+        made: &Made,
+        inputs: ProjectInputs,
+    ) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
         let dest = self.directory.parent().unwrap_or(&self.directory);
         let prefix = self.directory.join(project.name.as_str());
         let mut product = Product::of_wheels(self.key(project, made, dest)?, wheels)?;
+        product.inputs = Some(inputs);
         product.installed = project.native.as_ref().map(|_| contents(&prefix)).transpose()?;
         product.write(&self.file(&project.name))
     }
@@ -202,7 +229,9 @@ impl<'a> Keeper<'a> {
         // Where it is declared does not matter, nor what is done with its wheel.
         let plain = ProjectBuild { rule: "".into(), tests: None, docs: None, ..project.clone() };
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
-        key.add(self.sources.get(project.source.as_str()).map_or("", String::as_str));
+        if let Some(source) = self.sources.get(&project.name) {
+            key.add(&source.identity(&self.root)?);
+        }
         for version in &project.pythons {
             key.add(self.tools.interpreter_identity(version));
         }

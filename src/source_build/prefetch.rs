@@ -14,6 +14,7 @@ use super::fingerprint::Fingerprint;
 use super::kept::Product;
 use super::process::Log;
 use super::tools::Tools;
+use super::used::Used;
 use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
 use super::{
     End, Happened, NotMade, ProjectError, Settings, Why, private, project, schedule, taken,
@@ -92,7 +93,13 @@ impl Fetcher<'_> {
         (self.report)(Happened::Started(name.clone()));
         let log = Log::create(self.dest.join(log_of(wheel))).map_err(bare)?;
         let directory = self.work.join(&name);
-        let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
+        let mut place = Workspace {
+            directory,
+            variables: BTreeMap::new(),
+            log,
+            used: Used::default(),
+            reach: None,
+        };
         match self.fetch(wheel, &mut place) {
             Ok(wheels) => {
                 self.tell(name, &wheels, start.elapsed());

@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::reach::ANSWERS;
+use super::recorded::{compilers, installed};
+use super::snapshot::Snapshot;
 use super::tools::Tools;
+use super::used::Used;
 use super::workspace::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace, wheel_in};
 use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
+use crate::names::RelPath;
 use crate::package::WheelName;
 use crate::plan::ProjectBuild;
 use crate::regular;
@@ -44,6 +48,8 @@ pub struct Site<'a> {
     pub project: &'a ProjectBuild,
     /// The root of all sources.
     pub sources: &'a Path,
+    /// Its checkout.
+    pub checkout: &'a Snapshot,
     /// The wheels that it is built against.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
@@ -75,12 +81,14 @@ impl Site<'_> {
         for version in &self.project.pythons {
             place.log.say(&format!("for Python {version}:"))?;
             let directory = place.directory.join(version);
-            let log = place.log.clone();
-            let mut place = Workspace { directory, variables: BTreeMap::new(), log, reach: None };
-            furnish(&mut place, settings, self.processes)?;
-            self.confine(settings, &mut place)?;
+            let (log, used) = (place.log.clone(), Used::default());
+            let mut inner =
+                Workspace { directory, variables: BTreeMap::new(), log, used, reach: None };
+            furnish(&mut inner, settings, self.processes)?;
+            self.confine(settings, &mut inner)?;
             let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
-            let made = site.build(&mut place).map_err(|failed| failed.of(version))?;
+            let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
+            place.used.add(inner.used);
             let fits_all = made.iter().all(|wheel| fits_later(wheel));
             wheels.extend(made);
             if fits_all {
@@ -105,7 +113,8 @@ impl Site<'_> {
         let project = self.project;
         let source = place.directory.join("source");
         let from = self.sources.join(project.source.as_str());
-        checkout::copy_checkout(&from, &source, project.branch.as_deref())?;
+        let content = &self.checkout.content;
+        checkout::copy_checkout(&from, &source, content, project.branch.as_deref())?;
         wheelhouse::offer(
             &self.offered,
             &place.directory.join("wheelhouse"),
@@ -127,6 +136,7 @@ impl Site<'_> {
         if private::shares_compiler_cache(place) {
             variables::use_compiler_cache(&mut place.variables, self.tools.compiler(), setuptools);
         }
+        self.remember_tools(place, setuptools);
         if let Some(native) = &project.native {
             variables::show_fixed_paths(&mut place.variables, self.work, false);
             let site = native::Site {
@@ -148,6 +158,10 @@ impl Site<'_> {
             .iter()
             .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
             .collect();
+        if !project.isolated {
+            let there = installed(&python, place)?;
+            place.used.were_there(there);
+        }
         if project.isolated {
             self.isolated(&directory, &python, &settings, &out, place)?;
         } else {
@@ -177,16 +191,27 @@ impl Site<'_> {
         for command in &self.project.run {
             let wanted = command.if_there.as_ref();
             if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
-                place.log.say(&format!(
-                    "not run, for there is no {file}: {}",
-                    command.words.join(" ")
-                ))?;
+                let words = command.words.join(" ");
+                place.log.say(&format!("not run, for there is no {file}: {words}"))?;
+                if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
+                    place.log.say(&ignored(file))?;
+                }
                 continue;
             }
             let words: Vec<OsString> = command.words.iter().map(|word| fill(word).into()).collect();
             place.run_in(source, &format!("running `{}`", command.words.join(" ")), &words)?;
         }
         Ok(())
+    }
+
+    /// Remembers the versions of Python, pip and compilers, for provenance.
+    fn remember_tools(&self, place: &mut Workspace, setuptools: bool) {
+        let own = Some(self.tools.compiler()).filter(|own| setuptools && !own.is_empty());
+        place.used.tools = compilers(place, own);
+        let python = self.version.map_or_else(|| "python".to_owned(), |v| format!("python{v}"));
+        let which = self.tools.python_version(self.version).to_owned();
+        place.used.tools.insert(python, which);
+        place.used.tools.insert("pip".to_owned(), self.tools.pip_version().to_owned());
     }
 
     /// Lets setuptools compile several files of a project at once; PEP 517 has no word for it.
@@ -236,9 +261,16 @@ impl Site<'_> {
         }
         let file = place.directory.join(format!("{name}.txt"));
         fs::write(&file, requirements)?;
-        let list = [OsString::from("-r"), file.into_os_string()];
+        let report = place.directory.join(format!("{name}.report.json"));
+        let list = [
+            OsString::from("--report"),
+            report.clone().into_os_string(),
+            "-r".into(),
+            file.into_os_string(),
+        ];
         if self.project.isolated {
-            return place.run(INSTALLING, &self.tools.install(python, list));
+            place.run(INSTALLING, &self.tools.install(python, list))?;
+            return Ok(place.used.report(&report)?);
         }
         // What is installed beside the Python that builds is not for us to change.
         let target = place.directory.join("requires");
@@ -246,7 +278,7 @@ impl Site<'_> {
         place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
         variables::prepend(&mut place.variables, "PATH", &target.join("bin"));
         variables::prepend(&mut place.variables, "PYTHONPATH", &target);
-        Ok(())
+        Ok(place.used.report(&report)?)
     }
 
     /// `python -m build` with an isolation of ours: in an environment whose path is the same for every
@@ -332,6 +364,13 @@ impl Site<'_> {
             .variables
             .extend(given.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
     }
+}
+
+/// A line about a file that is in the checkout and not in its copy.
+fn ignored(file: &RelPath) -> String {
+    format!(
+        "the checkout has {file}, which git ignores: `include-ignored \"{file}\"` in the project takes it"
+    )
 }
 
 /// Whether a wheel fits Python versions after the one that it was built with: by its tags, it has no extension

@@ -159,6 +159,18 @@ impl Tools {
         &self.compiler
     }
 
+    /// The version and the platform of the Python that builds, or of the interpreter of a version.
+    pub fn python_version(&self, version: Option<&str>) -> &str {
+        let identity =
+            version.map_or(&*self.identity, |version| self.interpreter_identity(version));
+        identity.lines().last().unwrap_or_default()
+    }
+
+    /// The version of its pip.
+    pub fn pip_version(&self) -> &str {
+        self.identity.lines().nth(2).unwrap_or_default()
+    }
+
     /// Which Python it is, with the versions that builds depend on.
     pub fn identity(&self) -> &str {
         &self.identity

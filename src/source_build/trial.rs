@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::reach::Reach;
+use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
 use crate::manifest::{Filling, setting};
-use crate::names::PackageName;
+use crate::names::{PackageName, RelPath};
 use crate::plan::{ProjectBuild, RunCommand, Trial};
 
 /// What kind of commands they are.
@@ -50,6 +51,8 @@ pub struct Site<'a> {
     pub kind: TrialKind,
     /// The root of all sources.
     pub sources: &'a Path,
+    /// Its checkout.
+    pub checkout: &'a Snapshot,
     /// The wheels that can be installed, its own among them.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
@@ -61,10 +64,11 @@ impl Site<'_> {
     /// Runs the commands; `{docs}` is the directory `docs` of the place. The first that fails ends it.
     pub fn run(&self, trial: &Trial, place: &mut Workspace) -> Result<Ran, Failed> {
         let from = self.sources.join(self.project.source.as_str());
+        let content = &self.checkout.content;
         let mut ran = Ran::default();
         let mut commands: Vec<&RunCommand> = Vec::new();
         for command in &trial.commands {
-            match hindrance(command, &from) {
+            match hindrance(command, |file| content.has(file)) {
                 Some(reason) => ran.skipped.push((command.words.join(" "), reason)),
                 None => commands.push(command),
             }
@@ -76,7 +80,7 @@ impl Site<'_> {
             return Ok(ran);
         }
         let source = place.directory.join("source");
-        checkout::copy_checkout(&from, &source, self.project.branch.as_deref())?;
+        checkout::copy_checkout(&from, &source, content, self.project.branch.as_deref())?;
         let house = place.directory.join("wheelhouse");
         wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
         let pythons = &self.project.pythons;
@@ -176,9 +180,9 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
 }
 
 /// Why a command is not run here.
-fn hindrance(command: &RunCommand, checkout: &Path) -> Option<String> {
+fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
-    let file = command.if_there.as_ref().filter(|file| !checkout.join(file.as_str()).exists());
+    let file = command.if_there.as_ref().filter(|file| !has(file));
     let device = device.map(|device| format!("this machine has no {device}"));
     device.or_else(|| file.map(|file| format!("the checkout has no {file}")))
 }
@@ -189,12 +193,11 @@ mod tests {
 
     #[test]
     fn a_command_needs_its_file_and_its_device() {
-        let checkout = tempfile::tempdir().unwrap();
-        fs::write(checkout.path().join("there"), "").unwrap();
         let why = |if_there: Option<&str>, needs: Option<&str>| {
             let if_there = if_there.map(|file| file.parse().unwrap());
             let needs = needs.map(str::to_owned);
-            hindrance(&RunCommand { words: Vec::new(), if_there, needs }, checkout.path())
+            let command = RunCommand { words: Vec::new(), if_there, needs };
+            hindrance(&command, |file| file.as_str() == "there")
         };
         assert_eq!(why(Some("there"), Some("/dev/null")), None);
         assert_eq!(why(Some("gone"), None).unwrap(), "the checkout has no gone");

@@ -106,6 +106,42 @@ pub fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)
 }
 
+/// Variables of [`WITH_EFFECT`] and of pip that provenance leaves out. Versions of tools stand for `PATH`; the others
+/// are the same in all builds, or say how an index is reached and where pip caches.
+const NOT_RECORDED: &[&str] = &[
+    "PATH",
+    "XDG_CONFIG_HOME",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_NO_INPUT",
+    "PIP_PROGRESS_BAR",
+    "PIP_ROOT_USER_ACTION",
+    "PIP_CACHE_DIR",
+    "PIP_CERT",
+    "PIP_CLIENT_CERT",
+    "PIP_DEFAULT_TIMEOUT",
+    "PIP_PROXY",
+    "PIP_RETRIES",
+    "PIP_TIMEOUT",
+    "PIP_TRUSTED_HOST",
+];
+
+/// Whether provenance records a variable of the caller: it names or sets up compilers, or says which requirements pip
+/// chooses.
+pub fn is_recorded(name: &str) -> bool {
+    let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
+    shapes && !NOT_RECORDED.contains(&name)
+}
+
+/// The path of a program by its name, as `PATH` leads to it, or by its path.
+pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(program.into());
+    }
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
+    places.find(|place| place.is_file())
+}
+
 /// The programs that builds start, where `PATH` leads to them.
 pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
     let path = variables.get("PATH").cloned().unwrap_or_default();
@@ -227,6 +263,22 @@ mod tests {
         assert_eq!(given(&[], true)["CC"], "ccache gcc -pthread");
         assert_eq!(given(&[("CC", "tcc")], true)["CC"], "tcc");
         assert_eq!(given(&[], false)["CMAKE_CXX_COMPILER_LAUNCHER"], "ccache");
+    }
+
+    #[test]
+    fn provenance_has_variables_with_an_effect() {
+        let given = [
+            "CC",
+            "CFLAGS",
+            "PIP_INDEX_URL",
+            "PATH",
+            "HOME",
+            "PIP_CERT",
+            "CCACHE_DIR",
+            "PIP_PROXY",
+        ];
+        let recorded: Vec<&str> = given.into_iter().filter(|name| is_recorded(name)).collect();
+        assert_eq!(recorded, ["CC", "CFLAGS", "PIP_INDEX_URL"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use fs_err as fs;
 use super::confined::Limits;
 use super::process::{Log, ProcessError, Run};
 use super::reach::Reach;
+use super::used::Used;
 use super::wheelhouse::in_directory;
 use crate::names::{Form, PackageName};
 use crate::package::Wheel;
@@ -35,6 +36,8 @@ pub struct Workspace {
     pub variables: BTreeMap<String, OsString>,
     /// What takes all that they write.
     pub log: Log,
+    /// What was installed and compiled with.
+    pub used: Used,
     /// What they may do; all that the user may, where it is not said.
     pub reach: Option<Reach>,
 }
@@ -98,13 +101,16 @@ impl Workspace {
         doing: &str,
         command: &[OsString],
     ) -> Result<(), Failed> {
-        let limits = self.reach.as_ref().map(|reach| reach.building(&self.variables));
-        self.run_within(
-            limits.transpose().map_err(Failed::new)?.as_ref(),
-            directory,
-            doing,
-            command,
-        )
+        let limits = self.building().map_err(Failed::new)?;
+        self.run_within(limits.as_ref(), directory, doing, command)
+    }
+
+    /// The limits of the project's steps; `None` if they are not confined.
+    ///
+    /// # Errors
+    /// Fails if a variable names a compiler cache that cannot be shared.
+    pub fn building(&self) -> Result<Option<Limits>, String> {
+        self.reach.as_ref().map(|reach| reach.building(&self.variables)).transpose()
     }
 
     fn run_within(

@@ -1,13 +1,14 @@
 //! What people see of projects that are built.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
 use rockpack::names::RelPath;
 use rockpack::source::{Code, Place, Problem};
-use rockpack::source_build::{Happened, NotMade, Outcome, TrialKind, Tried, Why};
-use rockpack::text::human_size;
+use rockpack::source_build::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
+use rockpack::text::{counted, human_size};
 
 use super::{seconds, tell};
 
@@ -26,8 +27,36 @@ pub fn tell_of(happened: &Happened) {
     }
 }
 
+/// A wheel of an earlier build that stays, since its project failed.
+pub struct LastGood {
+    /// Its distribution, as indexes compare names.
+    pub name: String,
+    /// Its path below the destination.
+    pub path: String,
+    /// The time since it was made.
+    pub age: Duration,
+}
+
+impl LastGood {
+    fn shown(&self) -> String {
+        format!("{}, built {}", self.path, ago(self.age))
+    }
+}
+
+/// An age in its largest unit.
+fn ago(age: Duration) -> String {
+    let minutes = age.as_secs() / 60;
+    let (count, unit) = match minutes {
+        0 => return "less than a minute ago".to_owned(),
+        1..60 => (minutes, "minute"),
+        60..1440 => (minutes / 60, "hour"),
+        _ => (minutes / 1440, "day"),
+    };
+    format!("{} ago", counted(usize::try_from(count).unwrap_or(usize::MAX), unit))
+}
+
 /// The wheels that were made and taken: path, size, time; then what was installed for them.
-pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
+pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> String {
     let time =
         |took: Duration, kept: bool| if kept { "as it was".to_owned() } else { seconds(took) };
     let wheels = outcome
@@ -62,6 +91,11 @@ pub fn table(outcome: &Outcome, removed: &[RelPath]) -> String {
     for path in removed {
         let _ = writeln!(text, "removed {path}, which an earlier build left");
     }
+    for wheel in last_good {
+        let _ =
+            writeln!(text, "kept {}: this build made no wheel of {}", wheel.shown(), wheel.name);
+    }
+    text.push_str(&checkouts(outcome));
     text
 }
 
@@ -97,7 +131,12 @@ fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
 }
 
 /// Why something was not made; `place` is where it is declared.
-pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Problem {
+pub fn problem(
+    not_made: &NotMade,
+    place: Option<&Place>,
+    dest: &Path,
+    last_good: &[LastGood],
+) -> Problem {
     let name = &not_made.name;
     let (message, label, help) = match &not_made.why {
         Why::Waited { before } => (
@@ -119,8 +158,28 @@ pub fn problem(not_made: &NotMade, place: Option<&Place>, dest: &Path) -> Proble
         Some(place) => Problem::error(Code::ProjectFailed, message).label(place, label),
         None => Problem::error(Code::ProjectFailed, format!("{message}: {label}")),
     };
-    match help {
-        Some(help) => problem.help(help),
-        None => problem,
+    let of_it = last_good.iter().filter(|it| not_made.trial.is_none() && it.name == name.as_str());
+    let kept = of_it.map(|it| format!("the last good wheel stays: {}", it.shown()));
+    let lines: Vec<String> = kept.chain(help).collect();
+    if lines.is_empty() { problem } else { problem.help(lines.join("\n")) }
+}
+
+/// A line for each checkout that was not as in its commit, and for each without version control.
+fn checkouts(outcome: &Outcome) -> String {
+    let mut lines = BTreeSet::new();
+    for Snapshot { directory, content, tree } in outcome.sources.values() {
+        if !content.is_versioned() {
+            lines.insert(format!("checkout {directory}: no version control, files {tree}\n"));
+        } else if let Some(first) = content.changed.first() {
+            let more = match content.changed.len() - 1 {
+                0 => String::new(),
+                count => format!(" and {}", counted(count, "more file")),
+            };
+            lines.insert(format!(
+                "checkout {directory}: dirty, with {}{more}; files {tree}\n",
+                first.display()
+            ));
+        }
     }
+    lines.into_iter().collect()
 }

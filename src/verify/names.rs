@@ -1,8 +1,8 @@
 //! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
 
-use super::Finding;
 use super::elf::FileRole;
 use super::member::Member;
+use super::{Finding, extensions};
 use crate::names::{DistName, VariantLabel, normalized};
 use crate::package::directory::DirectoryEntry;
 use crate::package::{Header, Metadata, WheelName};
@@ -117,6 +117,12 @@ impl<'w> Names<'w> {
             ));
         }
         found
+    }
+
+    /// Extension modules for another Python or platform than the file's name tells.
+    pub fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
+        let found = self.name.as_ref().map(|name| extensions::check(name, entries));
+        found.unwrap_or_default()
     }
 
     /// Programs and libraries for another platform than the file's name tells.

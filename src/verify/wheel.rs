@@ -156,6 +156,7 @@ impl Wheel {
         let file_name = self.file.file_name();
         let names = Names::new(&file_name, dist_info);
         found.extend(names.findings());
+        found.extend(names.extensions(entries));
         let variant = self.text(MEMBER, &mut found);
         let (variant, wrong) = variants::told(names.label(), variant.as_deref());
         package.variant = variant;

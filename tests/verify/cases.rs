@@ -380,7 +380,9 @@ fn metadata() -> Vec<Case> {
 }
 
 fn names() -> Vec<Case> {
-    use Code::{NamesDisagree, PackageName, TagForm, TagsDisagree, WrongPlatform};
+    use Code::{
+        ForeignExtension, NamesDisagree, PackageName, TagForm, TagsDisagree, WrongPlatform,
+    };
     vec![
         any(&[PackageName], "a file name that is no wheel's", |w| w.call("demo.whl")),
         any(&[PackageName], "a file name that is not normalised", |w| {
@@ -400,6 +402,12 @@ fn names() -> Vec<Case> {
         }),
         any(&[TagsDisagree], "another tag in WHEEL", |w| {
             w.edit("WHEEL", "py3-none-any", "py2-none-any");
+        }),
+        linux(&[ForeignExtension], "an extension module for an older Python", |w| {
+            w.call("demo-1.0-cp311-cp311-linux_x86_64.whl");
+            w.edit("WHEEL", "py3-none", "cp311-cp311");
+            w.add(Member::new("demo/a.cpython-311-x86_64-linux-gnu.so", "not a binary\n"));
+            w.add(Member::new("demo/a.cpython-39-x86_64-linux-gnu.so", "not a binary\n"));
         }),
         any(&[WrongPlatform], "a library in a wheel for any platform", |w| {
             w.add(Member::new("demo/liba.so", library("$ORIGIN")));

@@ -10,7 +10,9 @@ use rockpack::plan::Plan;
 use rockpack::provenance::Package;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{self, Holds, MadeWheel, ProjectError, Settings, TrialKind};
+use rockpack::source_build::{
+    self, Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind,
+};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment, print};
@@ -108,7 +110,7 @@ pub fn build(
     manifest: &Manifest,
     plan: &Plan,
     settings: &Settings,
-    conclude: impl FnOnce(Stage, &[Package<'_>]) -> Result<Earlier, Failure>,
+    conclude: impl FnOnce(Stage, &[Package<'_>], &Outcome) -> Result<Earlier, Failure>,
 ) -> Result<(), Failure> {
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(());
@@ -126,22 +128,25 @@ pub fn build(
     let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
-    let earlier = conclude(stage, &made)?;
+    let earlier = conclude(stage, &made, &outcome)?;
     super::earlier::tell(&earlier);
-    print(&ui::source_build::table(&outcome, &earlier.removed))?;
+    let last_good = super::earlier::last_good(&args.dest_dir, &outcome)
+        .map_err(|e| environment(format!("cannot read what an earlier build made: {e}")))?;
+    print(&ui::source_build::table(&outcome, &earlier.removed, &last_good))?;
     let mut problems = Problems::new();
     for not_made in &outcome.not_made {
         problems.push(ui::source_build::problem(
             not_made,
             manifest.python.place(&not_made.name),
             &args.dest_dir,
+            &last_good,
         ));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
 /// The machine cannot build projects at all.
-fn not_built(error: &ProjectError) -> Failure {
+pub fn not_built(error: &ProjectError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
     match error {
         ProjectError::Tools(tools) => problem.help(tools.remedy()).into(),
@@ -150,6 +155,10 @@ fn not_built(error: &ProjectError) -> Failure {
             let help = format!(
                 "name it too (--only …,{name}), or give the --dest-dir of a build that made it"
             );
+            problem.help(help).into()
+        }
+        ProjectError::Checkout(_) => {
+            let help = "a checkout with a .git is read with git, which has to work there: `git -C DIRECTORY status`";
             problem.help(help).into()
         }
         ProjectError::Stage(_) | ProjectError::Io(_) => problem.into(),

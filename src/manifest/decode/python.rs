@@ -74,6 +74,7 @@ pub(super) fn native<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<S
 struct Given {
     sources: Vec<ProjectSource>,
     needs: Vec<Need>,
+    include_ignored: Vec<Spanned<Glob>>,
     after: Vec<Spanned<PackageName>>,
     run: Vec<Command>,
     build_requires: Vec<Spanned<Requirement>>,
@@ -94,6 +95,9 @@ fn given(lines: &mut Block<'_>) -> Given {
             let files = n.at_least_one::<RelPath>("a file");
             Some(Need { files: files.into_iter().map(|file| file.value).collect(), help })
         }),
+        include_ignored: lines
+            .every("include-ignored", |n| Some(n.at_least_one::<Glob>("a file")))
+            .concat(),
         run: lines.every("run", |n| {
             let if_there = n.property::<RelPath>("if").map(|file| file.value);
             Some(Command { words: n.at_least_one::<Setting>("a program"), if_there, needs: None })
@@ -144,6 +148,7 @@ impl Given {
             name,
             sources: self.sources,
             needs: self.needs,
+            include_ignored: self.include_ignored,
             after: self.after,
             run: self.run,
             build_requires: self.build_requires.into_iter().map(|r| r.value).collect(),

@@ -68,7 +68,7 @@ pub const NATIVE: NodeSpec = NodeSpec::new(
     "Declares a library or a program that projects are built against: it is built from a checkout of its sources and installed into a directory of its own, which is kept in DEST and used again while nothing changed.",
 )
 .with(&[argument("NAME", "Its name, for `--only`, `after` and `{prefix:NAME}`."), ABSENT])
-.block(&[SOURCE, NEEDS, AFTER, RUN, CMAKE, BUILD_REQUIRES, ENV, PASS, NETWORK])
+.block(&[SOURCE, NEEDS, INCLUDE_IGNORED, AFTER, RUN, CMAKE, BUILD_REQUIRES, ENV, PASS, NETWORK])
 .example(
     r#"native-project "example-graph" {
     source "graph"
@@ -126,6 +126,7 @@ pub const EVERY: NodeSpec = NodeSpec::new(
 const LINES: &[NodeSpec] = &[
     SOURCE,
     NEEDS,
+    INCLUDE_IGNORED,
     AFTER,
     RUN,
     BUILD_REQUIRES,
@@ -166,6 +167,17 @@ const NEEDS: NodeSpec = NodeSpec::new(
     optional("help", "How to get it."),
 ])
 .example(r#"needs "example.pyx" help="generated code is on release branches only""#);
+
+const INCLUDE_IGNORED: NodeSpec = NodeSpec::new(
+    "include-ignored",
+    Arity::Any,
+    r#"include-ignored "GLOB" "GLOB""#,
+    "Names files of its checkout that are built though git ignores them, or that are expected beside those of the commit. The copy that is built \
+     has the files of the commit, new files that git does not ignore, and the files of `needs` and of this line. Files that these two name \
+     do not make a checkout dirty; the provenance statement has the hash of each.",
+)
+.with(&[part(ArgKind::OneOrMore, "GLOB", "Files or directories, below the checkout; a directory stands for all files in it.")])
+.example(r#"include-ignored "generated" "src/*.gen.c""#);
 
 const CMAKE: NodeSpec = NodeSpec::new(
     "cmake",

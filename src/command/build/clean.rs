@@ -1,0 +1,49 @@
+//! `--require-clean`: no wheel is built from a dirty checkout.
+
+use rockpack::names::RelPath;
+use rockpack::plan::Plan;
+use rockpack::source::{Code, Problem, Problems};
+use rockpack::source_build::{self, Settings, Snapshot};
+use rockpack::text::counted;
+
+use super::projects::not_built;
+use crate::cli::BuildArgs;
+use crate::failure::Failure;
+
+/// So many files are named.
+const NAMED: usize = 5;
+
+/// Fails if a checkout of the plan's projects is dirty, where clean ones are required: one problem for each checkout.
+pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    if !args.require_clean.unwrap_or(in_ci) {
+        return Ok(());
+    }
+    let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
+        return Ok(());
+    };
+    let snapshots = source_build::snapshots(plan, root).map_err(|e| not_built(&e.into()))?;
+    let (mut problems, mut seen): (_, Vec<&RelPath>) = (Problems::new(), Vec::new());
+    for snapshot in snapshots.values().filter(|snapshot| snapshot.content.is_dirty()) {
+        if !seen.contains(&&snapshot.directory) {
+            seen.push(&snapshot.directory);
+            problems.push(dirty(snapshot, &root.join(snapshot.directory.as_str())));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+fn dirty(snapshot: &Snapshot, place: &std::path::Path) -> Problem {
+    let changed = &snapshot.content.changed;
+    let files = changed.iter().take(NAMED).map(|file| format!("`{}`", file.display()));
+    let mut files = files.collect::<Vec<_>>().join(", ");
+    if changed.len() > NAMED {
+        files = format!("{files} and {}", counted(changed.len() - NAMED, "more file"));
+    }
+    let message = format!("the checkout `{}` is dirty: {files}", snapshot.directory);
+    Problem::error(Code::DirtyCheckout, message).help(format!(
+        "commit them, or take them out: `git stash --include-untracked` in {}. Files that belong there without a commit are named in an \
+         `include-ignored` line. --require-clean=false builds all the same.",
+        place.display()
+    ))
+}

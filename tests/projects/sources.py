@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Checkouts of git: what of them is built, and what is recorded and said of it."""
+
+import json
+import os
+import shutil
+import time
+import zipfile
+
+from process import run
+from report import NotRun
+from scenes import digests, unwrapped
+
+NAME = "example-own"
+NODE = f'''
+python-project "{NAME}" {{
+    source "own"
+    include-ignored "generated/*.txt"
+    env "EXAMPLE_LEVEL" "3"
+    pass "EXAMPLE_TOKEN" "EXAMPLE_ABSENT"
+}}
+'''
+SECRET = "hunter2"
+MODULE = "#include <Python.h>\nstatic struct PyModuleDef def = {PyModuleDef_HEAD_INIT, \"_own\", 0, -1, 0};\n" \
+         "PyMODINIT_FUNC PyInit__own(void) { return PyModule_Create(&def); }\n"
+FILES = {
+    ".gitignore": "*.so\n/build\n/generated\n",
+    "pyproject.toml": '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+                      f'[project]\nname = "{NAME}"\nversion = "1.0+local"\n'
+                      '[tool.setuptools]\npackages = ["example_own"]\n[tool.setuptools.package-data]\nexample_own = ["*.so", "*.txt"]\n',
+    "setup.py": "import shutil, pathlib\nfrom setuptools import Extension, setup\n"
+                "for path in pathlib.Path('generated').glob('*.txt'):\n    shutil.copy(path, 'example_own')\n"
+                "setup(ext_modules=[Extension('example_own._own', ['example_own/_own.c'])])\n",
+    "example_own/__init__.py": "",
+    "example_own/_own.c": MODULE,
+}
+LEFT_OVER = ("example_own/_own.cpython-39-x86_64-linux-gnu.so", "build/lib/example_own/old.py")
+
+
+def git(directory, *words):
+    """Run git in a directory."""
+    done = run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words], directory)
+    if done.status:
+        raise NotRun(f"git does not work: {done.problem}")
+    return done.out.strip()
+
+
+def write(directory, files):
+    """Write texts below a directory."""
+    for name, text in files.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text, encoding="utf-8")
+
+
+def project(dest):
+    """Return the descriptors of the project in the statement that names its wheel, by name."""
+    for path in sorted((dest / "dist").glob("provenance*.json")):
+        statement = json.loads(path.read_text(encoding="utf-8"))
+        if any("example_own" in subject["name"] for subject in statement["subject"]):
+            found = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+            return {it["name"]: it for it in found if it["name"].startswith("project/")}
+    return {}
+
+
+def wheels(dest):
+    """Return the names of the project's wheels."""
+    return sorted(path.name for path in (dest / "dist").glob("example_own-*.whl"))
+
+
+def different(expected, found):
+    """Say how a value differs from the expected one."""
+    return None if expected == found else f"{found} is not {expected}"
+
+
+def all_of_them(scene):
+    """Build a checkout clean, dirty, broken and without version control."""
+    sources, dest = scene.work / "own sources", scene.work / "own"
+    checkout = sources / "own"
+    write(checkout, FILES)
+    git(checkout, "init", "--quiet", "--initial-branch=main")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "--quiet", "--message=one")
+    git(checkout, "remote", "add", "origin", f"https://user:{SECRET}@example.org/own.git")
+    write(checkout, {name: "of an earlier build" for name in LEFT_OVER})
+    write(checkout, {"generated/there.txt": "made by a script"})
+    commit = git(checkout, "rev-parse", "HEAD")
+
+    def build(*options, **env):
+        return scene.build(dest, NODE, "--only", NAME, *options, sources=sources, env=env)
+    clean(scene, dest, build, commit)
+    dirty(scene, dest, build, checkout, commit)
+    broken(scene, dest, build, checkout)
+    unversioned(scene, dest, build, checkout)
+
+
+def clean(scene, dest, build, commit):
+    """Ignored files stay out, and provenance names what was built with what."""
+    given = {"EXAMPLE_TOKEN": SECRET, "CFLAGS": "-O0 -DOWN"}
+    done = build("--require-clean", **given)
+    scene.check("a clean checkout is built where that is required", done.problem)
+    names = wheels(dest)
+    members = zipfile.ZipFile(dest / "dist" / names[0]).namelist() if names else []
+    left = [name for name in members if "cpython-39" in name or name.endswith("old.py")]
+    scene.check("with its own version, and nothing of an earlier build", f"{names}, {left}" if left or len(names) != 1 or "+local-" not in names[0] else None)
+    scene.check("and the ignored file that a line names", None if "example_own/there.txt" in members else f"{members}")
+    found = project(dest)
+    own = found.get(f"project/{NAME}", {})
+    scene.check("provenance names its commit", different({"gitCommit": commit}, own.get("digest")))
+    scene.check("and its address without the password", different(f"git+https://example.org/own.git@{commit}", own.get("uri")))
+    notes = own.get("annotations", {})
+    tools = notes.get("tools", {})
+    known = [tools.get("python", "").startswith("3."), " " in tools.get("CC", ""), tools.get("pip", "")]
+    scene.check("the Python, the compiler and pip", None if all(known) else f"{tools}")
+    environment = notes.get("environment", {})
+    seen = {name: environment.get(name) for name in ("CFLAGS", "EXAMPLE_LEVEL", "PATH", "EXAMPLE_TOKEN")}
+    scene.check("the variables with an effect", different({"CFLAGS": "-O0 -DOWN", "EXAMPLE_LEVEL": "3", "PATH": None, "EXAMPLE_TOKEN": None}, seen))
+    scene.check("of those that are passed the names alone", different(["EXAMPLE_TOKEN"], notes.get("passed")))
+    scene.check("the file that a line names", different(["generated/there.txt"], list(notes.get("named", {}))))
+    requires = [it for name, it in found.items() if "/requires/setuptools-" in name]
+    hashed = requires and all(len(it["digest"].get("sha256", "")) == 64 for it in requires)
+    scene.check("the requirements with their hashes", None if hashed else f"{list(found)}")
+    leaks = [path for path in dest.rglob("*") if path.is_file() and path.suffix in (".json", ".log", ".whl") and SECRET.encode() in path.read_bytes()]
+    scene.check("and no secret anywhere", f"{leaks}" if leaks else None)
+    before = digests(dest / "dist")
+    done = build(**given)
+    kept = f"{NAME}: as it was" in done.err
+    scene.check("what is not built again has the same record", None if kept and digests(dest / "dist") == before else f"{done.err}")
+
+
+def dirty(scene, dest, build, checkout, commit):
+    """A dirty checkout is said everywhere, and refused where a clean one is required."""
+    write(checkout, {"example_own/__init__.py": "CHANGED = True\n", "example_own/new.py": ""})
+    before = digests(dest / "dist")
+    for title, options, env in (("with --require-clean", ["--require-clean"], {}), ("in CI", [], {"CI": "true"})):
+        done = build(*options, **env)
+        said = unwrapped(done.err)
+        told = all(words in said for words in ("the checkout `own` is dirty", "`example_own/__init__.py`, `example_own/new.py`", "--require-clean=false"))
+        scene.check(f"a dirty checkout is refused {title}", None if done.status == 1 and told else f"{done.ending}: {done.err}")
+    scene.check("before anything is written", None if digests(dest / "dist") == before else "something changed")
+    done = build("--require-clean=false", CI="true")
+    scene.check("it is built otherwise", done.problem)
+    scene.check("the table says so", None if "checkout own: dirty, with example_own/__init__.py and 1 more file" in done.out else done.out)
+    names = wheels(dest)
+    scene.check("and so does its version", None if len(names) == 1 and "+local.dirty-" in names[0] else f"{names}")
+    own = project(dest).get(f"project/{NAME}", {})
+    notes = own.get("annotations", {})
+    seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
+    expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
+    scene.check("and provenance, with the hash of its files", different(expected, seen))
+    done = run([scene.rockpack, "verify", "--json", dest / "dist" / names[0]], scene.work)
+    codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
+    # Some Pythons give every module an rpath of their own.
+    scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))
+
+
+def broken(scene, dest, build, checkout):
+    """The last good wheel stays when its project cannot be built any more."""
+    write(checkout, {"example_own/_own.c": "#error no longer\n"})
+    before = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
+    path = dest / "dist" / wheels(dest)[0]
+    days = time.time() - 2 * 86400 - 60
+    os.utime(path, (days, days))
+    done = build()
+    after = {name: digest for name, digest in digests(dest / "dist").items() if name.endswith(".whl")}
+    scene.check("a failed build keeps the last good wheel", different(before, after) or (None if done.status == 1 else done.ending))
+    said = f"dist/{path.name}, built 2 days ago"
+    told = said in unwrapped(done.err) and f"kept {said}: this build made no wheel of {NAME}" in done.out
+    scene.check("and says which, and how old it is", None if told else f"{done.out}{done.err}")
+    listed = path.name in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
+    scene.check("it stays listed, with its record", None if listed and f"project/{NAME}" in project(dest) else "it is not")
+
+
+def unversioned(scene, dest, build, checkout):
+    """Without git, everything is built, and that is said."""
+    shutil.rmtree(checkout / ".git")
+    write(checkout, {"example_own/_own.c": MODULE})
+    (checkout / LEFT_OVER[0]).unlink()
+    done = build("--require-clean")
+    scene.check("a checkout without version control is built", done.problem)
+    scene.check("and said to be one", None if "checkout own: no version control, files " in done.out else done.out)
+    own = project(dest).get(f"project/{NAME}", {})
+    notes = own.get("annotations", {})
+    scene.check("also in provenance", different(("none", {"sha256": notes.get("tree")}), (notes.get("versionControl"), own.get("digest"))))
