@@ -59,7 +59,9 @@ pub(super) fn check(
                 }
             }
         }
-        kept.values().for_each(|kept| problems.push(problem(owner, kept)));
+        for kept in kept.values() {
+            problems.push(problem(owner, kept));
+        }
     }
     problems
 }

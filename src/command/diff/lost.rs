@@ -1,6 +1,6 @@
 //! Files that the change of a manifest leaves in no package, with the lines that took them before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rockpack::catalog::Origin;
 use rockpack::manifest::Manifest;
@@ -32,11 +32,11 @@ type Taken<'p> = BTreeMap<&'p str, (usize, u64)>;
 fn let_go(old: &Side, before: &Plan, after: &Plan) -> Problems {
     let lost: HashMap<&Origin, u64> = after.unowned.iter().map(|u| (&u.origin, u.size)).collect();
     let mut taken = Taken::new();
-    let mut known: HashMap<&Origin, ()> = HashMap::new();
+    let mut known: HashSet<&Origin> = HashSet::new();
     for member in before.distributions.iter().flat_map(Distribution::all_members) {
         if let Some(origin) = member.step.source()
             && let Some(size) = lost.get(origin)
-            && known.insert(origin, ()).is_none()
+            && known.insert(origin)
         {
             let (files, bytes) = taken.entry(&member.rule).or_default();
             (*files, *bytes) = (*files + 1, *bytes + size);

@@ -134,7 +134,9 @@ impl<'a> Resolver<'a> {
         };
         let (unowned, found) = unowned::check(&ownership, &unowned, &mut causes);
         problems.extend(found);
-        emptied.into_iter().for_each(|problem| problems.push(problem));
+        for problem in emptied {
+            problems.push(problem);
+        }
         (unowned, dropped)
     }
 }

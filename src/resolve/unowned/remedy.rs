@@ -1,11 +1,13 @@
 //! The lines that put files into a package, or say why they are in none.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
 use super::cause::Cause;
 use super::group::Group;
 use crate::manifest::PackageKind;
 use crate::names::{ArtifactName, Component, RelPath};
 use crate::resolve::select::Refusal;
-use std::collections::BTreeSet;
 
 /// How many artifacts get a line of their own.
 const LINES: usize = 6;
@@ -72,7 +74,9 @@ fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> S
     if kind == PackageKind::Runtime {
         let of = group.items.iter().map(|item| &item.artifact.id).filter(|id| id.name == *name);
         let components: BTreeSet<Component> = of.map(|id| id.component).collect();
-        components.iter().for_each(|component| line += &format!(" \"{component}\""));
+        for component in components {
+            let _ = write!(line, " \"{component}\"");
+        }
     }
     line
 }

@@ -57,7 +57,9 @@ pub(in crate::resolve) fn check<'a>(
         problems.push(warning(&groups));
     } else {
         let mut capped = Capped::default();
-        groups.iter().for_each(|group| capped.report(|| error(group, &shippers)));
+        for group in &groups {
+            capped.report(|| error(group, &shippers));
+        }
         problems.extend(capped.into_problems());
     }
     (listed, problems)
@@ -83,7 +85,7 @@ impl<'a> Ownership<'_, 'a> {
     /// The lines that errors are about.
     fn blamed(&self) -> HashSet<(String, usize)> {
         let errors = self.known.iter().filter(|problem| problem.is_error());
-        errors.flat_map(|problem| problem.labels()).map(|(place, _)| at(place)).collect()
+        errors.flat_map(Problem::labels).map(|(place, _)| at(place)).collect()
     }
 }
 
@@ -159,9 +161,10 @@ fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) ->
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
     let artifacts = group.artifacts();
     let families = group.families();
-    let kind = match families.is_empty() {
-        true => String::new(),
-        false => format!(" with device code for {}", some(families.iter().copied())),
+    let kind = if families.is_empty() {
+        String::new()
+    } else {
+        format!(" with device code for {}", some(families.iter().copied()))
     };
     let of = match artifacts.len() {
         1 => "artifact",
