@@ -12,6 +12,7 @@ use crate::source::{Problems, Source, Spanned};
 use crate::target::{Condition, Per, Target};
 
 mod allow_isa;
+mod allow_unowned;
 mod compose;
 mod compression;
 mod condition;
@@ -42,6 +43,7 @@ mod variant;
 mod warnings;
 
 pub use allow_isa::AllowIsaRule;
+pub use allow_unowned::AllowUnownedRule;
 pub use compression::CompressionRule;
 pub use condition::HasCondition;
 pub use families::{Families, IsaFacts, Level};
@@ -86,6 +88,8 @@ pub struct Manifest {
     pub ignores: Vec<IgnoreRule>,
     /// Device code that can be in a package for another ISA, or for none in particular.
     pub allowed_isas: Vec<AllowIsaRule>,
+    /// Files that may be in no package.
+    pub allowed_unowned: Rules<AllowUnownedRule>,
     /// Libraries that the system has, wherever the packages are installed.
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.

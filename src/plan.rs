@@ -121,4 +121,7 @@ pub struct Unowned {
     pub origin: Origin,
     /// Its size in bytes.
     pub size: u64,
+    /// The line that keeps it out, or the one that is missing.
+    #[serde(default)]
+    pub reason: String,
 }

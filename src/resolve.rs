@@ -14,11 +14,14 @@ mod closure;
 mod compression;
 mod describe;
 mod devel;
+mod devel_only;
 mod directory;
+mod emptied;
 mod empty;
 mod expected;
 pub mod explain;
 mod forbidden;
+mod gone;
 mod install_tree;
 mod licenses;
 mod links;
@@ -51,6 +54,7 @@ mod wheel_variant;
 mod windows;
 
 pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
+pub use gone::{Why, with_reasons};
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
 

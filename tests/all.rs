@@ -40,6 +40,7 @@ mod manifest_errors;
 mod manifest_files;
 mod messages;
 mod outputs;
+mod ownership;
 mod package_mutations;
 mod pe_files;
 mod planning;

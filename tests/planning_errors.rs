@@ -81,7 +81,7 @@ impl Scene {
                 .iter()
                 .map(|name| name.parse().unwrap())
                 .collect(),
-            deny_unowned: word("ask", "deny-unowned").is_some(),
+            allow_unowned: word("ask", "allow-unowned").is_some(),
             sources: list(word("ask", "sources")).map(|names| Sources {
                 projects: names.iter().map(|name| (name.parse().unwrap(), 0)).collect(),
                 ..Sources::default()

@@ -86,9 +86,9 @@ pub struct SetArgs {
     #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
-    /// Fail when the artifacts have an unowned file: no package takes it, and no rule drops it
+    /// Warn of unowned files in place of failing: files of artifacts that no package takes and no rule drops
     #[arg(long, help_heading = "Packages")]
-    pub deny_unowned: bool,
+    pub allow_unowned: bool,
 
     /// Compression of wheel members: store (none), fast, default or max [default: default, and `compression` lines of packages.kdl]
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
@@ -142,7 +142,7 @@ impl SetArgs {
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
             xz_preset: self.devel_tarball_compression.then(|| self.xz_preset.unwrap_or(SMALLEST)),
-            deny_unowned: self.deny_unowned,
+            allow_unowned: self.allow_unowned,
         }
     }
 }

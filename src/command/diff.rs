@@ -8,9 +8,10 @@ use rockpack::source::{Code, Problem, printable_lines};
 
 use super::{Failure, environment, print_exact};
 use crate::cli::DiffArgs;
-use crate::inputs;
+use crate::{inputs, ui};
 
 mod at_revision;
+mod lost;
 mod side;
 
 use side::{Sides, Which};
@@ -18,13 +19,18 @@ use side::{Sides, Which};
 /// Compares, and prints the difference in the form that was asked for.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
-    let diff = inputs::pool(args.set.jobs)?.install(|| {
+    let (diff, faults) = inputs::pool(args.set.jobs)?.install(|| {
         let sides = Sides::new(args);
         let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
         let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
-        Ok::<_, Failure>(diff::diff(&old.contents(), &new.contents()))
+        let diff = sides.with_reasons(&new, |new| diff::diff(&old.contents(), &new));
+        new.warnings().into_iter().for_each(ui::show_problems);
+        Ok::<_, Failure>((diff, lost::faults(&old, &new)))
     })?;
     print_exact(&shown(&diff, args)?)?;
+    if faults.has_errors() {
+        return Err(faults.into());
+    }
     if args.exit_code && !diff.is_empty() { Err(Failure::Reported) } else { Ok(()) }
 }
 

@@ -1,9 +1,9 @@
 //! Which lines have a condition.
 
 use super::{
-    AliasRule, AllowIsaRule, ArtifactRule, ComponentRule, Distribution, DropRule, Environment,
-    Extra, ForbidRule, IndexRule, KeepLinkRule, Library, PathRule, RequireDistRule, RequireRule,
-    RpathRule, Script,
+    AliasRule, AllowIsaRule, AllowUnownedRule, ArtifactRule, ComponentRule, Distribution, DropRule,
+    Environment, Extra, ForbidRule, IndexRule, KeepLinkRule, Library, PathRule, RequireDistRule,
+    RequireRule, RpathRule, Script,
 };
 use crate::target::Condition;
 
@@ -26,6 +26,7 @@ macro_rules! has_condition {
 has_condition!(
     AliasRule,
     AllowIsaRule,
+    AllowUnownedRule,
     ArtifactRule,
     ComponentRule,
     Distribution,

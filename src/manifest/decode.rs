@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use super::compose::{self, Which};
 use super::reader::{Block, Faults, FromText, Node};
 use super::{
-    AllowIsaRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package, PackageKind,
-    Project, PromoteRule, Publishing, Python, Rules, StoreRule,
+    AllowIsaRule, AllowUnownedRule, Beside, DropRule, IgnoreRule, LibraryRule, Manifest, Package,
+    PackageKind, Project, PromoteRule, Publishing, Python, Rules, StoreRule,
 };
 use crate::kdl;
 use crate::names::{PackageName, RelPath};
@@ -95,6 +95,7 @@ pub(super) fn manifest(
             drops: file.drops,
             ignores: file.ignores,
             allowed_isas: file.allowed_isas,
+            allowed_unowned: file.allowed_unowned,
             system_libraries: file.system_libraries,
             missing_libraries: file.missing_libraries,
             promotions: file.promotions,
@@ -114,6 +115,7 @@ struct PackagesFile {
     drops: Rules<DropRule>,
     ignores: Vec<IgnoreRule>,
     allowed_isas: Vec<AllowIsaRule>,
+    allowed_unowned: Rules<AllowUnownedRule>,
     system_libraries: Vec<LibraryRule>,
     missing_libraries: Vec<LibraryRule>,
     promotions: Vec<PromoteRule>,
@@ -157,6 +159,8 @@ fn packages_file(
     let drops = nodes.every("drop", project::drop_rule).into_iter().collect();
     let ignores = nodes.every("ignore", |node| ignore::rule(node, &context));
     let allowed_isas = nodes.every("allow-isa", |node| allow_isa::rules(node, &context)).concat();
+    let allowed_unowned =
+        nodes.every("allow-unowned", project::allow_unowned).into_iter().flatten().collect();
     let (system_libraries, missing_libraries) = libraries::libraries(&mut nodes, &context);
     let promotions = nodes.every("promote", |node| promote::rule(node, &context));
     let publishing = publishing::publishing(&mut nodes, &context);
@@ -184,6 +188,7 @@ fn packages_file(
         drops,
         ignores,
         allowed_isas,
+        allowed_unowned,
         system_libraries,
         missing_libraries,
         promotions,
@@ -401,7 +406,7 @@ mod tests {
             manifest.packages.keys().map(crate::names::PackageName::as_str).collect();
         assert_eq!(names, ["meta", "core", "libraries", "device", "gpu", "profiler", "devel"]);
         assert_eq!(manifest.families.isas.len(), 29);
-        assert_eq!(manifest.drops.len(), 3);
+        assert_eq!(manifest.drops.len(), 31);
         assert_eq!(manifest.project.license_texts.len(), 3);
         let core =
             &manifest.packages["core".parse::<crate::names::PackageName>().as_ref().unwrap()];

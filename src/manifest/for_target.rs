@@ -13,6 +13,7 @@ impl Manifest {
         manifest.packages.values_mut().for_each(|package| package.keep(target));
         keep_rules(&mut manifest.drops, target);
         keep(&mut manifest.allowed_isas, target);
+        keep_rules(&mut manifest.allowed_unowned, target);
         manifest
     }
 }

@@ -34,8 +34,8 @@ pub struct Request {
     pub compression: Option<Compression>,
     /// The preset of xz for the devel archive, 0 to 6; without it the archive is a plain tar.
     pub xz_preset: Option<u8>,
-    /// Files that no package takes are errors.
-    pub deny_unowned: bool,
+    /// Files that no package takes and no rule drops are warnings, not errors.
+    pub allow_unowned: bool,
 }
 
 impl Request {

@@ -291,7 +291,7 @@ fn asked(request: &Request) -> Map<String, Value> {
         ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
         ("variable", variables(request)),
         ("libs", libraries(request)),
-        ("deny-unowned", request.deny_unowned.then_some(true.into())),
+        ("allow-unowned", request.allow_unowned.then_some(true.into())),
     ];
     given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

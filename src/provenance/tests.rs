@@ -156,7 +156,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         sources: None,
         variables: vec![("targets".to_owned(), "gfx942".to_owned())],
         libraries: vec![("x".parse().unwrap(), "^a".to_owned())],
-        deny_unowned: true,
+        allow_unowned: true,
     };
     let inputs = Inputs {
         builder: "https://example.org/ci".parse().unwrap(),
@@ -169,7 +169,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         json!({
             "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "system": "linux", "linux-families": ["gfx942"], "windows-families": [],
             "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": true, "xz-preset": 1,
-            "variable": {"targets": "gfx942"}, "libs": {"x": "^a"}, "deny-unowned": true
+            "variable": {"targets": "gfx942"}, "libs": {"x": "^a"}, "allow-unowned": true
         })
     );
     let details = &value["predicate"]["runDetails"];

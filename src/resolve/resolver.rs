@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::emptied::Emptied;
 use super::install_tree::{Item, Layer};
 use super::links::Owners;
 use super::resolved_dist::{ResolvedDist, resolved_dists, without_families};
@@ -46,7 +47,7 @@ pub(super) fn attempt(
         (system, manifest.for_target(target))
     });
     let other = other.as_ref().map(|(system, manifest)| (*system, manifest));
-    let manifest = &manifest.for_target(targets.target());
+    let (whole, manifest) = (manifest, &manifest.for_target(targets.target()));
     if !problems.has_errors() {
         problems.extend(without_families(manifest, &targets));
     }
@@ -64,6 +65,7 @@ pub(super) fn attempt(
     let license_texts = licenses::texts(manifest, catalog);
     Resolver {
         manifest,
+        whole,
         other,
         catalog,
         templates,
@@ -92,6 +94,8 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
+    /// The manifest with the lines for all targets.
+    whole: &'a Manifest,
     /// The same for the other system, if packages are published for both.
     other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
@@ -162,11 +166,19 @@ struct Findings {
     notes: Vec<Note>,
     /// Every entry that some package takes.
     selected: HashSet<*const CatalogEntry>,
+    /// Every entry that a runtime package takes.
+    run: HashSet<*const CatalogEntry>,
+    /// Artifact lines of which nothing is left.
+    emptied: Vec<Emptied>,
 }
 
 impl Findings {
     fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
-        self.selected.extend(selection.owned.iter().map(|entry| std::ptr::from_ref(*entry)));
+        let owned = || selection.owned.iter().map(|entry| std::ptr::from_ref(*entry));
+        self.selected.extend(owned());
+        if dist.package.kind == PackageKind::Runtime {
+            self.run.extend(owned());
+        }
         self.notes.extend(notes::shared(dist, selection).map(Note::from));
     }
 }

@@ -12,8 +12,10 @@ use crate::names::{ArtifactName, Component, RelPath};
 use crate::plan::Absent;
 use crate::source::{Code, Place, Problem, Problems};
 
+mod refusal;
 mod trace;
 
+pub(super) use refusal::{Refusal, Refusals};
 pub(super) use trace::{RuleMatch, SelectionTrace, Why};
 
 /// An entry with the rule that took it.
@@ -52,6 +54,7 @@ impl Selection<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
+    kept: BTreeSet<(&'a ArtifactName, Component)>,
     globs: BTreeSet<*const PathRule>,
 }
 
@@ -59,6 +62,16 @@ impl Matched<'_> {
     /// Whether something was taken of this component of an artifact.
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
+    }
+
+    /// Whether a file of this component of an artifact passed includes, excludes and drops.
+    pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
+        self.kept.contains(&(name, component))
+    }
+
+    /// Whether a file of any artifact passed them.
+    pub fn kept_any(&self) -> bool {
+        !self.kept.is_empty()
     }
 
     /// Whether the rule counted for any path.
@@ -76,6 +89,10 @@ impl<'a> SelectionTrace<'a> for Matched<'a> {
 
     fn admit(&mut self, artifact: &'a ArtifactId) {
         self.artifacts.insert((&artifact.name, artifact.component));
+    }
+
+    fn keep(&mut self, artifact: &'a ArtifactId) {
+        self.kept.insert((&artifact.name, artifact.component));
     }
 }
 
@@ -123,8 +140,17 @@ fn rule_of<'a>(
 
 /// Whether a rule is about this artifact.
 pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
-    rule.artifact.as_ref().is_none_or(|name| *name == artifact.id.name)
-        && rule.component.is_none_or(|c| c == artifact.id.component)
+    is_about(rule.artifact.as_ref(), rule.component, artifact)
+}
+
+/// Whether a rule that names an artifact, a component or neither is about this artifact.
+pub(super) fn is_about(
+    name: Option<&ArtifactName>,
+    component: Option<Component>,
+    artifact: &Artifact,
+) -> bool {
+    name.is_none_or(|name| *name == artifact.id.name)
+        && component.is_none_or(|c| c == artifact.id.component)
 }
 
 /// What a distribution takes of the artifacts that a rule of its package names.
@@ -222,6 +248,7 @@ fn take<'a>(
     taken: &mut Taken<'a>,
 ) {
     trace.admit(&artifact.id);
+    let mut keeps = false;
     for entry in &artifact.entries {
         let item = Item { artifact, entry };
         let is_directory = matches!(entry.kind, EntryKind::Directory);
@@ -236,16 +263,19 @@ fn take<'a>(
             Narrowed::In(_) if is_directory => {
                 _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule });
             }
-            Narrowed::In(place) => taken
-                .files
-                .entry(&entry.path)
-                .or_default()
-                .push(Selected { item, rule: place.unwrap_or(rule) }),
+            Narrowed::In(place) => {
+                keeps = true;
+                let selected = Selected { item, rule: place.unwrap_or(rule) };
+                taken.files.entry(&entry.path).or_default().push(selected);
+            }
             Narrowed::Excluded(exclude) if !is_directory => {
                 _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
             }
             Narrowed::Excluded(_) | Narrowed::NotIncluded => {}
         }
+    }
+    if keeps {
+        trace.keep(&artifact.id);
     }
 }
 

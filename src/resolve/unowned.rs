@@ -1,20 +1,36 @@
-//! What no package takes: dropped for a reason, or unowned.
+//! Files that no package takes: dropped for a reason, allowed for now, or at fault.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
+use super::directory;
 use super::install_tree::Item;
-use super::select::in_scope;
+use super::select::{in_scope, is_about};
 use super::targets::Targets;
-use super::{directory, unused_rules};
 use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
-use crate::manifest::{DropRule, Manifest};
-use crate::plan::{Dropped, Unowned};
+use crate::manifest::{AllowUnownedRule, DropRule, Manifest};
+use crate::plan::Dropped;
 use crate::source::{Code, Problem, Problems};
-use crate::text::{counted, human_size};
+
+mod allowed;
+mod cause;
+mod group;
+mod remedy;
+mod report;
+
+pub(super) use cause::{Cause, Causes};
+pub(super) use report::{Ownership, check};
+
+/// A file that no package takes and no rule drops.
+#[derive(Clone, Copy)]
+pub(super) struct Left<'a> {
+    pub item: Item<'a>,
+    /// The rule that allows it.
+    pub allowed: Option<&'a AllowUnownedRule>,
+}
 
 /// Files that no package takes, of artifacts for anything that is built.
-pub(super) struct Leftover {
-    pub unowned: Vec<Unowned>,
+pub(super) struct Leftover<'a> {
+    pub unowned: Vec<Left<'a>>,
     /// One for each drop rule that counts, in the order of the file.
     pub dropped: Vec<Dropped>,
     /// Rules that drop nothing.
@@ -22,12 +38,12 @@ pub(super) struct Leftover {
 }
 
 /// Goes by the first drop rule that fits; `selected` is what some package takes.
-pub(super) fn find(
-    manifest: &Manifest,
-    catalog: &Catalog,
+pub(super) fn find<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
     targets: &Targets,
     selected: &HashSet<*const CatalogEntry>,
-) -> Leftover {
+) -> Leftover<'a> {
     let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
     let mut unowned = Vec::new();
     let left = |entry: &&CatalogEntry| {
@@ -41,9 +57,9 @@ pub(super) fn find(
                     let (files, size) = counts.entry(index).or_default();
                     (*files, *size) = (*files + 1, *size + entry.size());
                 }
-                None => unowned.push(Unowned {
-                    origin: Item { artifact, entry }.origin(),
-                    size: entry.size(),
+                None => unowned.push(Left {
+                    item: Item { artifact, entry },
+                    allowed: allowing(manifest, artifact, entry),
                 }),
             }
         }
@@ -74,6 +90,16 @@ fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Opti
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
+}
+
+/// The first rule that lets an entry be in no package.
+fn allowing<'m>(
+    manifest: &'m Manifest,
+    artifact: &Artifact,
+    entry: &CatalogEntry,
+) -> Option<&'m AllowUnownedRule> {
+    let mut matching = manifest.allowed_unowned.matching(&entry.path).map(|(_, rule)| rule);
+    matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
 /// Whether something that is built can take the artifact.
@@ -124,38 +150,6 @@ const REMEDY: &str = "correct the rule, remove the line, or say why it can be so
 /// The same for one that only packages stand in the way of.
 const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
                            the rule, or remove the line";
-
-/// Unowned files as an error, without those of an artifact that some package tries to name.
-pub(super) fn denied(manifest: &Manifest, catalog: &Catalog, unowned: &[Unowned]) -> Problems {
-    let meant: BTreeSet<_> =
-        manifest.packages.values().flat_map(|p| unused_rules::meant(catalog, p)).collect();
-    let left: Vec<&Unowned> =
-        unowned.iter().filter(|u| !meant.contains(&u.origin.artifact.name)).collect();
-    if left.is_empty() { Problems::new() } else { in_no_package(&left).into() }
-}
-
-fn in_no_package(unowned: &[&Unowned]) -> Problem {
-    let bytes = human_size(unowned.iter().map(|u| u.size).sum());
-    let first: Vec<String> = unowned
-        .iter()
-        .take(5)
-        .map(|u| format!("{} of {}", u.origin.path, u.origin.artifact))
-        .collect();
-    let more =
-        if unowned.len() > 5 { format!(" and {} more", unowned.len() - 5) } else { String::new() };
-    let (are, them) = if unowned.len() == 1 { ("is", "it") } else { ("are", "them") };
-    Problem::error(
-        Code::UnownedFiles,
-        format!(
-            "{} ({bytes}) {are} in no package: {}{more}",
-            counted(unowned.len(), "file"),
-            first.join(", ")
-        ),
-    )
-    .help(format!(
-        "take {them} in a package, or drop {them} with a reason: drop \"…\" reason=\"…\""
-    ))
-}
 
 #[cfg(test)]
 mod tests {

@@ -35,7 +35,7 @@ mod translate;
 mod unowned;
 mod what;
 
-pub use contents::{Area, Content, Contents, File, Package};
+pub use contents::{Area, Content, Contents, File, Package, Reasons};
 pub use markdown::markdown;
 pub use places::{Also, FileChange, Place};
 pub use text::text;

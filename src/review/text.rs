@@ -167,10 +167,11 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         for u in &plan.unowned {
             let _ = writeln!(
                 text,
-                "  {:>8}  {}  {}",
+                "  {:>8}  {}  {}  {}",
                 human_size(u.size),
                 u.origin.artifact,
-                u.origin.path
+                u.origin.path,
+                u.reason
             );
         }
         return;

@@ -128,7 +128,7 @@ codes! {
     MisplacedCode "misplaced-code" "Device code of an ISA is in a package for another ISA, or for none in particular."
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
-    UnownedFiles "unowned-files" "Files are in no package, and were to be denied."
+    UnownedFiles "unowned-files" "Files of artifacts are in no package and on no `drop` line."
     DirtyCheckout "dirty-checkout" "The files of a checkout differ from its commit, and clean checkouts are required."
     MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are not where the manifest says."
 

@@ -57,11 +57,11 @@ fn edit(dir: &Path, old: &str, new: &str) {
 
 const EXCLUDE: (&str, &str) = (
     "    exclude \"**/cmake/**\"\n",
-    "    exclude \"**/cmake/**\"\n    exclude \"lib/rocm_sysdeps/**\"\n",
+    "    exclude \"**/cmake/**\"\n    exclude \"lib/llvm/lib/clang/**\"\n",
 );
 
 /// What excluding a directory comes to.
-const MOVED: &str = "→ lib/rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5";
+const MOVED: &str = "→ lib/llvm/lib/clang/22/include/stddef.h";
 
 fn diff(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = rockpack(dir, &[&["diff", "--platform-tag", "linux_x86_64"], args].concat());

@@ -71,7 +71,7 @@ fn another_version_and_suffix_are_no_difference_of_files() {
 fn a_directory_that_is_excluded_is_one_line_with_the_rule() {
     assert_eq!(
         edited("", "exclude \"lib/data/**\""),
-        "x-core\n  - lib/data/**  3 files  3.30 kB  excluded by packages.kdl:12\n\nin no package\n  + lib/data/**  3 files  3.30 kB  base_lib_generic\n"
+        "x-core\n  - lib/data/**  3 files  3.30 kB  now in no package: excluded by packages.kdl:12\n\nin no package\n  + lib/data/**  3 files  3.30 kB  base_lib_generic\n"
     );
     assert_eq!(
         edited("exclude \"lib/data/**\"", ""),
@@ -309,7 +309,7 @@ new  new
   all                           15       -6     918 B   -1.52 kB
 
 x-device-* (3 packages)
-  - lib/k/**       6 files  1.52 kB  excluded by packages.kdl:13
+  - lib/k/**       6 files  1.52 kB  now in no package: excluded by packages.kdl:13
   ~ lib/libp_*.so  3 files           rpath +_x_device_*/lib/k
 
 in no package

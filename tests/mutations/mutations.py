@@ -158,7 +158,7 @@ MUTATIONS = [
     Mutation("select.rs", "`without-component` is not asked",
              original="artifact.is_some() || component.is_some()", mutant="artifact.is_some()"),
     Mutation("select.rs", "a drop rule counts for every component",
-             original="rule.component.is_none_or(|c| c == artifact.id.component)", mutant="true"),
+             original="&& component.is_none_or(|c| c == artifact.id.component)", mutant="&& (!mutated() || component.is_none_or(|c| c == artifact.id.component))"),
     Mutation("select.rs", "include wins over exclude",
              original="(Some(place), _) => Narrowed::Excluded(place),",
              mutant="(Some(_), by @ Some(_)) if mutated() => Narrowed::In(by),\n            (Some(place), _) => Narrowed::Excluded(place),"),

@@ -120,7 +120,7 @@ fn expected(plan: &Plan) -> Vec<String> {
     lines.extend(
         plan.unowned
             .iter()
-            .map(|u| format!("0 unowned {} {}  {}  ", u.origin.path, u.size, u.origin)),
+            .map(|u| format!("0 unowned {} {}  {} {} ", u.origin.path, u.size, u.origin, u.reason)),
     );
     lines
 }

@@ -135,7 +135,10 @@ fn licence_texts_of_all_that_a_package_ships_are_in_its_metadata() {
 #[test]
 fn licence_texts_go_by_what_is_shipped_and_not_by_what_rules_name() {
     let packages = [
-        runtime("core", "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\"\nexclude \"lib/*\""),
+        runtime(
+            "core",
+            "artifact \"base\" \"lib\"\nartifact \"blas\" \"lib\" optional=\"-\"\nexclude \"lib/*\"",
+        ),
         devel("artifacts-of \"core\"\nartifact \"extra\""),
     ];
     let entries = "base_lib_generic bin/a text a

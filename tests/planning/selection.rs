@@ -229,7 +229,7 @@ fn a_package_of_which_everything_is_dropped_is_an_error() {
 
 /// Defect 4.
 #[test]
-fn what_no_package_takes_is_listed_with_its_size_and_denied_on_request() {
+fn what_no_package_takes_is_an_error_and_where_it_is_allowed_listed_with_its_size() {
     let case = core(
         "artifact \"base\" \"lib\"",
         "base_lib_generic a text a\nbase_dev_generic include/x.h data 700\nbase_dev_generic include dir",
@@ -238,10 +238,13 @@ fn what_no_package_takes_is_listed_with_its_size_and_denied_on_request() {
     let unowned: Vec<String> =
         plan.unowned.iter().map(|u| format!("{} {}", u.origin, u.size)).collect();
     assert_eq!(unowned, ["base_dev_generic/stage/include/x.h 700"]);
-    let problem = case.asking(|r| r.deny_unowned = true).problem();
+    let problem = case.total().problem();
     assert_eq!(
         problem,
-        "1 file (700 B) is in no package: include/x.h of base_dev_generic\n  help: take it in a package, or drop it with a reason: drop \"…\" reason=\"…\"\n"
+        "1 development file (700 B) of artifact `base` is in no package: `include/x.h` of base_dev_generic\n  \
+         artifact \"base\" \"lib\" <- names other components\n  \
+         help: add \"dev\" to the line of artifact `base`, or drop it with a reason: \
+         drop \"**\" artifact=\"base\" component=\"dev\" reason=\"…\"\n"
     );
 }
 
@@ -301,4 +304,20 @@ fn children_that_are_no_artifacts_are_noted() {
         reason: "its name is not right".to_owned(),
     });
     assert_eq!(case.plan().notes, ["ignored `logs`: its name is not right"]);
+}
+
+#[test]
+fn licence_texts_that_wheels_carry_are_owned() {
+    let entries = "base_lib_generic a text a\nbase_doc_generic share/doc/base/LICENSE text l";
+    let plan = core("artifact \"base\" \"lib\"", entries).total().plan();
+    assert!(plan.unowned.is_empty(), "{:?}", plan.unowned);
+    let more = format!("{entries}\nbase_doc_generic share/doc/base/README text r");
+    let problem = core("artifact \"base\" \"lib\"", &more).total().problem();
+    assert!(problem.starts_with("1 file (10 B) of artifact `base`"), "{problem}");
+}
+
+#[test]
+fn an_empty_artifact_and_a_directory_are_nothing_to_own() {
+    let entries = "base_lib_generic a text a\nother_lib_generic share/empty dir";
+    assert!(core("artifact \"base\" \"lib\"", entries).total().plan().unowned.is_empty());
 }

@@ -6,7 +6,7 @@ use rockpack::names::{Mode, RelPath};
 use rockpack::plan::{Distribution, Member, Plan, Request, Step, Templates};
 use rockpack::resolve;
 use rockpack::review;
-use rockpack::source::{Problem, Problems, Source};
+use rockpack::source::{Code, Problem, Problems, Source};
 
 use super::tree;
 
@@ -87,9 +87,16 @@ impl Case {
             request: Request {
                 version: Some("1.0".parse().unwrap()),
                 platform_tag: Some("linux_x86_64".parse().unwrap()),
+                // Most cases are about other things than files in no package.
+                allow_unowned: true,
                 ..Request::default()
             },
         }
+    }
+
+    /// With an error for files that are in no package, as commands have it.
+    pub fn total(self) -> Self {
+        self.asking(|request| request.allow_unowned = false)
     }
 
     /// With another families.kdl.
@@ -145,7 +152,10 @@ impl Case {
 
     pub fn plan_and_warnings(&self) -> (Plan, Vec<String>) {
         match self.resolve() {
-            Ok((plan, warnings)) => (plan, Self::texts(&warnings)),
+            Ok((mut plan, warnings)) => {
+                plan.warnings.retain(|warning| warning.code != Code::UnownedFiles.to_string());
+                (plan, Self::texts(&warnings))
+            }
             Err(problems) => panic!("{}", Self::texts(&problems).join("\n")),
         }
     }
@@ -165,8 +175,10 @@ impl Case {
         problems.into_iter().next().unwrap()
     }
 
+    /// Errors, and warnings of other things than files in no package.
     fn texts(problems: &Problems) -> Vec<String> {
-        problems.iter().map(Self::text).collect()
+        let others = problems.iter().filter(|p| p.is_error() || p.code() != Code::UnownedFiles);
+        others.map(Self::text).collect()
     }
 
     /// The message, the labels with the manifest's lines that they point to, and the help.

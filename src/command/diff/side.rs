@@ -9,8 +9,8 @@ use rockpack::catalog::Catalog;
 use rockpack::manifest::Manifest;
 use rockpack::package::{self, Built, built};
 use rockpack::plan::{Plan, Request};
-use rockpack::review::diff::Contents;
-use rockpack::source::{Code, Problem, Source};
+use rockpack::review::diff::{Contents, Reasons};
+use rockpack::source::{Code, Problem, Problems, Source};
 use rockpack::text::with_causes;
 
 use super::super::{Failure, environment};
@@ -31,6 +31,16 @@ pub enum Which {
 pub struct Side {
     label: String,
     holds: Holds,
+    planned: Option<Planned>,
+}
+
+/// A manifest that was planned for a comparison.
+pub struct Planned {
+    pub manifest: Manifest,
+    request: Request,
+    /// Errors of files that are in no package: the comparison shows what they are.
+    pub faults: Problems,
+    warnings: Problems,
 }
 
 enum Holds {
@@ -44,6 +54,27 @@ impl Side {
             Holds::Plan(plan) => Contents::of_plan(&*self.label, plan),
             Holds::Built(built) => Contents::of_built(&*self.label, built),
         }
+    }
+
+    /// How people call it.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    pub fn plan(&self) -> Option<&Plan> {
+        match &self.holds {
+            Holds::Plan(plan) => Some(plan),
+            Holds::Built(_) => None,
+        }
+    }
+
+    pub fn planned(&self) -> Option<&Planned> {
+        self.planned.as_ref()
+    }
+
+    /// Warnings of files that are in no package.
+    pub fn warnings(&self) -> Option<&Problems> {
+        self.planned.as_ref().map(|planned| &planned.warnings)
     }
 }
 
@@ -64,15 +95,15 @@ impl<'a> Sides<'a> {
     /// The side at `path`; without one the manifest, as it was at the revision that was asked for.
     pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
-            (Some(path), _) => self.at(path),
+            (Some(path), _) => self.at(which, path),
             (None, Some(revision)) if which == Which::Old => self.at_revision(revision),
-            (None, _) => self.manifest(self.args.set.manifest.as_deref()),
+            (None, _) => self.manifest(which, self.args.set.manifest.as_deref()),
         }
     }
 
-    fn at(&self, path: &Path) -> Result<Side, Failure> {
+    fn at(&self, which: Which, path: &Path) -> Result<Side, Failure> {
         if path.as_os_str() == BUILT_IN {
-            return self.manifest(Some(path));
+            return self.manifest(which, Some(path));
         }
         if path.is_file() {
             return saved(path);
@@ -86,14 +117,14 @@ impl<'a> Sides<'a> {
             .into());
         }
         if path.join(builtin::PACKAGES.0).is_file() {
-            return self.manifest(Some(path));
+            return self.manifest(which, Some(path));
         }
         built(path)
     }
 
-    fn manifest(&self, directory: Option<&Path>) -> Result<Side, Failure> {
+    fn manifest(&self, which: Which, directory: Option<&Path>) -> Result<Side, Failure> {
         let sources = inputs::manifest::sources(directory)?;
-        self.planned(&sources.0, &inputs::manifest::decode(&sources)?)
+        self.planned(which, &sources.0, inputs::manifest::decode(&sources)?)
     }
 
     fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
@@ -106,17 +137,52 @@ impl<'a> Sides<'a> {
         let manifest = inputs::manifest::decode_with(&sources, &|path| {
             at_revision::text(directory, revision, path)
         })?;
-        self.planned(&sources.0, &manifest)
+        self.planned(Which::Old, &sources.0, manifest)
     }
 
     /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
-    fn planned(&self, packages: &Source, manifest: &Manifest) -> Result<Side, Failure> {
-        let request = inputs::request(manifest, &self.args.set)?;
-        let (catalog, templates) = (self.catalog(manifest, &request)?, builtin::templates());
-        // What is doubtful is in the plan: the difference tells what of it is new or gone.
-        let (plan, _) = resolve::plan(manifest, catalog, &templates, &request)?;
+    /// Files in no package stop no comparison: of the old side they are what a change may mend, of the
+    /// new side they are reported after it.
+    fn planned(
+        &self,
+        which: Which,
+        packages: &Source,
+        manifest: Manifest,
+    ) -> Result<Side, Failure> {
+        let mut request = inputs::request(&manifest, &self.args.set)?;
+        let (catalog, templates) = (self.catalog(&manifest, &request)?, builtin::templates());
+        let is_new = which == Which::New;
+        request.allow_unowned |= !is_new;
+        let mut faults = Problems::new();
+        let planned = resolve::plan(&manifest, catalog, &templates, &request);
+        let (mut plan, warnings) = match planned {
+            Err(problems) if are_of_ownership(&problems) => {
+                faults = problems;
+                request.allow_unowned = true;
+                resolve::plan(&manifest, catalog, &templates, &request)?
+            }
+            planned => planned?,
+        };
+        if !self.args.set.allow_unowned {
+            plan.warnings.retain(|warning| warning.code != Code::UnownedFiles.to_string());
+        }
+        let loud = is_new && faults.is_empty();
+        // What else is doubtful is in the plan: the difference tells what of it is new or gone.
+        let warnings = warnings.iter().filter(|w| loud && w.code() == Code::UnownedFiles);
+        let warnings = collected(warnings);
         let label = inputs::manifest::label(packages).to_owned();
-        Ok(Side { label, holds: Holds::Plan(Box::new(plan)) })
+        let planned = Some(Planned { manifest, request, faults, warnings });
+        Ok(Side { label, holds: Holds::Plan(Box::new(plan)), planned })
+    }
+
+    /// Calls `work` with the contents of a side, which know why packages of its manifest leave files out.
+    pub fn with_reasons<R>(&self, side: &Side, work: impl FnOnce(Contents<'_>) -> R) -> R {
+        let (Some(planned), Some(catalog)) = (&side.planned, self.catalog.get()) else {
+            return work(side.contents());
+        };
+        resolve::with_reasons(&planned.manifest, catalog, &planned.request, |why| {
+            work(side.contents().with_reasons(Reasons(why)))
+        })
     }
 
     /// The artifacts. Both sides are of the same, so that all of a run are taken, whatever one manifest needs.
@@ -139,6 +205,18 @@ impl<'a> Sides<'a> {
     }
 }
 
+/// Whether all errors are of files that are in no package.
+fn are_of_ownership(problems: &Problems) -> bool {
+    problems.iter().filter(|p| p.is_error()).all(|p| p.code() == Code::UnownedFiles)
+}
+
+fn collected<'p>(problems: impl Iterator<Item = &'p Problem>) -> Problems {
+    problems.cloned().fold(Problems::new(), |mut all, problem| {
+        all.push(problem);
+        all
+    })
+}
+
 fn saved(path: &Path) -> Result<Side, Failure> {
     let text = fs_err::read_to_string(path).map_err(|e| environment(e.to_string()))?;
     let plan = Plan::read(&text).map_err(|e| {
@@ -148,7 +226,11 @@ fn saved(path: &Path) -> Result<Side, Failure> {
         )
         .help(EXPECTED)
     })?;
-    Ok(Side { label: path.display().to_string(), holds: Holds::Plan(Box::new(plan)) })
+    Ok(Side {
+        label: path.display().to_string(),
+        holds: Holds::Plan(Box::new(plan)),
+        planned: None,
+    })
 }
 
 fn built(path: &Path) -> Result<Side, Failure> {
@@ -157,5 +239,5 @@ fn built(path: &Path) -> Result<Side, Failure> {
     let read: Vec<_> = found.par_iter().map(built::read).collect();
     let built =
         read.into_iter().collect::<Result<_, _>>().map_err(|e| environment(with_causes(&e)))?;
-    Ok(Side { label: path.display().to_string(), holds: Holds::Built(built) })
+    Ok(Side { label: path.display().to_string(), holds: Holds::Built(built), planned: None })
 }

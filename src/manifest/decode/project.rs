@@ -1,8 +1,10 @@
-//! `common` and `drop`.
+//! `common`, `drop` and `allow-unowned`.
 
 use super::text::{Specifier, TagLevel, TagSource, Variable, WebAddress};
 use super::{Context, DropRule, Node, Project, license, listing};
-use crate::manifest::{CompressionRule, Glob, LicenseText, PlatformTag, WindowsPaths};
+use crate::manifest::{
+    AllowUnownedRule, CompressionRule, Glob, LicenseText, PlatformTag, WindowsPaths,
+};
 use crate::names::Compression;
 use crate::source::Spanned;
 
@@ -87,4 +89,23 @@ pub(super) fn drop_rule(node: &mut Node<'_>) -> Option<DropRule> {
         reason: reason?.value,
         optional: optional.map(|o| o.value),
     })
+}
+
+pub(super) fn allow_unowned(node: &mut Node<'_>) -> Option<Vec<AllowUnownedRule>> {
+    let globs = node.at_least_one::<Glob>("a glob");
+    let artifact = node.property("artifact").map(|a| a.value);
+    let component = node.property("component").map(|c| c.value);
+    let when = node.condition();
+    let reason = node.required::<String>("reason");
+    let optional = node.property::<String>("optional").map(|o| o.value);
+    let reason = reason?.value;
+    let rule = |glob: Spanned<Glob>| AllowUnownedRule {
+        glob,
+        artifact: artifact.clone(),
+        component,
+        when,
+        reason: reason.clone(),
+        optional: optional.clone(),
+    };
+    Some(globs.into_iter().map(rule).collect())
 }

@@ -107,7 +107,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "drop",
         Arity::Any,
         r#"drop "**" component="…" artifact="…" everywhere=#true reason="…" optional="…" mode="…" on="…""#,
-        "Leaves files out of every package on purpose: files that no package takes, which the plan would list as unowned; with \
+        "Leaves files out of every package on purpose: files that no package takes, which would be an error without this line; with \
          `everywhere`, also those that packages take.",
     )
     .with(&[
@@ -187,6 +187,27 @@ pub(super) const FILE: &[NodeSpec] = &[
         ON,
     ])
     .example(r#"allow-isa "share/tuning/**" reason="the library reads the parameters of all GPUs""#),
+    NodeSpec::new(
+        "allow-unowned",
+        Arity::Any,
+        r#"allow-unowned "GLOB" artifact="…" component="…" reason="WHY" optional="WHY" mode="…" on="…""#,
+        "Lets plans and builds pass though these files are in no package and on no `drop` line. Every run warns of them, with their number and size: \
+         for files whose package is not decided yet. Files that are never shipped belong on a `drop` line.",
+    )
+    .with(&[
+        part(
+            ArgKind::OneOrMore,
+            "GLOB",
+            "Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the directory `a`.",
+        ),
+        optional("artifact", "Of this artifact only."),
+        optional("component", "Of this component only: lib, run, dev, dbg, doc or test."),
+        required("reason", "The reason why no package has them yet."),
+        optional("optional", "The reason why there may be no such file; without it, that is a warning."),
+        MODE,
+        ON,
+    ])
+    .example(r#"allow-unowned "lib/preview/**" reason="the preview gets its package with the next release""#),
     NodeSpec::new(
         "system-library",
         Arity::Any,

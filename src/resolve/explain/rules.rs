@@ -190,6 +190,6 @@ pub(super) fn unowned(
     unowned::find(manifest, here, targets, owned)
         .unowned
         .into_iter()
-        .map(|u| u.origin.artifact)
+        .map(|left| left.item.artifact.id.clone())
         .collect()
 }

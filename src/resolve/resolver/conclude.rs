@@ -1,15 +1,19 @@
 //! The checks over all distributions, and the plan that is made of them.
 
+use std::collections::HashSet;
+
 use super::{Findings, Resolver};
-use crate::plan::{self, Distribution, FORMAT, Note, Plan};
+use crate::catalog::{CatalogEntry, Origin};
+use crate::plan::{self, Distribution, Dropped, FORMAT, Note, Plan, Unowned};
+use crate::resolve::emptied::Emptied;
 use crate::resolve::expected::Expectations;
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::sources::Sources;
-use crate::resolve::unowned::{self, Leftover};
+use crate::resolve::unowned::{self, Causes, Leftover, Ownership};
 use crate::resolve::{
-    check, closure, compression, misplaced, oversize, ownership, parted, platform, repeated,
-    shards, source_build, unused_rules, windows,
+    check, closure, compression, devel_only, misplaced, oversize, ownership, parted, platform,
+    repeated, shards, source_build, unused_rules, windows,
 };
 use crate::source::{Code, Problem, Problems};
 
@@ -21,7 +25,7 @@ impl<'a> Resolver<'a> {
         filled: &[Filled<'a>],
         found: Findings,
     ) -> Result<(Plan, Problems), Problems> {
-        let Findings { mut problems, mut notes, selected } = found;
+        let Findings { mut problems, mut notes, selected, run, emptied } = found;
         let sources = Sources::new(self.catalog);
         problems.extend(ownership::check(&made, filled, self.targets.system));
         problems.extend(repeated::check(filled));
@@ -32,6 +36,8 @@ impl<'a> Resolver<'a> {
             too_long = oversize::paths(made.iter().map(|(_, d)| d));
         }
         problems.extend(too_long);
+        let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
+        problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
         if !problems.has_errors() {
             // Of a plan that fails, these would tell consequences.
             problems.extend(check::directories(&made));
@@ -48,12 +54,6 @@ impl<'a> Resolver<'a> {
         }
         problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
         problems.extend(shards::check(self.manifest, self.catalog, self.all));
-        let Leftover { unowned, dropped, problems: idle } =
-            unowned::find(self.manifest, self.catalog, self.targets, &selected);
-        problems.extend(idle);
-        if self.request.deny_unowned {
-            problems.extend(unowned::denied(self.manifest, self.catalog, &unowned));
-        }
         let shipped = made.iter().map(|(_, distribution)| distribution);
         let platform =
             platform::judge(self.manifest, self.request, self.targets.system, &sources, shipped);
@@ -105,5 +105,42 @@ impl<'a> Resolver<'a> {
             whole,
         };
         Ok((plan, problems))
+    }
+
+    /// Files in no package, what drop rules leave out, and what is wrong with either.
+    fn ownership(
+        &self,
+        made: &[(ResolvedDist<'a>, Distribution)],
+        filled: &[Filled<'a>],
+        (selected, emptied): (&HashSet<*const CatalogEntry>, Vec<Emptied>),
+        problems: &mut Problems,
+    ) -> (Vec<Unowned>, Vec<Dropped>) {
+        let Leftover { mut unowned, dropped, problems: idle } =
+            unowned::find(self.manifest, self.catalog, self.targets, selected);
+        problems.extend(idle);
+        // Licence texts are in the metadata of wheels, whatever takes them.
+        let texts = made.iter().flat_map(|(_, d)| &d.licenses);
+        let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
+        unowned.retain(|left| !texts.contains(&left.item.origin()));
+        // Of a line whose files are all in no package, that is the fault.
+        let alone: HashSet<_> =
+            unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
+        let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));
+        let emptied = emptied.into_iter().filter(|line| !is_reported(line));
+        let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
+        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
+        let ownership = Ownership {
+            manifest: self.manifest,
+            catalog: self.catalog,
+            filled,
+            allow: self.request.allow_unowned,
+            known: problems,
+        };
+        let (unowned, found) = unowned::check(&ownership, &unowned, &mut causes);
+        problems.extend(found);
+        for problem in emptied {
+            problems.push(problem);
+        }
+        (unowned, dropped)
     }
 }

@@ -93,6 +93,7 @@ impl<'a> Resolver<'a> {
         found.problems.extend(forbidden::check(dist, &selection));
         found.remember(dist, &selection);
         found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
+        found.emptied.extend(self.emptied(dist.package, &used));
         let lacks = unused_rules::lacks_artifact(dist.package, &used)
             || unused_rules::inherits_missing(self.manifest, self.catalog, dist.package);
         if selection.files.is_empty() && !lacks {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Findings, Resolver};
-use crate::manifest::PackageKind;
+use crate::manifest::{Package, PackageKind};
 use crate::names::PackageName;
+use crate::resolve::emptied::{self, Emptied};
 use crate::resolve::install_tree::{Layer, View};
 use crate::resolve::links::Filled;
 use crate::resolve::resolved_dist::ResolvedDist;
@@ -36,6 +37,7 @@ impl<'a> Resolver<'a> {
         for (name, used) in &matched {
             if let Some(package) = self.manifest.packages.get(*name) {
                 found.problems.extend(unused_rules::rules(self.catalog, package, used));
+                found.emptied.extend(self.emptied(package, used));
             }
         }
         // A package that lacks an artifact is empty because of that.
@@ -54,6 +56,11 @@ impl<'a> Resolver<'a> {
             found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));
         }
         filled
+    }
+
+    /// Artifact lines of a package of which nothing is left.
+    pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied> {
+        emptied::check(self.manifest, self.catalog, self.all, package, used)
     }
 
     /// What is installed together with a distribution.

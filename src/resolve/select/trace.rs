@@ -54,6 +54,9 @@ pub(in crate::resolve) trait SelectionTrace<'a> {
     /// The artifact's entries are taken, as far as includes and excludes let them.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 
+    /// Includes, excludes and drops leave a file of the artifact.
+    fn keep(&mut self, _artifact: &'a ArtifactId) {}
+
     /// Of `candidates` for one path `_first` counts.
     fn settle(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}
 }

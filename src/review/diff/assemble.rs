@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::absent::{self, Absences};
 use super::compare::Comparison;
-use super::contents::{Content, Contents, File, Package};
+use super::contents::{Area, Content, Contents, File, Package};
 use super::moves::{At, Left, Move};
 use super::pair::{self, Pairs};
 use super::places::{FileChange, change};
@@ -156,7 +156,7 @@ impl<'a> Sides<'_, 'a> {
 
     /// What neither has a counterpart nor moved.
     fn left_over(&mut self, left: &Left, moves: &[Move], absences: &Absences<'_, '_>) {
-        let unowned = unowned::origins(self.new);
+        let unowned = unowned::reasons(self.new);
         for (from, to) in moves {
             let slot = self.pairs.slot(from.package);
             (self.found[slot].moved, self.found[to.package].moved) = (true, true);
@@ -165,12 +165,13 @@ impl<'a> Sides<'_, 'a> {
         for at in left.gone.iter().filter(|at| !dead.gone.contains(at)) {
             let (package, slot) = (&self.old.packages[at.package], self.pairs.slot(at.package));
             let file = &package.files[at.file];
-            let unowned = || {
-                file.origin()
-                    .filter(|o| unowned.contains(o))
-                    .map(|_| "now in no package".to_owned())
-            };
-            let now = absences.why_gone(at.package, file).or_else(unowned);
+            let unowned = file.origin().and_then(|origin| unowned.get(origin)).map(|reason| {
+                let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                format!("now in no package{why}")
+            });
+            let now = unowned
+                .or_else(|| absences.why_gone(at.package, file))
+                .or_else(|| self.why_gone(package, file));
             self.add(slot, What::Vanished { now }, change(package, Some(file), None));
         }
         for at in left.come.iter().filter(|at| !dead.come.contains(at)) {
@@ -191,6 +192,14 @@ impl<'a> Sides<'_, 'a> {
                 change(&self.new.packages[to.package], Some(then), Some(now)),
             );
         }
+    }
+
+    /// The reason by which the new side's manifest leaves out a file of an artifact.
+    fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
+        let is_of_artifact =
+            file.area == Area::Platform && !matches!(file.content, Content::Directory);
+        let name = package.package.filter(|_| is_of_artifact)?;
+        self.new.reasons.and_then(|reasons| reasons.0(name, file.path))
     }
 
     /// What is left out of packages on one side, and no file says so already.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::catalog::Origin;
 use crate::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
@@ -31,6 +32,18 @@ pub struct Contents<'a> {
     pub notes: Option<&'a [Note]>,
     /// What a plan warns of; `None` where there is no plan.
     pub warnings: Option<&'a [Warning]>,
+    /// Reasons why packages leave files out, where the manifest of this side is known.
+    pub reasons: Option<Reasons<'a>>,
+}
+
+/// Gives the reason why a package does not take a path below its platform directory.
+#[derive(Clone, Copy)]
+pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
+
+impl fmt::Debug for Reasons<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reasons")
+    }
 }
 
 /// One wheel or sdist of a side.
@@ -127,6 +140,7 @@ impl<'a> Contents<'a> {
             unowned: Some(&plan.unowned),
             notes: Some(&plan.notes),
             warnings: Some(&plan.warnings),
+            reasons: None,
         }
     }
 
@@ -142,7 +156,14 @@ impl<'a> Contents<'a> {
             unowned: None,
             notes: None,
             warnings: None,
+            reasons: None,
         }
+    }
+
+    /// The same side, with the reasons why its packages leave files out.
+    #[must_use]
+    pub fn with_reasons(self, reasons: Reasons<'a>) -> Self {
+        Self { reasons: Some(reasons), ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files that no package takes, on one side alone.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::UnownedChange;
 use super::contents::Contents;
@@ -12,8 +12,13 @@ use crate::plan::Unowned;
 const MOST_PLACES: usize = 4;
 
 /// Everything that no package of a side takes.
-pub(super) fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a Origin> {
+fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a Origin> {
     side.unowned.into_iter().flatten().map(|u| &u.origin).collect()
+}
+
+/// The same, with the reasons.
+pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a Origin, &'a str> {
+    side.unowned.into_iter().flatten().map(|u| (&u.origin, u.reason.as_str())).collect()
 }
 
 /// By artifact, what no package takes any more, and what is taken or gone now.

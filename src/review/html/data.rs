@@ -150,7 +150,7 @@ fn unowned(unowned: &Unowned) -> Row<'_> {
         executable: false,
         rule: "",
         source: Some(&unowned.origin),
-        detail: "".into(),
+        detail: unowned.reason.as_str().into(),
         rpath: "",
     }
 }

@@ -149,6 +149,9 @@ fn arguments(request: &Request, name: &str) -> Vec<String> {
         words.push("--devel-tarball-compression".to_owned());
         words.push(format!("--xz-preset={preset}"));
     }
+    if request.allow_unowned {
+        words.push("--allow-unowned".to_owned());
+    }
     words
 }
 
@@ -168,7 +171,7 @@ mod tests {
             variables: vec![("name".to_owned(), "a=b".to_owned())],
             compression: Some(rockpack::names::Compression::Max),
             xz_preset: Some(2),
-            deny_unowned: true,
+            allow_unowned: true,
             ..Request::default()
         };
         let more = arguments(&request, "rocm-sdk-core");
@@ -176,7 +179,7 @@ mod tests {
             more[plain.len()..].join(" "),
             "--version-suffix=x --linux-amdgpu-families=gfx942,gfx1100 \
              --platform-tag=manylinux_2_28_x86_64 --system=linux --variable=name=a=b \
-             --compression=max --devel-tarball-compression --xz-preset=2"
+             --compression=max --devel-tarball-compression --xz-preset=2 --allow-unowned"
         );
     }
 }

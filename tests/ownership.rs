@@ -1,0 +1,289 @@
+//! Every file of every artifact is in a package or on a `drop` line: mistakes in the shipped manifest that lose files.
+
+use std::path::Path;
+use std::process::Output;
+
+use fs_err as fs;
+use rockpack::catalog::Catalog;
+use rockpack::plan::Plan;
+use rockpack::text::human_size;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{done, rockpack, said, text};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const TREES: [&str; 4] = ["kpack-small", "legacy-small", "kpack-full", "legacy-full"];
+
+/// A change of packages.kdl: the line after which something is written, and that, or the text that is replaced.
+struct Mistake {
+    name: &'static str,
+    /// A text that is in the file once.
+    old: &'static str,
+    new: &'static str,
+    /// The line of the changed file that the message shows.
+    blamed: &'static str,
+    /// What the message says.
+    says: &'static [&'static str],
+}
+
+/// The lines of package `device` from which code is lost.
+const DEVICE: &str = "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n";
+const WITHOUT: &str = "    without-artifact \"rocprofiler-compute\"\n";
+
+const MISTAKES: [Mistake; 9] = [
+    Mistake {
+        name: "an artifact line is removed from the device package",
+        old: DEVICE,
+        new: "    requires \"libraries\"\n\n",
+        blamed: "package \"device\" kind=\"runtime\"",
+        says: &[
+            "with device code for",
+            "of artifact `blas`",
+            "whose libraries package `libraries` ships",
+            "write in package `device`: artifact \"blas\" \"lib\"",
+        ],
+    },
+    Mistake {
+        name: "kernels are excluded",
+        old: DEVICE,
+        new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \"lib/rocblas/library/**\"\n",
+        blamed: "exclude \"lib/rocblas/library/**\"",
+        says: &["with device code for", "out of `device`", "drop \"lib/rocblas/library/**\""],
+    },
+    Mistake {
+        name: "archives of kernels are excluded",
+        old: DEVICE,
+        new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \".kpack/**\"\n",
+        blamed: "exclude \".kpack/**\"",
+        says: &["with device code for", "out of `device`", "drop \".kpack/**\""],
+    },
+    Mistake {
+        name: "a library goes to a package whose include lines leave nothing of it",
+        old: "    artifact \"rocprofiler-compute\" \"lib\" \"run\"\n",
+        new: "    artifact \"amd-dbgapi\" \"lib\"\n    artifact \"rocprofiler-compute\" \"lib\" \"run\"\n",
+        blamed: "artifact \"amd-dbgapi\" \"lib\"",
+        says: &[
+            "package `profiler` keeps no file of artifact `amd-dbgapi` `lib`",
+            "no include line",
+        ],
+    },
+    Mistake {
+        name: "a line counts in the other mode",
+        old: "    artifact \"amd-dbgapi\" \"lib\"\n",
+        new: "    artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"\n",
+        blamed: "artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"",
+        says: &["counts in another mode", "drop \"**\" artifact=\"amd-dbgapi\""],
+    },
+    Mistake {
+        name: "devel does not take what core names",
+        old: "artifacts-of \"core\" \"libraries\"",
+        new: "artifacts-of \"libraries\"",
+        blamed: "artifacts-of \"libraries\" \"device\" \"profiler\"",
+        says: &["are in no package", "write in package `devel`: artifacts-of \"core\""],
+    },
+    Mistake {
+        name: "devel leaves headers out",
+        old: WITHOUT,
+        new: "    without-component \"dev\"\n    without-artifact \"rocprofiler-compute\"\n",
+        blamed: "without-component \"dev\"",
+        says: &["development files", "out of `devel`", "drop \"**\" component=\"dev\""],
+    },
+    Mistake {
+        name: "devel leaves an artifact out",
+        old: WITHOUT,
+        new: "    without-artifact \"blas\"\n    without-artifact \"rocprofiler-compute\"\n",
+        blamed: "without-artifact \"blas\"",
+        says: &["of artifact `blas`, whose libraries package `libraries` ships", "out of `devel`"],
+    },
+    Mistake {
+        name: "no package names an artifact of headers",
+        old: "    artifact \"prim\"\n",
+        new: "",
+        blamed: "package \"devel\" kind=\"devel\"",
+        says: &["of artifact `prim`", "write in package `devel`: artifact \"prim\""],
+    },
+];
+
+/// A directory with the shipped manifest, in which a text is replaced.
+fn with(old: &str, new: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let packages = fs::read_to_string(Path::new(ROOT).join("packages.kdl")).unwrap();
+    assert_eq!(packages.matches(old).count(), 1, "{old}");
+    fs::write(dir.path().join("packages.kdl"), packages.replace(old, new)).unwrap();
+    fs::copy(Path::new(ROOT).join("families.kdl"), dir.path().join("families.kdl")).unwrap();
+    dir
+}
+
+fn changed(mistake: &Mistake) -> TempDir {
+    let dir = with(mistake.old, mistake.new);
+    if mistake.name.starts_with("a library goes") {
+        // It went there from `core`.
+        let file = dir.path().join("packages.kdl");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replacen("    artifact \"amd-dbgapi\" \"lib\"\n", "", 1)).unwrap();
+    }
+    dir
+}
+
+fn catalog(name: &str) -> String {
+    format!("{ROOT}/golden/{name}.catalog.json.xz")
+}
+
+fn with_catalog(dir: &Path, command: &str, name: &str, more: &[&str]) -> Output {
+    rockpack(
+        dir,
+        &[&[command, "--catalog", &catalog(name), "--platform-tag", "linux_x86_64"], more].concat(),
+    )
+}
+
+/// The number of the line that begins with a text.
+fn line(dir: &Path, text: &str) -> usize {
+    let packages = fs::read_to_string(dir.join("packages.kdl")).unwrap();
+    let found = packages.lines().position(|line| line.trim_start().starts_with(text));
+    found.unwrap_or_else(|| panic!("no line {text}")) + 1
+}
+
+/// Whether a picture shows the line with its number.
+fn shows(message: &str, number: usize, text: &str) -> bool {
+    message.contains(&format!(" {number} {text}"))
+}
+
+#[test]
+fn mistakes_that_lose_files_end_plans_and_name_the_line() {
+    for mistake in &MISTAKES {
+        let dir = changed(mistake);
+        let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
+        let (name, message) = (mistake.name, said(&output));
+        assert_eq!(output.status.code(), Some(1), "{name}: {message}");
+        assert!(output.stdout.is_empty(), "{name}: {}", text(&output.stdout));
+        let number = line(dir.path(), mistake.blamed);
+        assert!(shows(&message, number, mistake.blamed), "{name}: {number}\n{message}");
+        for says in mistake.says {
+            assert!(message.contains(says), "{name}: `{says}` is not in\n{message}");
+        }
+    }
+}
+
+#[test]
+fn builds_and_comparisons_end_as_plans_do() {
+    let demo = crate::demo_tree::scratch(true);
+    let artifacts = demo.path().join("artifacts").to_str().unwrap().to_owned();
+    let dir = changed(&MISTAKES[0]);
+    let out = dir.path().join("out");
+    let build = ["build", "--artifact-dir", &artifacts, "--dest-dir", "out", "--no-cache"];
+    let output = rockpack(dir.path(), &build);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("no line of `device` takes them"), "{}", said(&output));
+    assert!(!out.join("dist").exists(), "something is written");
+
+    let output = rockpack(dir.path(), &["diff", "built-in", ".", "--artifact-dir", &artifacts]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let (printed, message) = (text(&output.stdout), said(&output));
+    assert!(
+        printed.contains("now in no package: no package for * takes `blas` `lib`"),
+        "{printed}"
+    );
+    assert!(message.contains("no line of `device` takes them"), "{message}");
+    // The line that took them before.
+    assert!(message.contains("and would be in none"), "{message}");
+    let shipped = fs::read_to_string(Path::new(ROOT).join("packages.kdl")).unwrap();
+    let before = shipped.split_once(DEVICE).unwrap().0.lines().count() + 3;
+    assert!(shows(&message, before, "artifact \"blas\" \"lib\""), "{before}\n{message}");
+
+    // The fault of an old manifest stops no comparison with one that mends it.
+    let mended = rockpack(dir.path(), &["diff", ".", "built-in", "--artifact-dir", &artifacts]);
+    assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
+}
+
+#[test]
+fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
+    let dir = changed(&MISTAKES[1]);
+    let output = with_catalog(dir.path(), "plan", "kpack-small", &["--allow-unowned", "--json"]);
+    let message = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    let plan: Plan = Plan::read(&text(&output.stdout)).unwrap();
+    let bytes = human_size(plan.unowned.iter().map(|u| u.size).sum());
+    let files = plan.unowned.len();
+    assert!(files > 3, "{files}");
+    let wanted =
+        format!("{files} files ({bytes}) are in no package, which --allow-unowned lets pass");
+    assert!(message.contains(&wanted), "{message}");
+    assert!(plan.unowned.iter().all(|u| u.reason.starts_with("excluded by packages.kdl:")));
+
+    let file = dir.path().join("packages.kdl");
+    let allow = "allow-unowned \"lib/rocblas/library/**\" artifact=\"blas\" reason=\"their package is not decided\"\n";
+    fs::write(&file, fs::read_to_string(&file).unwrap() + allow).unwrap();
+    let output = with_catalog(dir.path(), "plan", "kpack-small", &[]);
+    let message = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(message.contains(&format!("{files} files ({bytes}) are in no package")), "{message}");
+
+    let diff = ["diff", "built-in", ".", "--catalog", &catalog("kpack-small")];
+    let output = rockpack(dir.path(), &diff);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains(&format!("{files} files ({bytes})")), "{}", said(&output));
+}
+
+#[test]
+fn a_drop_line_from_the_message_makes_the_plan() {
+    for (mistake, tree, drop) in [
+        (
+            &MISTAKES[0],
+            "kpack-small",
+            "drop \"**\" artifact=\"blas\" component=\"lib\" reason=\"…\"",
+        ),
+        (
+            &MISTAKES[1],
+            "kpack-full",
+            "drop \"lib/rocblas/library/**\" artifact=\"blas\" component=\"lib\" reason=\"…\"",
+        ),
+        (&MISTAKES[6], "kpack-small", "drop \"**\" component=\"dev\" reason=\"…\""),
+        (&MISTAKES[8], "kpack-small", "drop \"**\" artifact=\"prim\" reason=\"…\""),
+    ] {
+        let dir = changed(mistake);
+        let file = dir.path().join("packages.kdl");
+        let packages = fs::read_to_string(&file).unwrap() + drop + "\n";
+        // With no headers at all, nothing is left of an artifact that has nothing but headers.
+        let packages = match mistake.name {
+            "devel leaves headers out" => packages
+                .replace("    artifact \"prim\"\n", "    artifact \"prim\" optional=\"-\"\n"),
+            _ => packages,
+        };
+        fs::write(&file, packages).unwrap();
+        let output = with_catalog(dir.path(), "plan", tree, &[]);
+        assert_eq!(output.status.code(), Some(0), "{}: {}", mistake.name, said(&output));
+    }
+}
+
+#[test]
+fn the_shipped_manifest_leaves_no_file_of_the_trees_in_no_package() {
+    for name in TREES {
+        let output = with_catalog(Path::new(ROOT), "plan", name, &["--json"]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", said(&output));
+        let plan = Plan::read(&text(&output.stdout)).unwrap();
+        assert!(plan.unowned.is_empty(), "{name}: {:?}", plan.unowned);
+        let loaded = Catalog::load(Path::new(&catalog(name))).unwrap();
+        assert!(plan.sources().count() > loaded.artifacts.len(), "{name}");
+    }
+    let demo = crate::demo_tree::scratch(true);
+    let args = ["plan", "--json", "--artifact-dir", "artifacts", "--manifest", "built-in"];
+    let plan: Value = serde_json::from_str(&done(demo.path(), &args)).unwrap();
+    assert_eq!(plan["unowned"], serde_json::json!([]));
+}
+
+#[test]
+fn fewer_packages_or_targets_raise_no_false_alarm() {
+    for more in [
+        &["--only", "core"][..],
+        &["--only", "rocm-sdk-device-gfx942"],
+        &["--linux-amdgpu-families", "gfx942"],
+    ] {
+        let output = with_catalog(Path::new(ROOT), "plan", "kpack-small", more);
+        assert_eq!(output.status.code(), Some(0), "{more:?}: {}", said(&output));
+    }
+    // Nor do files of a package that is not asked for pass.
+    let dir = changed(&MISTAKES[1]);
+    let output = with_catalog(dir.path(), "plan", "kpack-small", &["--only", "core"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+}
