@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, linkat};
 
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
+use crate::gate::{Gate, GateError};
 use crate::names::RelPath;
 use crate::provenance::{Made, Package, STATEMENT, SUMS, Statement};
 use crate::recorded::{self, RecordError, Recorded, Replaced};
@@ -99,6 +100,9 @@ pub enum AssembleError {
         /// What differs.
         why: String,
     },
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The destination.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -121,11 +125,15 @@ struct Shard<'a> {
 /// Files are linked where that can be, else copied. What an earlier build left in `dest` is removed.
 ///
 /// # Errors
-/// When a directory has no record of a build, a package is not the one that is recorded, two different
-/// files have one name, or the packages are of different plans. `dest` is then as it was.
-pub fn assemble(dirs: &[PathBuf], dest: &Path) -> Result<Assembled, AssembleError> {
+/// When a directory has no record of a build, a package is not the one that is recorded or does not pass the
+/// gate, two different files have one name, or the packages are of different plans. `dest` is then as it was.
+pub fn assemble(
+    dirs: &[PathBuf],
+    dest: &Path,
+    gate: &Gate<'_>,
+) -> Result<Assembled, AssembleError> {
     let shards = dirs.iter().map(|dir| Shard::read(dir)).collect::<Result<Vec<_>, _>>()?;
-    unite(shards, dest)
+    unite(shards, dest, gate)
 }
 
 /// The same of directories with finished files, which no build recorded: all of them, and a statement
@@ -137,13 +145,14 @@ pub fn assemble_finished(
     dirs: &[PathBuf],
     made: &Made,
     dest: &Path,
+    gate: &Gate<'_>,
 ) -> Result<Assembled, AssembleError> {
     let shards =
         dirs.iter().map(|dir| Shard::finished(dir, made)).collect::<Result<Vec<_>, _>>()?;
-    unite(shards, dest)
+    unite(shards, dest, gate)
 }
 
-fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError> {
+fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembled, AssembleError> {
     of_one_plan(&shards)?;
     let packages = packages(&shards)?;
     let stage = Stage::open(dest)?;
@@ -155,7 +164,7 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError
     let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
     let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
     let Replaced { removed, statements } =
-        recorded::replace::<AssembleError>(stage, &made, statements)?;
+        recorded::replace::<AssembleError>(stage, &made, statements, gate)?;
     Ok(Assembled { packages, statements, removed })
 }
 

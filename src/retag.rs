@@ -13,7 +13,8 @@ use crate::archive::Timestamp;
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
-use crate::cleanup;
+use crate::cleanup::{self, Registration};
+use crate::gate::{Entrant, GateError};
 use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
 use crate::package::directory::DirectoryEntry;
 use crate::package::{CopyError, OpenError, Wheel, WheelName, copied};
@@ -35,6 +36,9 @@ pub enum RetagError {
     /// The wheel itself.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// Wheels that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// What the wheel holds does not run where the tag says.
     #[error("{} cannot be `{tag}`: {reason}", .wheel.display())]
     Contradicted {
@@ -104,11 +108,68 @@ pub struct Retagged {
 /// # Errors
 /// When the wheel cannot be read, another file has the new name, or the disk fails.
 pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Retagged, RetagError> {
+    prepare(wheel, platform, into)?.put()
+}
+
+/// A wheel with its new tag that does not have its new name yet. Dropped, it leaves nothing.
+#[derive(Debug)]
+pub struct Prepared {
+    place: PathBuf,
+    /// `None` where the wheel itself has the tag and the name.
+    file: Option<(NamedTempFile, Registration)>,
+    dropped: Vec<String>,
+}
+
+impl Prepared {
+    /// The wheel for the gate, under its new name.
+    pub fn entrant(&self) -> Option<Entrant> {
+        let entrant = Entrant::of(&self.place)?;
+        let name = entrant.name.clone();
+        Some(match &self.file {
+            None => entrant,
+            Some((file, _)) => {
+                Entrant { path: file.path().to_owned(), file_name: Some(name), ..entrant }
+            }
+        })
+    }
+
+    /// Gives the wheel its new name.
+    ///
+    /// # Errors
+    /// When another file has the name, or the disk fails.
+    pub fn put(self) -> Result<Retagged, RetagError> {
+        let Self { place, file, dropped } = self;
+        let Some((file, _registration)) = file else {
+            return Ok(Retagged { path: place, was_there: true, dropped });
+        };
+        let failed = |source| RetagError::Write { path: place.clone(), source };
+        // Never over a file that appeared meanwhile.
+        let was_there = match file.persist_noclobber(&place) {
+            Ok(_) => false,
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                if regular::sha256(error.file.path()).map_err(failed)?
+                    != regular::sha256(&place).map_err(failed)?
+                {
+                    return Err(RetagError::Exists { path: place });
+                }
+                true
+            }
+            Err(error) => return Err(failed(error.error)),
+        };
+        Ok(Retagged { path: place, was_there, dropped })
+    }
+}
+
+/// Writes `wheel` with its new tag as [`retag`] does, but under a temporary name.
+///
+/// # Errors
+/// When the wheel cannot be read, or the disk fails.
+pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Prepared, RetagError> {
     let old = Wheel::open(wheel)?;
     let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
     let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
-        return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
+        return Ok(Prepared { place, file: None, dropped: Vec::new() });
     }
     Rewrite { wheel, place: &place, old, name }.run(into)
 }
@@ -171,29 +232,16 @@ enum Part {
 }
 
 impl Rewrite<'_> {
-    fn run(self, into: &Path) -> Result<Retagged, RetagError> {
+    fn run(self, into: &Path) -> Result<Prepared, RetagError> {
         let place = self.place.to_owned();
         let failed = |source| RetagError::Write { path: place.clone(), source };
         fs::create_dir_all(into).map_err(failed)?;
         let made = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", into));
-        let (mut file, _registration) = made.map_err(failed)?;
+        let (mut file, registration) = made.map_err(failed)?;
         let dropped = self.write(BufWriter::with_capacity(BUFFER, file.as_file_mut()))?;
         file.as_file().set_permissions(PermissionsExt::from_mode(0o644)).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        // Never over a file that appeared meanwhile.
-        let was_there = match file.persist_noclobber(&place) {
-            Ok(_) => false,
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                if regular::sha256(error.file.path()).map_err(failed)?
-                    != regular::sha256(&place).map_err(failed)?
-                {
-                    return Err(RetagError::Exists { path: place });
-                }
-                true
-            }
-            Err(error) => return Err(failed(error.error)),
-        };
-        Ok(Retagged { path: place, was_there, dropped })
+        Ok(Prepared { place, file: Some((file, registration)), dropped })
     }
 
     /// Writes the whole archive, and gives the names of the signatures that were left out.

@@ -21,6 +21,7 @@ use super::{
     finish, taken, wheelhouse,
 };
 use crate::archive::Stage;
+use crate::gate::{Gate, GateError};
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
 use crate::text::with_causes;
@@ -59,6 +60,7 @@ pub struct Builder<'a> {
     devel: OnceLock<PathBuf>,
     made: Mutex<Made>,
     keeper: Keeper<'a>,
+    gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
 
@@ -68,6 +70,7 @@ impl<'a> Builder<'a> {
         settings: &'a Settings,
         stage: &'a Stage,
         tools: Tools,
+        gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
         let work = stage.dest().canonicalize()?.join(
@@ -94,6 +97,7 @@ impl<'a> Builder<'a> {
             devel: OnceLock::new(),
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             keeper,
+            gate,
             report,
         })
     }
@@ -199,12 +203,22 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|wheel| finish::finish_wheel(wheel, &set, &into))
             .collect::<io::Result<Vec<_>>>()?;
+        self.pass(&finished, place)?;
         self.remember(item.name(), &finished);
         if let Item::Project(project) = item {
             let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
             self.keeper.write(project, &finished, &made)?;
         }
         Ok(finished)
+    }
+
+    /// Holds wheels to the gate; the log gets every finding.
+    fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
+        let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
+        if let Err(GateError::Refused(findings)) = &passed {
+            findings.iter().try_for_each(|finding| place.log.say(&finding.to_string()))?;
+        }
+        passed.map_err(|error| Failed::new(with_causes(&error)))
     }
 
     /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.

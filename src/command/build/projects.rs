@@ -11,7 +11,7 @@ use rockpack::source::{Code, Problem, Problems};
 use rockpack::source_build::{self, MadeWheel, ProjectError, Settings, TrialKind};
 use rockpack::text::with_causes;
 
-use super::super::{Failure, environment, print};
+use super::super::{Failure, environment, gate, print};
 use crate::cli::BuildArgs;
 use crate::ui;
 
@@ -90,7 +90,8 @@ pub fn build(
     tell_unconfined(args, plan);
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
-    let built = source_build::build(plan, settings, &args.dest_dir, &|happened| {
+    let gate = gate::of(manifest, &args.allow);
+    let built = source_build::build(plan, settings, &args.dest_dir, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();
