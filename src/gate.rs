@@ -58,16 +58,17 @@ impl Gate<'_> {
     /// # Errors
     /// When a package has an error that neither the manifest nor a code accepts, and when one cannot be read.
     pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
-        self.check_as(files.into_iter().filter_map(Entrant::of).collect())
+        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
+        self.check_as(&entrants)
     }
 
     /// The same for packages whose files are not yet called as they will be.
     ///
     /// # Errors
     /// As [`Gate::check`].
-    pub fn check_as(&self, entrants: Vec<Entrant>) -> Result<(), GateError> {
+    pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
-        let packages = read(&entrants, &targets)?;
+        let packages = read(entrants, &targets)?;
         let errors = self.errors(&targets, &packages);
         let (allowed, refused) = let_through(errors, self.allowed);
         if !refused.is_empty() {

@@ -43,8 +43,8 @@ fn prepared(wheels: &[PathBuf], args: &RetagArgs) -> Result<Vec<Prepared>, Failu
         Ok(())
     })?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
-    let entrants = prepared.iter().filter_map(Prepared::entrant).collect();
-    let passed = gate::of(&manifest, &args.allow).check_as(entrants);
+    let entrants: Vec<_> = prepared.iter().filter_map(Prepared::entrant).collect();
+    let passed = gate::of(&manifest, &args.allow).check_as(&entrants);
     passed.map_err(|error| gate::failure(&error))?;
     Ok(prepared)
 }

@@ -26,7 +26,8 @@ fn those_who_publish_at_once_lose_nothing() {
                 .iter()
                 .map(|set| scope.spawn(|| published(set, &Directory::new(&root), &options(form))))
                 .collect();
-            let done: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+            let done: Vec<_> =
+                writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
             ended.store(true, Ordering::SeqCst);
             assert!(done.iter().all(Result::is_ok), "all publish");
             reader.join().unwrap();
