@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, linkat};
 
 use crate::archive::stage::DIST;
 use crate::archive::{Stage, StageError};
+use crate::gate::{Gate, GateError};
 use crate::names::RelPath;
 use crate::provenance::{Difference, Made, Package, STATEMENT, SUMS, Statement};
 use crate::recorded::{self, RecordError, Recorded, Replaced};
@@ -135,6 +136,9 @@ pub enum AssembleError {
         /// The packages.
         lacking: Vec<String>,
     },
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The destination.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -157,20 +161,21 @@ struct Shard<'a> {
 /// Files are linked where that can be, else copied. What an earlier build left in `dest` is removed.
 ///
 /// # Errors
-/// When a directory has no record of a build, a package is not the one that is recorded, two different
-/// files have one name, or the builds differ in more than the packages that each made; with a plan, also when a
-/// package of it is in no directory. `dest` is then as it was.
+/// When a directory has no record of a build, a package is not the one that is recorded or does not pass the
+/// gate, two different files have one name, or the builds differ in more than the packages that each made; with a
+/// plan, also when a package of it is in no directory. `dest` is then as it was.
 pub fn assemble(
     dirs: &[PathBuf],
     promised: Option<&Promised>,
     dest: &Path,
+    gate: &Gate<'_>,
 ) -> Result<Assembled, AssembleError> {
     let shards = dirs.iter().map(|dir| Shard::read(dir)).collect::<Result<Vec<_>, _>>()?;
     agree(&shards)?;
     if let Some(promised) = promised {
         promised.check(&shards)?;
     }
-    unite(shards, dest)
+    unite(shards, dest, gate)
 }
 
 /// The same of directories with finished files, which no build recorded: all of them, and a statement
@@ -182,13 +187,14 @@ pub fn assemble_finished(
     dirs: &[PathBuf],
     made: &Made,
     dest: &Path,
+    gate: &Gate<'_>,
 ) -> Result<Assembled, AssembleError> {
     let shards =
         dirs.iter().map(|dir| Shard::finished(dir, made)).collect::<Result<Vec<_>, _>>()?;
-    unite(shards, dest)
+    unite(shards, dest, gate)
 }
 
-fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError> {
+fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembled, AssembleError> {
     let packages = packages(&shards)?;
     let stage = Stage::open(dest)?;
     for (path, (sha256, shard)) in &packages {
@@ -199,7 +205,7 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path) -> Result<Assembled, AssembleError
     let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
     let statements = shards.into_iter().flat_map(|shard| shard.recorded.statements).collect();
     let Replaced { removed, statements } =
-        recorded::replace::<AssembleError>(stage, &made, statements)?;
+        recorded::replace::<AssembleError>(stage, &made, statements, gate)?;
     Ok(Assembled { packages, statements, removed })
 }
 

@@ -3,17 +3,18 @@
 //! The ELF files of a wheel are read where they lie in it, those of a devel wheel's archive too:
 //! they cannot be imported before it is expanded, but they are shipped. What they need is judged
 //! by the policies of [`crate::policy`], by which a plan finds its tag as well. Wheels that
-//! are audited together are one set: the libraries of one satisfy another, and its symbols. Whether a
-//! library is found by its rpath is not asked here.
+//! are audited together are one set: the libraries of one satisfy another, and its symbols. A library of a
+//! file's own wheel has to be where the loader looks; one of another wheel may be loaded before.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::binary::site::{Linked, Site};
 use crate::package::{OpenError, WheelName};
 use crate::policy::{
-    Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Verdict,
+    self, Libc, Mixed, Needs, Obstacle, Shipped, Subject, SymbolSet, Unresolved, Verdict,
 };
 
 mod contents;
@@ -42,12 +43,28 @@ pub struct Audit {
     pub next_older: Option<String>,
     /// Libraries that neither these wheels ship nor any policy allows.
     pub external_libraries: Vec<Obstacle>,
+    /// Libraries of the wheel itself that the loader does not find for a file. A tag counts them as libraries that
+    /// are not shipped.
+    pub unfound: Vec<Unfound>,
     /// Files with symbols that nobody defines: neither these wheels nor the systems that policies speak of.
     pub unresolved: Vec<Unresolved>,
     /// ELF files that were not judged, and why.
     pub ignored: Vec<Ignored>,
     #[serde(skip)]
     needs: Option<Needs>,
+}
+
+/// A library that a file needs, and that the wheel has where the loader does not look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unfound {
+    /// The path of the file in the wheel.
+    pub file: String,
+    /// The library, as the file names it.
+    pub library: String,
+    /// The path of the library in the wheel.
+    pub at: String,
+    /// Whether loading fails for sure; another file is opened by a process that may have loaded the library.
+    pub certain: bool,
 }
 
 /// An ELF file that no tag speaks of.
@@ -102,8 +119,17 @@ pub enum AuditError {
 /// # Errors
 /// When one cannot be read, is not for Linux on x86-64 or aarch64, or is for both.
 pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
-    let contents: Vec<Contents> =
-        wheels.iter().map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
+    audit_with(wheels, &[])
+}
+
+/// Audits wheels as one set with others, which are not audited.
+///
+/// # Errors
+/// As [`audit`].
+pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, AuditError> {
+    let mut contents: Vec<Contents> =
+        wheels.iter().chain(others).map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
+    lose(&mut contents);
     let mut shipped = Shipped::default();
     for file in contents.iter().flat_map(|wheel| &wheel.files) {
         shipped.add(file.name(), &file.facts);
@@ -112,10 +138,31 @@ pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     let symbols = SymbolSet::new(files.filter_map(|file| file.symbols.as_ref()));
     let unresolved: Vec<Vec<Unresolved>> = contents
         .iter()
+        .take(wheels.len())
         .map(|wheel| wheel.files.iter().filter_map(|file| file.unresolved(&symbols)).collect())
         .collect();
     let judged = contents.into_iter().zip(unresolved);
     judged.map(|(wheel, unresolved)| Ok(Audit { unresolved, ..judge(wheel, &shipped)? })).collect()
+}
+
+/// Notes for each file the libraries of its own wheel that the loader does not find for it.
+fn lose(contents: &mut [Contents]) {
+    let all = contents.iter().enumerate().flat_map(|(wheel, contents)| {
+        let files = contents.files.iter().enumerate();
+        files.filter_map(move |(file, it)| Some(((wheel, file), it.linked.as_ref()?)))
+    });
+    let (places, linked): (Vec<(usize, usize)>, Vec<&Linked>) = all.unzip();
+    let lost = Site::new(linked.iter().copied()).lost().into_iter().filter_map(|lost| {
+        let of = places[lost.file];
+        let own = lost.there.iter().map(|there| places[*there]).find(|there| there.0 == of.0)?;
+        let is_promised = policy::is_promised(linked[lost.file].machine, lost.library);
+        let at = contents[own.0].files[own.1].path().to_owned();
+        (!is_promised).then(|| (of, lost.library.to_owned(), at, lost.certain))
+    });
+    let lost: Vec<_> = lost.collect();
+    for ((wheel, file), library, at, certain) in lost {
+        contents[wheel].files[file].lose(&library, &at, certain);
+    }
 }
 
 /// Why a platform tag (`.` between several) is wrong for an audited wheel; `None` when it is true of it.
@@ -139,6 +186,7 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
         forced_by: Vec::new(),
         next_older: None,
         external_libraries: Vec::new(),
+        unfound: wheel.files.iter().flat_map(|file| file.lost.iter().cloned()).collect(),
         unresolved: Vec::new(),
         ignored: wheel.ignored,
         needs,

@@ -9,10 +9,12 @@
 
 pub mod elf;
 mod facts;
+pub mod loader;
 mod machine;
 pub mod pe;
 mod read;
 mod read_at;
+pub mod site;
 #[cfg(test)]
 mod tests;
 

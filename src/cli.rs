@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
 
+mod allow;
 mod artifact;
 mod artifacts;
 mod assemble;
@@ -42,6 +43,7 @@ mod split;
 mod verify;
 mod version;
 
+pub use allow::AllowArgs;
 pub use artifact::{ArtifactCommand, ArtifactCommandArgs, PackArgs};
 pub use artifacts::{ArtifactArgs, DemandArgs};
 pub use assemble::AssembleArgs;

@@ -27,6 +27,7 @@ mod elf;
 mod explain;
 mod fetch;
 mod fmt;
+mod gate;
 mod help;
 mod index;
 mod init;

@@ -30,7 +30,8 @@
 //! * [`store`] opens the places where artifacts come from and packages go to: directories, and, with the
 //!   feature `stores`, object stores.
 //! * [`demo`] makes a small artifact directory to try all of it on.
-//! * [`verify`] checks packages, whoever made them, by themselves and together.
+//! * [`verify`] checks packages, whoever made them, by themselves and together; [`gate`] holds packages to its
+//!   rules that are put into a directory or a store.
 //!
 //! [`device_code`] reads for which GPUs files have code, [`binary`] facts of ELF and PE files, [`elf`] edits ELF files, and [`archive`] writes wheels, sdists and tarballs; none of them knows
 //! anything of packaging ROCm. [`regular`] opens input files, [`identity`] tells whether bytes are those seen before, and [`cleanup`] knows what has to go when
@@ -48,6 +49,7 @@ pub mod device_code;
 pub mod event;
 pub mod execute;
 pub mod fetch;
+pub mod gate;
 pub mod identity;
 pub mod index;
 pub mod kdl;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::archive::Stage;
 use crate::archive::sdist::SdistMember;
 use crate::archive::stage::DIST;
+use crate::gate::Gate;
 use crate::manifest::{Manifest, PromoteRule};
 use crate::names::{DistName, RelPath};
 use crate::package::{Wheel, packages};
@@ -253,14 +254,15 @@ impl Promotion {
     /// What an earlier build left there is removed.
     ///
     /// # Errors
-    /// When a package lies where the new ones go, and when something cannot be read or written. `dest` is
-    /// then as it was.
+    /// When a package lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// written. `dest` is then as it was.
     pub fn write(
         &self,
         dest: &Path,
         builder: BuilderId,
         invocation: Option<String>,
         threads: usize,
+        gate: &Gate<'_>,
     ) -> Result<Outcome, PromoteError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
@@ -288,7 +290,7 @@ impl Promotion {
             invocation,
         };
         let statement = Statement::of_promotion(&promoted, &made);
-        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement])?;
+        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement], gate)?;
         Ok(Outcome { packages, removed: replaced.removed })
     }
 

@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::archive::Timestamp;
+use crate::gate::{Gate, GateError};
 use crate::index::{self, IndexError, Local, PageError};
 use crate::manifest::Publishing;
 use crate::names::{PackageName, PathError, RelPath};
@@ -137,6 +138,9 @@ pub enum PublishError {
     /// The packages cannot be read.
     #[error(transparent)]
     Packages(#[from] IndexError),
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// There are none.
     #[error("there are no packages in {}", .0.display())]
     Nothing(PathBuf),
@@ -323,20 +327,21 @@ fn lines(list: &[Unmet]) -> String {
 /// Publishes the packages below `dir`. Each step is `told` before it is done, from several threads.
 ///
 /// # Errors
-/// When a package is broken, the store has other bytes under a name, something that is required is nowhere, or
+/// When a package is broken or does not pass the gate, the store has other bytes under a name, something that is required is nowhere, or
 /// a page is somebody else's: nothing is written then. When the store fails later, what is there is whole, and
 /// another run does the rest.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
     options: &Options,
+    gate: &Gate<'_>,
     told: &(dyn Fn(&Step) + Sync),
 ) -> Result<Summary, PublishError> {
     let locals = index::packages(dir)?;
     if locals.is_empty() {
         return Err(PublishError::Nothing(dir.to_owned()));
     }
-    workers::each(&locals, options.jobs, Local::check)?;
+    gate.check(locals.iter().map(|local| local.path.as_path()))?;
     let indexes = indexes::of(locals);
     let mut summary = Summary::default();
     // Before anything is written, all indexes are looked at.

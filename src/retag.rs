@@ -13,7 +13,7 @@ use crate::archive::Timestamp;
 use crate::archive::checksum::Digest;
 use crate::archive::deflate::{Level, Packed};
 use crate::archive::zip::{CopiedMember, ZipError, ZipWriter};
-use crate::cleanup;
+use crate::cleanup::{self, Registration};
 use crate::names::{PathError, PlatformTags, RelPath, VariantLabel};
 use crate::package::directory::DirectoryEntry;
 use crate::package::{CopyError, OpenError, Wheel, WheelName, copied};
@@ -107,11 +107,66 @@ pub struct Retagged {
 /// # Errors
 /// When the wheel cannot be read, another file has the new name, or the disk fails.
 pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Retagged, RetagError> {
+    prepare(wheel, platform, into)?.put()
+}
+
+/// A wheel with its new tag that does not have its new name yet. Dropped, it leaves nothing.
+#[derive(Debug)]
+pub struct Prepared {
+    place: PathBuf,
+    /// `None` where the wheel itself has the tag and the name.
+    file: Option<(NamedTempFile, Registration)>,
+    dropped: Vec<String>,
+}
+
+impl Prepared {
+    /// The file that has the bytes of the wheel, until it gets its name.
+    pub fn file(&self) -> &Path {
+        self.file.as_ref().map_or(&self.place, |(file, _)| file.path())
+    }
+
+    /// The path that the wheel gets.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Gives the wheel its new name.
+    ///
+    /// # Errors
+    /// When another file has the name, or the disk fails.
+    pub fn put(self) -> Result<Retagged, RetagError> {
+        let Self { place, file, dropped } = self;
+        let Some((file, _registration)) = file else {
+            return Ok(Retagged { path: place, was_there: true, dropped });
+        };
+        let failed = |source| RetagError::Write { path: place.clone(), source };
+        // Never over a file that appeared meanwhile.
+        let was_there = match file.persist_noclobber(&place) {
+            Ok(_) => false,
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                if regular::sha256(error.file.path()).map_err(failed)?
+                    != regular::sha256(&place).map_err(failed)?
+                {
+                    return Err(RetagError::Exists { path: place });
+                }
+                true
+            }
+            Err(error) => return Err(failed(error.error)),
+        };
+        Ok(Retagged { path: place, was_there, dropped })
+    }
+}
+
+/// Writes `wheel` with its new tag as [`retag`] does, but under a temporary name.
+///
+/// # Errors
+/// When the wheel cannot be read, or the disk fails.
+pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Prepared, RetagError> {
     let old = Wheel::open(wheel)?;
     let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
     let name = WheelName { platform: platform.to_string(), ..old.name().clone() };
     if same::is_one_file(wheel, &place) && same::has_tags(&old, &name)? {
-        return Ok(Retagged { path: place, was_there: true, dropped: Vec::new() });
+        return Ok(Prepared { place, file: None, dropped: Vec::new() });
     }
     Rewrite { wheel, place: &place, old, name, renamed: None }.run(into)
 }
@@ -126,7 +181,7 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Retagge
     let name = WheelName { version: version.clone(), ..old.name().clone() };
     let renamed = Some(Renamed::new(old.dist_info(), version));
     let place = into.join(name.to_string());
-    Rewrite { wheel, place: &place, old, name, renamed }.run(into)
+    Rewrite { wheel, place: &place, old, name, renamed }.run(into)?.put()
 }
 
 /// Refuses what should not get these tags, before [`retag`] writes anything: `contradiction` gives a reason against
@@ -189,29 +244,16 @@ enum Part {
 }
 
 impl Rewrite<'_> {
-    fn run(self, into: &Path) -> Result<Retagged, RetagError> {
+    fn run(self, into: &Path) -> Result<Prepared, RetagError> {
         let place = self.place.to_owned();
         let failed = |source| RetagError::Write { path: place.clone(), source };
         fs::create_dir_all(into).map_err(failed)?;
         let made = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", into));
-        let (mut file, _registration) = made.map_err(failed)?;
+        let (mut file, registration) = made.map_err(failed)?;
         let dropped = self.write(BufWriter::with_capacity(BUFFER, file.as_file_mut()))?;
         file.as_file().set_permissions(PermissionsExt::from_mode(0o644)).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        // Never over a file that appeared meanwhile.
-        let was_there = match file.persist_noclobber(&place) {
-            Ok(_) => false,
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                if regular::sha256(error.file.path()).map_err(failed)?
-                    != regular::sha256(&place).map_err(failed)?
-                {
-                    return Err(RetagError::Exists { path: place });
-                }
-                true
-            }
-            Err(error) => return Err(failed(error.error)),
-        };
-        Ok(Retagged { path: place, was_there, dropped })
+        Ok(Prepared { place, file: Some((file, registration)), dropped })
     }
 
     /// Writes the whole archive, and gives the names of the signatures that were left out.

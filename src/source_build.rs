@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::archive::{Stage, StageError};
+use crate::gate::Gate;
 use crate::names::{PackageName, RelPath};
 use crate::package::WheelName;
 use crate::plan::Plan;
@@ -249,7 +250,7 @@ pub fn prefetch(
 }
 
 /// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
-/// caller to put in place, in spite of failures.
+/// caller to put in place, in spite of failures. A wheel that does not pass the gate is a failure.
 ///
 /// The packages of artifacts and the wheels of others have to be in `dest` already. Logs go to `dest`/logs.
 ///
@@ -259,11 +260,12 @@ pub fn build(
     plan: &Plan,
     settings: &Settings,
     dest: &Path,
+    gate: &Gate<'_>,
     report: &(dyn Fn(Happened) + Sync),
 ) -> Result<(Outcome, Stage), ProjectError> {
     let tools = tools(plan, settings)?;
     let stage = Stage::open(dest)?;
-    let builder = Builder::new(plan, settings, &stage, tools, report)?;
+    let builder = Builder::new(plan, settings, &stage, tools, gate, report)?;
     let after = builder.order();
     let ends =
         schedule::run(&after, settings.jobs, |index, processes| builder.make(index, processes));

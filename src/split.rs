@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::archive::Stage;
 use crate::archive::stage::DIST;
+use crate::gate::Gate;
 use crate::manifest::{Families, Manifest, SplitRule};
 use crate::names::RelPath;
 use crate::provenance::{BuilderId, Package, SplitInto, Statement};
@@ -159,14 +160,15 @@ impl Split {
     /// What an earlier run left there is removed.
     ///
     /// # Errors
-    /// When a wheel lies where the new ones go, and when something cannot be read or written. `dest` is
-    /// then as it was.
+    /// When a wheel lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// written. `dest` is then as it was.
     pub fn write(
         &self,
         dest: &Path,
         builder: BuilderId,
         invocation: Option<String>,
         ask: &Ask<'_>,
+        gate: &Gate<'_>,
     ) -> Result<Outcome, SplitError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
@@ -179,7 +181,7 @@ impl Split {
         let packages = hashes.outputs;
         let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
         let statement = Statement::of_split(into, &made);
-        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement])?;
+        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement], gate)?;
         Ok(Outcome { packages, removed: replaced.removed })
     }
 

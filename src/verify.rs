@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::binary::site::Linked;
 use crate::package::Requirement;
 use crate::plan::Form;
 use crate::source::{Code, Severity};
@@ -29,6 +30,7 @@ mod entry_points;
 mod extensions;
 mod fault;
 mod layout;
+mod loading;
 mod member;
 mod metadata;
 mod names;
@@ -46,6 +48,7 @@ mod variants;
 mod wheel;
 
 pub use code::{Targets, misplaced};
+pub use loading::loading;
 pub use member::Member;
 pub use parts::{left, lost};
 pub use planned::planned;
@@ -158,6 +161,8 @@ pub struct Package {
     code: Vec<Told>,
     /// Where its ELF files look for libraries.
     searches: Vec<Search>,
+    /// How its ELF files are loaded, each with its member.
+    linked: Vec<(String, Linked)>,
     /// What its ELF files take from others and offer to them.
     symbols: Vec<Taken>,
     /// What its PE files import.
@@ -192,6 +197,7 @@ impl Package {
             installed: BTreeMap::new(),
             code: Vec::new(),
             searches: Vec::new(),
+            linked: Vec::new(),
             symbols: Vec::new(),
             imports: Vec::new(),
             archived: Vec::new(),

@@ -28,6 +28,7 @@ mod expected;
 mod explain_command;
 mod fetch_command;
 mod fmt_command;
+mod gate;
 mod golden;
 mod help;
 mod hostile_members;

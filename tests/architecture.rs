@@ -42,8 +42,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("package", &["archive", "binary", "plan", "unpacking"]),
     ("review", &["binary", "catalog", "package", "plan"]),
     ("provenance", &["archive", "binary", "catalog", "manifest", "package", "plan", "resolve"]),
-    ("recorded", &["archive", "package", "provenance"]),
-    ("assemble", &["archive", "package", "provenance", "recorded"]),
+    ("gate", &["manifest", "target", "verify"]),
+    ("recorded", &["archive", "gate", "package", "provenance"]),
+    ("assemble", &["archive", "gate", "package", "provenance", "recorded"]),
     (
         "execute",
         &["archive", "binary", "cache", "catalog", "event", "plan", "provenance", "recorded"],
@@ -53,19 +54,40 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("retag", &["archive", "package"]),
     (
         "promote",
-        &["archive", "manifest", "package", "provenance", "recorded", "release", "unpacking"],
+        &[
+            "archive",
+            "gate",
+            "manifest",
+            "package",
+            "provenance",
+            "recorded",
+            "release",
+            "unpacking",
+        ],
     ),
     (
         "split",
-        &["archive", "binary", "device_code", "manifest", "package", "provenance", "recorded"],
+        &[
+            "archive",
+            "binary",
+            "device_code",
+            "gate",
+            "manifest",
+            "package",
+            "provenance",
+            "recorded",
+        ],
     ),
     ("index", &["archive", "package", "recorded"]),
     ("serve", &["index"]),
     ("store", &[]),
-    ("publish", &["archive", "index", "manifest", "package", "store"]),
+    ("publish", &["archive", "gate", "index", "manifest", "package", "store"]),
     ("release", &[]),
     ("verify", &["archive", "binary", "device_code", "package", "plan", "policy", "review"]),
-    ("source_build", &["archive", "audit", "manifest", "package", "plan", "provenance", "retag"]),
+    (
+        "source_build",
+        &["archive", "audit", "gate", "manifest", "package", "plan", "provenance", "retag"],
+    ),
 ];
 
 /// The modules of the program, which may use every stage: those that `main.rs` declares.
@@ -215,10 +237,13 @@ fn effects_stay_where_they_belong() {
             found.map(|path| format!("src/{}: `{stage}` is pure and uses `{path}`", file.path)),
         );
         if words.contains("rayon")
-            && !["catalog", "execute", "fetch"].contains(&stage)
+            && !["catalog", "execute", "fetch", "gate"].contains(&stage)
             && !program.contains(stage)
         {
-            wrong.push(format!("src/{}: only scan, fetch and execute are parallel", file.path));
+            wrong.push(format!(
+                "src/{}: only scan, fetch, execute and gate are parallel",
+                file.path
+            ));
         }
         if (words.contains("println") || words.contains("eprintln")) && !program.contains(stage) {
             wrong.push(format!("src/{}: the library prints nothing", file.path));

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rockpack::audit::{audit, contradiction};
+use rockpack::elf::forward::forwarding_library;
+use rockpack::elf::stub::StubMachine;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -147,4 +149,73 @@ fn symbols_that_nobody_defines_are_listed_and_fail() {
         "what an absent library has, nobody knows: {}",
         text(&alone.stdout)
     );
+}
+
+/// A wheel with a library beside the file that needs it, with an rpath there or without.
+fn beside(dir: &Path, tag: &str, rpath: &str) -> String {
+    let library = |soname: &str, needed: &str, rpath: &str| match rpath {
+        "" => symbols::library(soname, &[needed], &[], &[]),
+        rpath => forwarding_library(StubMachine::X86_64, soname, needed, rpath).unwrap(),
+    };
+    let mut wheel = wheel("demo", tag);
+    let module = match rpath {
+        "" => symbols::library("ext.so", &["libown.so"], &["PyInit_ext"], &[]),
+        rpath => library("ext.so", "libown.so", rpath),
+    };
+    wheel.add(Member::new("demo/_C/ext.so", module));
+    wheel.add(Member::new("demo/_C/libown.so", library("libown.so", "libc.so.6", "")));
+    wheel.write(dir);
+    format!("demo-1.0-py3-none-{tag}.whl")
+}
+
+#[test]
+fn a_library_that_no_rpath_leads_to_is_not_shipped() {
+    let dir = TempDir::new().unwrap();
+    let file = beside(dir.path(), "manylinux_2_17_x86_64", "$ORIGIN");
+    let found = rockpack(dir.path(), &["audit", &file]);
+    assert!(found.status.success(), "{}", text(&found.stdout));
+    assert!(text(&found.stdout).contains("\n  manylinux_2_5_x86_64"), "{}", text(&found.stdout));
+    beside(dir.path(), "manylinux_2_17_x86_64", "");
+    let lost = rockpack(dir.path(), &["audit", &file]);
+    let said = text(&lost.stdout);
+    assert_eq!(lost.status.code(), Some(1), "{said}");
+    for line in [
+        "\n  linux_x86_64, 2 binaries\n",
+        "\n  its name is wrong: `demo/_C/ext.so` needs the library libown.so, which manylinux_2_17_x86_64 does not promise\n",
+        "\n  libraries of the wheel to which no rpath leads:\n    demo/_C/ext.so: libown.so, which is demo/_C/libown.so\n",
+    ] {
+        assert!(said.contains(line), "{line:?} in\n{said}");
+    }
+    let json = rockpack(dir.path(), &["audit", "--json", &file]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let unfound = serde_json::json!(
+        [{"file": "demo/_C/ext.so", "library": "libown.so", "at": "demo/_C/libown.so", "certain": true}]
+    );
+    assert_eq!(json["wheels"][0]["unfound"], unfound);
+}
+
+/// Packages beside are one set with those that are audited, and are not audited themselves.
+#[test]
+fn packages_beside_have_libraries_too() {
+    let dir = TempDir::new().unwrap();
+    let library = |soname: &str, needed: &str| symbols::library(soname, &[needed], &[], &[]);
+    let mut user = wheel("user", "linux_x86_64");
+    user.add(Member::new("user/ext.so", library("ext.so", "libowner.so")));
+    user.write(dir.path());
+    fs_err::create_dir(dir.path().join("others")).unwrap();
+    let mut owner = wheel("owner", "linux_x86_64");
+    owner.add(Member::new("owner/libowner.so", library("libowner.so", "libc.so.6")));
+    owner.write(&dir.path().join("others"));
+    let audit = |more: &[&str]| {
+        let output = rockpack(
+            dir.path(),
+            &[&["audit", "user-1.0-py3-none-linux_x86_64.whl"], more].concat(),
+        );
+        assert!(output.status.success(), "{}", text(&output.stdout));
+        text(&output.stdout)
+    };
+    assert!(audit(&[]).contains("\n  linux_x86_64, 1 binary\n"));
+    let together = audit(&["--with", "others"]);
+    assert!(together.contains("\n  manylinux_2_5_x86_64"), "{together}");
+    assert!(!together.contains("owner-1.0"), "{together}");
 }

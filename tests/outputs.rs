@@ -212,7 +212,7 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
     let dir = scratch();
     let root = dir.path();
-    for (file, text) in [("a/one.whl", "1"), ("b/two words.tar.xz", "2"), ("b/one.whl", "1")] {
+    for (file, text) in [("a/one.zip", "1"), ("b/two words.tar.xz", "2"), ("b/one.zip", "1")] {
         fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
         fs::write(root.join(file), text).unwrap();
     }
@@ -223,7 +223,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
     let output = assemble(&["a", "b"], &named);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let out = root.join("out");
-    let files = ["one.whl", "two words.tar.xz"];
+    let files = ["one.zip", "two words.tar.xz"];
     assert_eq!(listed(&out), files);
     assert_eq!(subjects(&out, "provenance.intoto.json"), files);
     let statement = fs::read(out.join("dist/provenance.intoto.json")).unwrap();
@@ -240,7 +240,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
     assert_eq!(contents(&out), before);
     fs::remove_file(root.join("b/two words.tar.xz")).unwrap();
     assert!(assemble(&["a", "b"], &named).status.success());
-    assert_eq!(listed(&out), ["one.whl"]);
+    assert_eq!(listed(&out), ["one.zip"]);
     assert!(!out.join("dist/two words.tar.xz").exists());
 }
 

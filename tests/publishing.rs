@@ -8,7 +8,10 @@ use std::process::{Command, Output};
 
 use fs_err as fs;
 use rockpack::archive::checksum::Sha256;
-use rockpack::publish::{Form, Layout, Options, Step, Summary, publish};
+use rockpack::gate::Gate;
+use rockpack::manifest::Manifest;
+use rockpack::publish::{Form, Layout, Options, PublishError, Step, Summary};
+use rockpack::source::Source;
 use rockpack::store::{Bucket, Directory};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,6 +41,22 @@ const BOTH: [Form; 2] = [Form::Projects, Form::Flat];
 
 fn options(form: Form) -> Options {
     Options { layout: Layout::of(form), jobs: 3, ..Options::default() }
+}
+
+/// Publishes by a manifest that accepts no finding.
+fn publish(
+    dir: &Path,
+    bucket: &dyn Bucket,
+    options: &Options,
+    told: &(dyn Fn(&Step) + Sync),
+) -> Result<Summary, PublishError> {
+    let source = |name: &str, text: &str| Source::new(name, text);
+    let packages =
+        source("packages.kdl", "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n");
+    let families = source("families.kdl", include_str!("../families.kdl"));
+    let manifest = Manifest::decode(&packages, &families).unwrap();
+    let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
+    rockpack::publish::publish(dir, bucket, options, &gate, told)
 }
 
 /// Publishes what has to be fine, and tells the steps.

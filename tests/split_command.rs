@@ -236,7 +236,7 @@ fn the_plan_is_shown_before_anything_is_written() {
         assert!(shown.contains(line), "{line:?} in\n{shown}");
     }
     // What is written is what was shown.
-    let written = split(dir, &[]);
+    let written = split(dir, &["--allow", "broken-elf"]);
     let listed = shown.rsplit_once("6 wheels").unwrap().0;
     assert!(written.starts_with(listed), "{written}");
 }
@@ -252,10 +252,34 @@ fn isas_with_code_in_whole_libraries_are_offered_the_levels_above() {
         .file("frame/lib/blas/k_gpu91.dat", b"x")
         .file("frame/images/acme-gpu9xx/a.img", b"image")
         .write(&dir.join("in"));
-    let shown = split(dir, &[]);
+    let shown = split(dir, &["--allow", "broken-elf", "--allow", "license-file"]);
     assert!(shown.contains("\n    offers device-gpu90, device-gpu91, device-all\n"), "{shown}");
     let host = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
     assert!(host.contains("frame-device-gpu9==2.1+ex7; extra == \"device-gpu90\""), "{host}");
+}
+
+/// What is wrong with a wheel is wrong with what is made of it.
+#[test]
+fn wheels_that_verify_refuses_are_not_written() {
+    let dir = place();
+    let dir = dir.path();
+    Made::new("frame", "2.1+ex7", METADATA)
+        .file("frame/lib/blas/generic.dat", b"x")
+        .file("frame/lib/blas/k_gpu91.dat", b"x")
+        .file("frame/images/acme-gpu9xx/a.img", b"image")
+        .write(&dir.join("in"));
+    let output = crate::program::rockpack(dir, &["split", INPUT, "--version", "7.0", "-o", "out"]);
+    let told = crate::program::said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("a License-File that is not there: `LICENSE`"), "{told}");
+    assert!(told.contains("`--allow license-file` lets it through"), "{told}");
+    assert!(!dir.join("out").exists());
+    split(dir, &["--allow", "license-file"]);
+    assert!(output_exists(dir));
+}
+
+fn output_exists(dir: &Path) -> bool {
+    output(dir, "frame").is_file() && output(dir, "frame_device_gpu91").is_file()
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::program::{rockpack, text};
 
 #[path = "verify/cases.rs"]
-mod cases;
+pub mod cases;
 #[path = "verify/device_code.rs"]
 mod device_code;
 #[path = "verify/symbols.rs"]

@@ -3,10 +3,12 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Ignored;
+use super::{Ignored, Unfound};
 use crate::binary::pe;
+use crate::binary::site::Linked;
 use crate::elf::{self, ElfFacts, ElfKind, Import, Machine};
 use crate::package::devel_archive::{self, is_devel_archive};
+use crate::package::wheel::site_path;
 use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
 use crate::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
 
@@ -30,6 +32,11 @@ pub(super) struct File {
     pub facts: ElfFacts,
     imports: Vec<Import>,
     pub symbols: Option<Symbols>,
+    /// How it is loaded where it is installed; nothing of files in archives.
+    pub linked: Option<Linked>,
+    /// Libraries of the wheel that the loader does not find for it.
+    pub lost: Vec<Unfound>,
+    lost_names: Vec<String>,
 }
 
 impl File {
@@ -44,8 +51,25 @@ impl File {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
+    /// Takes in a library of the wheel, at `at`, that the loader does not find for it.
+    pub fn lose(&mut self, library: &str, at: &str, certain: bool) {
+        self.lost_names.push(library.to_owned());
+        let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());
+        self.lost.push(Unfound { file, library, at, certain });
+    }
+
+    /// Its path in the wheel.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub fn subject(&self) -> Subject<'_> {
-        Subject { file: &self.path, facts: &self.facts, imports: &self.imports }
+        Subject {
+            file: &self.path,
+            facts: &self.facts,
+            imports: &self.imports,
+            lost: &self.lost_names,
+        }
     }
 }
 
@@ -67,12 +91,12 @@ impl Contents {
                 devel_archive::each(name, member, |archived, bytes| {
                     let path = format!("{name}: {}", archived.path);
                     if archived.is_file() {
-                        contents.add(&path, archived.size, bytes)?;
+                        contents.add(&path, None, archived.size, bytes)?;
                     }
                     Ok(())
                 })
             } else {
-                contents.add(name, entry.size, member)
+                contents.add(name, site_path(name), entry.size, member)
             };
             read.map_err(|source| wheel.unread(name, source))?;
         }
@@ -80,10 +104,16 @@ impl Contents {
     }
 
     /// Takes in a member, when it is a binary.
-    fn add(&mut self, path: &str, size: u64, member: impl Read) -> io::Result<()> {
+    fn add(
+        &mut self,
+        path: &str,
+        installed: Option<String>,
+        size: u64,
+        member: impl Read,
+    ) -> io::Result<()> {
         let content = Content::new(member)?;
         match content.kind() {
-            ContentKind::Elf => self.add_elf(path, &content.keep(size)?),
+            ContentKind::Elf => self.add_elf(path, installed, &content.keep(size)?),
             ContentKind::Pe => self.add_pe(path, &content.keep(size)?),
             ContentKind::Archive | ContentKind::Script | ContentKind::Data => {}
         }
@@ -102,7 +132,7 @@ impl Contents {
         }
     }
 
-    fn add_elf(&mut self, path: &str, file: &Kept) {
+    fn add_elf(&mut self, path: &str, installed: Option<String>, file: &Kept) {
         let read = elf::inspect(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
         let (facts, info) = match read {
             Ok(read) => read,
@@ -122,7 +152,11 @@ impl Contents {
             // Only those with a version are ever named.
             let imports =
                 info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
-            self.files.push(File { path: path.to_owned(), facts, imports, symbols });
+            let is_module = symbols.as_ref().is_some_and(Symbols::is_module);
+            let linked = installed.and_then(|installed| Linked::new(installed, &facts, is_module));
+            let path = path.to_owned();
+            let (lost, lost_names) = (Vec::new(), Vec::new());
+            self.files.push(File { path, facts, imports, symbols, linked, lost, lost_names });
         }
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use rockpack::provenance::{BuilderId, Commit};
 
+use super::AllowArgs;
+
 /// Unite the packages that several builds made of one plan
 ///
 /// Takes packages that jobs built with `rockpack build --only` out of one set of artifacts, and puts
@@ -19,6 +21,8 @@ use rockpack::provenance::{BuilderId, Commit};
 /// name. With --plan, the packages must be of that plan, and all of them must be there.
 /// When something is refused, nothing is written. As with `rockpack build`, earlier packages in DEST/dist are removed when none of
 /// the directories has them.
+///
+/// A package that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
 ///
 /// --source-commit is for finished files that other programs made, such as those of a release. Every
 /// file is taken and listed in SHA256SUMS, and the provenance names the commit as their source.
@@ -52,6 +56,14 @@ pub struct AssembleArgs {
     /// The run of the builder that the statement names [default: none]
     #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
     pub invocation_id: Option<String>,
+
+    /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
+    /// program's own copy [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 const ASSEMBLE_EXAMPLES: &str = "\

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueHint};
 use rockpack::provenance::{BuilderId, BuilderIdError};
 
-use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
+use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
@@ -38,6 +38,9 @@ use super::{ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 ///
 /// Beside the packages are SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA
 /// provenance v1) that is ready to be signed. It names the packages, their inputs and the builder.
+///
+/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack verify` accepts each by
+/// itself, unless --allow names the finding's code.
 ///
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
@@ -165,6 +168,9 @@ pub struct BuildArgs {
         help_heading = "Provenance"
     )]
     pub invocation_id: Option<String>,
+
+    #[command(flatten, next_help_heading = "Projects")]
+    pub allow: AllowArgs,
 }
 
 /// A variable that is set to nothing names nobody.

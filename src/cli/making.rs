@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use rockpack::provenance::BuilderId;
 
+use super::AllowArgs;
+
 /// What says how they are made, and who made them.
 #[derive(Debug, Args)]
 pub struct MakingArgs {
@@ -24,4 +26,7 @@ pub struct MakingArgs {
     /// Threads [default: one for each core]
     #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true)]
     pub jobs: Option<u16>,
+
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }

@@ -25,6 +25,8 @@ use super::MakingArgs;
 /// With SHA256SUMS beside them, the packages have to be those that it lists: all of them, and no other
 /// that rockpack made.
 ///
+/// A package that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
+///
 /// The packages go to OUT/dist, with SHA256SUMS and a provenance statement that names the packages they
 /// are made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages
 /// that an earlier build recorded in OUT are removed.

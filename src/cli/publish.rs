@@ -6,6 +6,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use rockpack::archive::Timestamp;
 
+use super::AllowArgs;
+
 /// Upload packages to an object store, with the pages by which pip and uv find them
 ///
 /// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
@@ -28,6 +30,8 @@ use rockpack::archive::Timestamp;
 /// left alone, other bytes under a name are an error. All that the packages require, for whichever
 /// system and extra, has to be in DIR, on the pages of the store, or named by --outside or an
 /// `outside` line; so do the requirements of what is found in the store.
+///
+/// A package that `rockpack verify` refuses by itself is an error, unless --allow names the finding's code.
 ///
 /// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
 /// pages of projects, parts before those who require them; then the page of all projects. Pages are
@@ -86,6 +90,9 @@ pub struct PublishArgs {
     /// Look at everything, print the steps, and write nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 /// Where packages and pages lie in a store.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use rockpack::names::PlatformTags;
 
+use super::AllowArgs;
+
 /// Give finished wheels another platform tag
 ///
 /// Writes a wheel with the tag in its file name, in WHEEL and in RECORD; every other file's bytes
@@ -15,6 +17,8 @@ use rockpack::names::PlatformTags;
 /// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD would be
 /// wrong: they are left out, with a warning. Nothing is overwritten: a file of the new name is an
 /// error, unless it has exactly these bytes. When a tag is refused for one wheel, none is written.
+///
+/// A wheel that `rockpack verify` would refuse by itself is refused, unless --allow names the finding's code.
 ///
 /// SHA256SUMS and the provenance statement beside the wheels are not changed: `rockpack assemble`
 /// writes both for a directory of finished packages.
@@ -39,6 +43,14 @@ pub struct RetagArgs {
     /// Write tags that the wheel's own files contradict too
     #[arg(long)]
     pub force: bool,
+
+    /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
+    /// program's own copy [default: this directory, else built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub allow: AllowArgs,
 }
 
 const RETAG_EXAMPLES: &str = "\

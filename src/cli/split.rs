@@ -19,6 +19,8 @@ use super::MakingArgs;
 /// names. Programs and libraries with code for ISAs inside stay whole, and are listed. Where the line says
 /// `bundle`, their code goes into archives (.kpack) in the wheels of the ISAs instead.
 ///
+/// A wheel that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
+///
 /// The wheels go to OUT/dist, with SHA256SUMS and a provenance statement that names the wheels they are
 /// made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages that an
 /// earlier run recorded in OUT are removed.

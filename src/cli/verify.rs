@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use rockpack::plan::OnlyName;
 
+use super::AllowArgs;
+
 /// Check wheels and sdists of any maker
 ///
 /// Reads every byte once. Checks for each wheel: the archive as strict installers read it,
@@ -15,7 +17,7 @@ use rockpack::plan::OnlyName;
 /// and their files are exactly those of the plan.
 ///
 /// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
-/// `rockpack help manifest ignore`.
+/// `rockpack help manifest ignore`. --allow makes a warning of an error, for this run.
 ///
 /// Exit status: 0 no errors (there may be warnings), 1 something is wrong with a package, 2 something is
 /// wrong with the command line or the environment.
@@ -63,6 +65,9 @@ pub struct VerifyArgs {
     /// Print more: every member at fault, and the ignored findings with their reasons
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
     pub verbose: bool,
+
+    #[command(flatten, next_help_heading = "Running")]
+    pub allow: AllowArgs,
 }
 
 const VERIFY_EXAMPLES: &str = "\

@@ -13,17 +13,19 @@ use rockpack::recorded::RecordError;
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
-use super::{Failure, made, print, repaired};
+use super::{Failure, gate, made, print, repaired};
 use crate::cli::AssembleArgs;
-use crate::inputs::saved_plan;
+use crate::inputs::{self, saved_plan};
 
 /// Puts everything in place, and says what there is.
 pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let gate = gate::of(&manifest, &args.allow);
     let done = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
-            assemble::assemble(&args.dirs, promised.as_ref(), &args.dest_dir)
+            assemble::assemble(&args.dirs, promised.as_ref(), &args.dest_dir, &gate)
         }
         Some(commit) => {
             let made = Made {
@@ -31,7 +33,7 @@ pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
                 builder: args.builder_id.clone().unwrap_or_default(),
                 invocation: args.invocation_id.clone(),
             };
-            assemble::assemble_finished(&args.dirs, &made, &args.dest_dir)
+            assemble::assemble_finished(&args.dirs, &made, &args.dest_dir, &gate)
         }
     };
     let done = done.map_err(|e| failure(&e))?;
@@ -77,6 +79,7 @@ fn said(args: &AssembleArgs, done: &Assembled) -> String {
 fn failure(error: &AssembleError) -> Failure {
     let what = with_causes(error);
     let (code, help) = match error {
+        AssembleError::Gate(error) => return gate::failure(error),
         AssembleError::Stage(_)
         | AssembleError::Io(_)
         | AssembleError::NoRecord(RecordError::Io(_)) => {

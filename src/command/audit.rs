@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::audit::{self, Audit, AuditError, Ignored};
+use rockpack::audit::{self, Audit, AuditError, Ignored, Unfound};
 use rockpack::package::OpenError;
 use rockpack::policy::{Obstacle, ObstacleKind, Unresolved};
 use rockpack::source::{Code, Problem, printable, printable_lines};
@@ -25,7 +25,9 @@ struct Document<'a> {
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
     let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
-    let audits = audit::audit(&paths).map_err(|error| failure(&error))?;
+    let with = if args.with.is_empty() { Vec::new() } else { self::wheels(&args.with)? };
+    let with: Vec<&Path> = with.iter().map(std::path::PathBuf::as_path).collect();
+    let audits = audit::audit_with(&paths, &with).map_err(|error| failure(&error))?;
     if args.json {
         let json = serde_json::to_string_pretty(&Document { wheels: &audits })
             .map_err(|e| environment(format!("cannot write the audit as JSON: {e}")))?;
@@ -33,7 +35,11 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     } else {
         print_exact(&audits.iter().map(styled).collect::<Vec<_>>().join("\n"))?;
     }
-    let bad = |audit: &Audit| audit.wrong.is_some() || !audit.unresolved.is_empty();
+    let bad = |audit: &Audit| {
+        audit.wrong.is_some()
+            || !audit.unresolved.is_empty()
+            || audit.unfound.iter().any(|it| it.certain)
+    };
     if audits.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
 
@@ -97,7 +103,7 @@ fn text(audit: &Audit) -> String {
             table(&more).trim_end_matches('\n')
         );
     }
-    text + &unresolved(&audit.unresolved) + &ignored(&audit.ignored)
+    text + &unfound(&audit.unfound) + &unresolved(&audit.unresolved) + &ignored(&audit.ignored)
 }
 
 /// A line for each thing: what, of which library, the first file and a symbol.
@@ -158,6 +164,23 @@ fn listed(names: &[&str]) -> String {
         }
         _ => names.join(", "),
     }
+}
+
+/// A line for each library that is shipped and not found.
+fn unfound(libraries: &[Unfound]) -> String {
+    let mut text = String::new();
+    if libraries.is_empty() {
+        return text;
+    }
+    text += "\n  libraries of the wheel to which no rpath leads:\n";
+    for Unfound { file, library, at, certain } in libraries.iter().take(MOST) {
+        let first = if *certain { "" } else { "; what opens the file has to load it first" };
+        let _ = writeln!(text, "    {file}: {library}, which is {at}{first}");
+    }
+    if libraries.len() > MOST {
+        let _ = writeln!(text, "    and {} more, which --json lists", libraries.len() - MOST);
+    }
+    text
 }
 
 /// A line for each file: its first symbols, for the tag is true of none of these.

@@ -7,7 +7,7 @@ use rockpack::promote::{self, Change, PromoteError, Promotion};
 use rockpack::source::{Code, Problem};
 use rockpack::text::{counted, with_causes};
 
-use super::{Failure, made, print, repaired};
+use super::{Failure, gate, made, print, repaired};
 use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
@@ -29,7 +29,9 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
             repaired(dest)?;
             let threads = inputs::pool(args.making.jobs)?.current_num_threads();
             let builder = args.making.builder_id.clone().unwrap_or_default();
-            let done = promotion.write(dest, builder, args.making.invocation_id.clone(), threads);
+            let gate = gate::of(&manifest, &args.making.allow);
+            let invocation = args.making.invocation_id.clone();
+            let done = promotion.write(dest, builder, invocation, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;
             let text = made(&done.packages, &done.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))
@@ -102,6 +104,7 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
     };
     let code = Code::PromotionRefused;
     match error {
+        PromoteError::Gate(error) => gate::failure(error),
         PromoteError::Stage(_) | PromoteError::Io(_) | PromoteError::Write { .. } => {
             Problem::error(Code::Environment, what).into()
         }

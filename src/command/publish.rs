@@ -11,7 +11,7 @@ use rockpack::source::{Code, Problem, Problems, nearest};
 use rockpack::store::{self, Access, Bucket};
 use rockpack::text::{counted, human_size, with_causes};
 
-use super::{Failure, environment, print};
+use super::{Failure, environment, gate, print};
 use crate::cli::{PublishArgs, PublishLayout};
 use crate::{inputs, ui};
 
@@ -54,7 +54,9 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
             let _ = print(&line(step));
         }
     };
-    let summary = publish::publish(&args.dir, &*bucket, &options, &told);
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let gate = gate::of(&manifest, &args.allow);
+    let summary = publish::publish(&args.dir, &*bucket, &options, &gate, &told);
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }
 
@@ -200,6 +202,7 @@ pub fn failure(error: &PublishError) -> Failure {
         PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
             refused.help("a name stands for the same bytes for ever: publish under another version")
         }
+        PublishError::Gate(error) => return gate::failure(error),
         PublishError::Incomplete(unmet) => return Failure::Problems(incomplete(unmet)),
     };
     Failure::Problems(refused.into())

@@ -2,36 +2,62 @@
 
 use std::path::{Path, PathBuf};
 
+use fs_err as fs;
+
 use rockpack::audit;
+use rockpack::gate::Entrant;
 use rockpack::package::OpenError;
-use rockpack::retag::{self, RetagError, Retagged};
+use rockpack::retag::{self, Prepared, RetagError, Retagged};
 use rockpack::source::{Code, Problem, Problems};
 use rockpack::text::with_causes;
 
 use super::wheels::wheels;
-use super::{Failure, print};
+use super::{Failure, gate, print};
 use crate::cli::RetagArgs;
-use crate::ui;
+use crate::{inputs, ui};
 
 /// Writes all wheels, if none is refused, and says where they are.
 pub fn run(args: &RetagArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
     // Part of a set under a new tag would be beside the whole under the old one.
     all(&wheels, |wheel| checked(wheel, args))?;
+    let is_new = args.output.as_ref().filter(|output| !output.exists());
+    let prepared = prepared(&wheels, args);
+    if let (Err(_), Some(output)) = (&prepared, is_new) {
+        // It is empty, or somebody else's.
+        let _ = fs::remove_dir(output);
+    }
     let mut text = String::new();
-    let written = all(&wheels, |wheel| {
-        let done = retag::retag(wheel, &args.platform_tag, into(wheel, args))?;
-        text += &said(&done);
+    let written = all(prepared?, |prepared| {
+        text += &said(&prepared.put()?);
         Ok(())
     });
     print(&text)?;
     written
 }
 
+/// The wheels with their new tags, all of which pass the gate; none has its new name yet.
+fn prepared(wheels: &[PathBuf], args: &RetagArgs) -> Result<Vec<Prepared>, Failure> {
+    let mut prepared = Vec::new();
+    all(wheels, |wheel| {
+        prepared.push(retag::prepare(wheel, &args.platform_tag, into(wheel, args))?);
+        Ok(())
+    })?;
+    let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
+    let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
+    let passed = gate::of(&manifest, &args.allow).check_as(&entrants);
+    passed.map_err(|error| gate::failure(&error))?;
+    Ok(prepared)
+}
+
+fn entrant(prepared: &Prepared) -> Option<Entrant> {
+    Entrant::renamed(prepared.file(), prepared.place())
+}
+
 /// Does something with each wheel, and tells what is wrong with any of them.
-fn all(
-    wheels: &[PathBuf],
-    mut work: impl FnMut(&Path) -> Result<(), RetagError>,
+fn all<W>(
+    wheels: impl IntoIterator<Item = W>,
+    mut work: impl FnMut(W) -> Result<(), RetagError>,
 ) -> Result<(), Failure> {
     let mut refused = Problems::new();
     for wheel in wheels {

@@ -7,7 +7,7 @@ use rockpack::source::{Code, Problem};
 use rockpack::split::{self, Ask, Division, Part, SplitError};
 use rockpack::text::{counted, human_size, with_causes};
 
-use super::{Failure, made, print, repaired};
+use super::{Failure, gate, made, print, repaired};
 use crate::cli::SplitArgs;
 use crate::{inputs, ui};
 
@@ -31,7 +31,8 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     print(&listed)?;
     repaired(dest)?;
     let builder = args.making.builder_id.clone().unwrap_or_default();
-    let done = split.write(dest, builder, args.making.invocation_id.clone(), &ask);
+    let gate = gate::of(&manifest, &args.making.allow);
+    let done = split.write(dest, builder, args.making.invocation_id.clone(), &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     let text = made(&done.packages, &done.removed, "run");
     print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
@@ -106,6 +107,7 @@ fn failure(error: SplitError, args: &SplitArgs) -> Failure {
     let what = with_causes(&error);
     match error {
         SplitError::Refused(problems) => Failure::Problems(problems),
+        SplitError::Gate(error) => gate::failure(&error),
         SplitError::Open(OpenError::Io(_)) => {
             let near = args.wheels.iter().map(|wheel| inputs::near(wheel)).collect::<String>();
             let help = format!("{near}give wheels that are there");

@@ -1,16 +1,15 @@
 //! `rockpack verify`: checks packages that exist.
 
-use std::io;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rockpack::gate::{self, Judged};
 use rockpack::manifest::Manifest;
 use rockpack::package::{Found, ReadError, built};
-use rockpack::plan::{Form, Plan};
-use rockpack::regular;
+use rockpack::plan::Plan;
 use rockpack::source::{Code, Severity};
 use rockpack::text::with_causes;
-use rockpack::verify::{self, Finding, Member, Package, Shown, Wheel};
+use rockpack::verify::{self, Finding, Package, Shown};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;
@@ -18,13 +17,10 @@ use crate::inputs::{self, saved_plan};
 use crate::ui;
 
 mod given;
-mod ignored;
-mod owner;
 mod parts;
 mod table;
 
 use given::Given;
-use ignored::Judged;
 
 /// Checks, shows what was found, and prints a line for each package.
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
@@ -41,13 +37,19 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let given = Given::new(&args.paths, &args.with)?;
     let (packages, findings) =
         inputs::pool(args.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
-    let judged = Judged::new(&manifest, &packages, findings);
+    let mut judged = Judged::new(&manifest, &packages, findings);
+    let (allowed, kept) = gate::let_through(judged.kept, &args.allow.allow);
+    judged.kept = kept;
     let shown = if args.verbose { Shown::All } else { Shown::Few };
     if args.verbose {
         ui::show_problems(&judged.notes());
     }
     ui::show_problems(&judged.idle);
     ui::show_problems(&verify::problems(&judged.kept, shown));
+    ui::show_problems(&gate::warnings(&allowed, shown));
+    judged.kept.extend(
+        allowed.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding }),
+    );
     if args.json {
         print_exact(&table::json(&packages, &judged)?)?;
     } else {
@@ -70,7 +72,8 @@ pub fn of_plan(
 ) -> Result<Vec<Finding>, Failure> {
     let given = Given::of(packages);
     let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
-    let read = self::packages(&given, &targets).map_err(|error| environment(error.to_string()))?;
+    let read =
+        gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
     let mut findings: Vec<Finding> = read.iter().flat_map(|it| it.findings.clone()).collect();
     findings.extend(as_planned(&given, plan, &findings)?);
     let mut kept = Judged::new(manifest, &read, findings).kept;
@@ -85,7 +88,8 @@ fn checked(
     plan: Option<&(String, Plan)>,
 ) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
     let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
-    let mut packages = packages(given, &targets).map_err(|error| environment(error.to_string()))?;
+    let mut packages =
+        gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
     let mut findings: Vec<Finding> =
         packages[..given.judged].iter().flat_map(|package| package.findings.clone()).collect();
     let rules = || manifest.system_libraries.iter().chain(&manifest.missing_libraries);
@@ -94,7 +98,7 @@ fn checked(
     together.extend(parts::of_splits(manifest, &targets, &packages));
     let together = together.into_iter();
     packages.truncate(given.judged);
-    findings.extend(owner::misplaced(manifest, &targets, &packages));
+    findings.extend(gate::misplaced(manifest, &targets, &packages));
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
@@ -120,41 +124,6 @@ fn as_planned(
         .map(|(found, name)| (found, name.clone()))
         .unzip();
     planned(label, plan, &found, names)
-}
-
-/// Reads everything: parts of wheels side by side, so that a large one does not hold up the rest.
-fn packages(given: &Given, targets: &Arc<verify::Targets>) -> io::Result<Vec<Package>> {
-    let opened: Vec<io::Result<Option<Wheel>>> =
-        given.packages.par_iter().map(|(found, name)| open(found, name, targets)).collect();
-    let opened = opened.into_iter().collect::<io::Result<Vec<_>>>()?;
-    let parts =
-        opened.iter().enumerate().filter_map(|(index, wheel)| Some((index, wheel.as_ref()?)));
-    let parts: Vec<_> = parts
-        .flat_map(|(index, wheel)| wheel.parts().into_iter().map(move |part| (index, wheel, part)))
-        .collect();
-    let read: Vec<_> =
-        parts.into_par_iter().map(|(index, wheel, part)| (index, wheel.read(part))).collect();
-    let mut members: Vec<Vec<Member>> = opened.iter().map(|_| Vec::new()).collect();
-    for (index, part) in read {
-        let path = &given.packages[index].0.path;
-        members[index].extend(part.map_err(|error| regular::of(path, error))?);
-    }
-    let all: Vec<_> = opened.into_iter().zip(members).zip(&given.packages).collect();
-    let concluded: Vec<io::Result<Package>> = all
-        .into_par_iter()
-        .map(|((wheel, members), (found, name))| match wheel {
-            Some(wheel) => Ok(wheel.conclude(&members)),
-            None => verify::sdist(&found.path, name),
-        })
-        .collect();
-    concluded.into_iter().collect()
-}
-
-fn open(found: &Found, name: &str, targets: &Arc<verify::Targets>) -> io::Result<Option<Wheel>> {
-    match found.form {
-        Form::Wheel => Ok(Some(Wheel::open(&found.path, name)?.with_targets(targets))),
-        Form::Sdist => Ok(None),
-    }
 }
 
 fn planned(

@@ -1,7 +1,6 @@
 //! The packages of a directory, for somebody who makes pages elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entry::{IndexedFile, Yanked};
@@ -11,7 +10,7 @@ use super::read::Yank;
 use super::{IndexError, read};
 use crate::archive::Timestamp;
 use crate::names::{Form, PackageName, RelPath, Requirement};
-use crate::package::{Metadata, PackageError, Sdist, Wheel};
+use crate::package::{Metadata, PackageError, Sdist};
 use crate::version::Version;
 
 /// A package that lies in a directory.
@@ -33,8 +32,6 @@ pub struct Local {
     pub extras: BTreeSet<String>,
     package: Package,
     yank: Option<Yank>,
-    /// The first Requires-Dist that no installer can read.
-    unreadable: Option<String>,
 }
 
 /// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one; selectors of one
@@ -92,40 +89,13 @@ impl Local {
             extras: BTreeSet::new(),
             package,
             yank,
-            unreadable: None,
             file_name,
         };
         if let Some(metadata) = local.parsed()? {
-            for requirement in metadata.requirements() {
-                match requirement {
-                    Ok(requirement) => local.requires.push(requirement),
-                    Err(text) => drop(local.unreadable.get_or_insert(text)),
-                }
-            }
+            local.requires.extend(metadata.requirements().flatten());
             local.extras.extend(metadata.extras());
         }
         Ok(local)
-    }
-
-    /// Refuses a damaged package, one with a Requires-Dist that no installer can read, and an sdist that does not
-    /// unpack into the directory of its name: once published, the name stands for these bytes for ever. All members
-    /// are read.
-    ///
-    /// # Errors
-    /// When it is one of these, or cannot be read.
-    pub fn check(&self) -> Result<(), IndexError> {
-        let is_whole = match Form::of_file(&self.file_name) {
-            Some(Form::Wheel) => whole(&self.path),
-            Some(Form::Sdist) => in_one_directory(&self.path),
-            None => Ok(()),
-        };
-        let unreadable = self.unreadable.clone().map(PackageError::Requirement);
-        is_whole.and_then(|()| unreadable.map_or(Ok(()), Err)).map_err(|source| {
-            match self.file_name.parse() {
-                Ok(path) => IndexError::Broken { path, source },
-                Err(source) => IndexError::Name { dir: self.path.clone(), source },
-            }
-        })
     }
 
     /// Its METADATA or PKG-INFO, if it has one.
@@ -173,22 +143,4 @@ impl Local {
     pub fn yanked(&self) -> Option<Yanked> {
         self.yank.clone().map(|yank| Yanked::of(yank.reason().as_deref()))
     }
-}
-
-/// Unpacks all members of a wheel, of which each has its CRC-32.
-fn whole(path: &Path) -> Result<(), PackageError> {
-    let wheel = Wheel::open(path)?;
-    for entry in wheel.entries().iter().filter(|entry| !entry.name.ends_with('/')) {
-        let unread = |source| wheel.unread(&entry.name, source);
-        io::copy(&mut wheel.member(entry)?, &mut io::sink()).map_err(unread)?;
-    }
-    Ok(())
-}
-
-/// Whether installers find an sdist where its name says.
-fn in_one_directory(path: &Path) -> Result<(), PackageError> {
-    let sdist = Sdist::open(path, |_, _| Ok(()))?;
-    let is_in =
-        |path: &String| path.strip_prefix(&*sdist.top).is_some_and(|below| below.starts_with('/'));
-    if sdist.files.iter().all(is_in) { Ok(()) } else { Err(PackageError::Top(sdist.top.clone())) }
 }

@@ -81,12 +81,6 @@ pub enum PackageError {
     /// It cannot be read at all, or is no gzipped tarball.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A requirement that no installer can read.
-    #[error("its Requires-Dist `{0}` is no requirement")]
-    Requirement(String),
-    /// An sdist that unpacks to another place than its name says.
-    #[error("not all of it lies in one directory `{0}`")]
-    Top(String),
     /// An sdist without metadata.
     #[error("the sdist has no PKG-INFO in its directory at the top")]
     NoPkgInfo,

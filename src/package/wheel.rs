@@ -51,6 +51,13 @@ impl WheelFile {
         Ok(Self { path: path.to_owned(), zip, dist_info, faults })
     }
 
+    /// The same wheel under the name that its file will have.
+    #[must_use]
+    pub fn called(mut self, file_name: &str) -> Self {
+        self.path.set_file_name(file_name);
+        self
+    }
+
     /// What the file is called.
     pub fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -206,5 +213,16 @@ impl Wheel {
     /// The error that a member cannot be read.
     pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
         OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
+    }
+}
+
+/// Where a member is below site-packages; `None` of what is installed elsewhere.
+pub fn site_path(name: &str) -> Option<String> {
+    match name.split_once(".data/") {
+        Some((distribution, rest)) if !distribution.contains('/') => {
+            let (scheme, path) = rest.split_once('/')?;
+            matches!(scheme, "purelib" | "platlib").then(|| path.to_owned())
+        }
+        _ => Some(name.to_owned()),
     }
 }

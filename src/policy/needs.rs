@@ -16,6 +16,8 @@ pub struct Subject<'a> {
     pub facts: &'a ElfFacts,
     /// The symbols that it takes from others, where somebody has read them.
     pub imports: &'a [Import],
+    /// Libraries that come along, and that the loader does not find for it.
+    pub lost: &'a [String],
 }
 
 /// The libraries that come along: what is needed of them is needed of no system.
@@ -114,7 +116,8 @@ impl Needs {
             self.other_libc.push(subject.file.to_owned());
             return;
         }
-        let away = |library: &str| !shipped.has(self.machine, library);
+        let is_lost = |library: &str| subject.lost.iter().any(|lost| lost == library);
+        let away = |library: &str| !shipped.has(self.machine, library) || is_lost(library);
         let mut found: BTreeMap<Thing, Option<String>> = BTreeMap::new();
         for library in facts.needed.iter().filter(|library| away(library)) {
             found.insert((ObstacleKind::Library, library.clone(), None), None);

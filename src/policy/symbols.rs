@@ -33,6 +33,9 @@ const VERSIONED: &[&str] = &[
     "ld-linux",
 ];
 
+/// The beginning of the function that an extension module has (PEP 489).
+const MODULE: &[u8] = b"PyInit_";
+
 /// The library by which a file shows that it is linked, rather than left to who loads it.
 const LIBC: &str = "libc.so.6";
 
@@ -45,6 +48,7 @@ pub struct Symbols {
     /// Hashes of what it defines: a whole set has millions.
     defined: Vec<u64>,
     wanted: Vec<Import>,
+    is_module: bool,
 }
 
 /// The symbols of a file that nobody defines.
@@ -67,8 +71,9 @@ impl Symbols {
     ) -> Option<Self> {
         let machine = StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())?;
         let own = path.rsplit('/').next().unwrap_or(path).to_owned();
-        let mut defined = Vec::new();
+        let (mut defined, mut is_module) = (Vec::new(), false);
         info.exports(file, |export| {
+            is_module |= export.name.starts_with(MODULE);
             let version = export.version.unwrap_or_default();
             defined.extend([hash(export.name, None), hash(export.name, Some(version))]);
         });
@@ -81,7 +86,13 @@ impl Symbols {
             needed: facts.needed.clone(),
             defined,
             wanted: wanted.into_iter().filter(|i| !i.weak && !given(i)).collect(),
+            is_module,
         })
+    }
+
+    /// Whether Python can import the file.
+    pub fn is_module(&self) -> bool {
+        self.is_module
     }
 }
 
@@ -197,6 +208,7 @@ mod tests {
             needed: needed.iter().map(|name| (*name).to_owned()).collect(),
             defined: defined.iter().flat_map(hashes).collect(),
             wanted: wanted.iter().map(import).collect(),
+            is_module: false,
         }
     }
 

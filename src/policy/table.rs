@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::{Libc, StubMachine, architecture};
+use crate::binary::Machine;
 
 /// What every system of a tag has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,13 @@ pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
     all.iter()
         .find(|(m, l, _)| (*m, *l) == (machine, libc))
         .map_or(&[], |(_, _, policies)| policies)
+}
+
+/// Whether some policy promises this library for a machine.
+pub fn is_promised(machine: Machine, library: &str) -> bool {
+    let Some(machine) = StubMachine::of(machine) else { return false };
+    let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(machine, libc));
+    both.into_iter().flatten().any(|policy| policy.has_library(library))
 }
 
 /// Whether a policy forbids this symbol of a library that it allows.

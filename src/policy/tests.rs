@@ -36,8 +36,10 @@ fn needs_of(files: &[(&str, &ElfFacts)], hint: Option<Libc>) -> Needs {
     for (name, facts) in files {
         shipped.add(name, facts);
     }
-    let subjects: Vec<Subject<'_>> =
-        files.iter().map(|(file, facts)| Subject { file, facts, imports: &[] }).collect();
+    let subjects: Vec<Subject<'_>> = files
+        .iter()
+        .map(|(file, facts)| Subject { file, facts, imports: &[], lost: &[] })
+        .collect();
     Needs::of(&subjects, &shipped, hint).unwrap().unwrap()
 }
 
@@ -215,6 +217,7 @@ fn files_for_two_architectures_have_no_tag() {
         file,
         facts,
         imports: &[],
+        lost: &[],
     });
     let mixed = Needs::of(&subjects, &Shipped::default(), None).unwrap_err();
     assert_eq!(
@@ -226,6 +229,7 @@ fn files_for_two_architectures_have_no_tag() {
         file,
         facts,
         imports: &[],
+        lost: &[],
     });
     assert!(
         Needs::of(&subjects, &Shipped::default(), None).is_ok(),
@@ -242,7 +246,8 @@ fn the_first_file_bears_a_symbol() {
         Import { name: "malloc".to_owned(), version: None, weak: false },
         Import { name: "dlopen".to_owned(), version, weak: false },
     ];
-    let subjects = ["a.so", "b.so"].map(|file| Subject { file, facts: &facts, imports: &imports });
+    let subjects =
+        ["a.so", "b.so"].map(|file| Subject { file, facts: &facts, imports: &imports, lost: &[] });
     let needs = Needs::of(&subjects, &Shipped::default(), None).unwrap().unwrap();
     let found = needs.beyond("manylinux_2_28".parse().unwrap());
     assert_eq!(

@@ -7,6 +7,7 @@ use crate::archive::StageError;
 use crate::archive::sdist::SdistError;
 use crate::archive::tarball::{TarError, XzError};
 use crate::archive::zip::ZipError;
+use crate::gate::GateError;
 use crate::names::PathError;
 use crate::package::{CopyError, OpenError, ReadError};
 
@@ -19,6 +20,9 @@ pub enum PromoteError {
     /// A wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// No package in the directory has a version that could be another.
     #[error("{} has no package that a build of rockpack made", .dir.display())]
     None {

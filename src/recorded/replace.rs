@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use super::{Combined, Recorded};
 use crate::archive::{Stage, StageError};
+use crate::gate::{Gate, GateError};
 use crate::names::RelPath;
 use crate::provenance::{Package, Statement};
 
@@ -17,16 +18,19 @@ pub struct Replaced {
 }
 
 /// Puts the packages of a stage in place, all of which `made` has and `statements` tell of, with checksums and
-/// statements beside them. What earlier builds recorded in the destination is removed.
+/// statements beside them, if they pass the gate. What earlier builds recorded in the destination is removed.
 ///
 /// # Errors
-/// When what is there cannot be read, or something cannot be written or put in place. The destination is then
-/// as it was.
-pub fn replace<E: From<io::Error> + From<StageError>>(
+/// When the gate refuses a package, what is there cannot be read, or something cannot be written or put in
+/// place. The destination is then as it was.
+pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     stage: Stage,
     made: &[Package<'_>],
     statements: Vec<Statement>,
+    gate: &Gate<'_>,
 ) -> Result<Replaced, E> {
+    let staged: Vec<_> = made.iter().map(|package| stage.path(package.path)).collect();
+    gate.check(staged.iter().map(std::path::PathBuf::as_path))?;
     let recorded = Recorded::read(stage.dest())?;
     let combined = recorded.combine(stage.dest(), made, &[], statements, |_| true)?;
     let Combined { texts, removed, obsolete, .. } = combined;

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::sources::Sources;
+use crate::binary::loader::{Installed, Loads};
 use crate::catalog::{ArtifactId, Catalog};
 use crate::elf::ElfKind;
 use crate::manifest::{LibraryRule, Manifest};
@@ -18,7 +19,6 @@ use crate::plan::{Distribution, Member};
 
 mod dlls;
 mod group;
-mod load;
 mod messages;
 mod places;
 mod report;
@@ -26,7 +26,6 @@ mod together;
 mod tree;
 
 use dlls::Dlls;
-use load::Loads;
 pub(super) use report::check;
 use together::Together;
 use tree::{File, Standing, Tree};
@@ -309,6 +308,36 @@ impl<'a> Closure<'a> {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
         own == target || self.manifest.families.above(own).contains(&target)
+    }
+}
+
+impl Installed for Closure<'_> {
+    fn count(&self) -> usize {
+        self.tree.files.len()
+    }
+
+    fn needed(&self, file: usize) -> &[usize] {
+        &self.tree.files[file].needed
+    }
+
+    fn soname(&self, file: usize) -> Option<usize> {
+        self.tree.name(self.tree.files[file].soname?)
+    }
+
+    fn inherited(&self, file: usize) -> bool {
+        self.tree.files[file].inherited
+    }
+
+    fn own(&self, file: usize, name: usize, root: usize) -> Option<usize> {
+        self.look(file, name, self.tree.files[root].distribution).found
+    }
+
+    fn bearers(&self, name: usize) -> Vec<usize> {
+        let libraries = self.tree.bearers(name).filter_map(|candidate| match candidate.standing {
+            Standing::File(library) => Some(library),
+            Standing::OtherMachine | Standing::NoLibrary => None,
+        });
+        libraries.collect()
     }
 }
 

@@ -158,7 +158,12 @@ fn needs<'a>(
     }
     let subjects: Vec<Subject<'_>> = files
         .iter()
-        .map(|(member, facts)| Subject { file: member.path.as_str(), facts, imports: &[] })
+        .map(|(member, facts)| Subject {
+            file: member.path.as_str(),
+            facts,
+            imports: &[],
+            lost: &[],
+        })
         .collect();
     Needs::of(&subjects, &shipped, None)
 }

@@ -164,6 +164,7 @@ codes! {
     EntryPoint "entry-point" "An entry point is malformed, or its target does not exist."
     ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system."
     UnresolvedSymbol "unresolved-symbol" "A file takes a symbol that neither the packages of the set define nor the system."
+    LibraryNotFound "library-not-found" "A file needs a library of its package or of the set, and no rpath leads to it."
     RpathOutside "rpath-outside" "A file looks for libraries outside of site-packages, where anything can be."
     RpathLeadsNowhere "rpath-leads-nowhere" "A file looks for libraries in a directory that no package has."
     Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes."
@@ -232,6 +233,7 @@ impl Code {
         Self::EntryPoint,
         Self::ImportLeadsNowhere,
         Self::UnresolvedSymbol,
+        Self::LibraryNotFound,
         Self::RpathOutside,
         Self::RpathLeadsNowhere,
         Self::Runpath,

@@ -22,6 +22,7 @@ use super::{
     dirty, finish, private, recorded, taken, wheelhouse,
 };
 use crate::archive::Stage;
+use crate::gate::{Gate, GateError};
 use crate::names::{PackageName, RelPath};
 use crate::plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
 use crate::provenance::ProjectInputs;
@@ -62,6 +63,7 @@ pub struct Builder<'a> {
     made: Mutex<Made>,
     inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
     keeper: Keeper<'a>,
+    gate: &'a Gate<'a>,
     report: &'a (dyn Fn(Happened) + Sync),
 }
 
@@ -71,6 +73,7 @@ impl<'a> Builder<'a> {
         settings: &'a Settings,
         stage: &'a Stage,
         tools: Tools,
+        gate: &'a Gate<'a>,
         report: &'a (dyn Fn(Happened) + Sync),
     ) -> Result<Self, ProjectError> {
         let work = stage.dest().canonicalize()?.join(
@@ -98,6 +101,7 @@ impl<'a> Builder<'a> {
             made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
             inputs: Mutex::default(),
             keeper,
+            gate,
             report,
         })
     }
@@ -215,6 +219,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|wheel| finish::finish_wheel(wheel, &set, &into))
             .collect::<io::Result<Vec<_>>>()?;
+        self.pass(&finished, place)?;
         self.remember(item.name(), &finished);
         if let Item::Project(project) = item {
             let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -239,6 +244,15 @@ impl<'a> Builder<'a> {
         }
         let into = place.directory.join("dirty");
         wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
+    }
+
+    /// Holds wheels to the gate; the log gets every finding.
+    fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
+        let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
+        if let Err(GateError::Refused(findings)) = &passed {
+            findings.iter().try_for_each(|finding| place.log.say(&finding.to_string()))?;
+        }
+        passed.map_err(|error| Failed::new(with_causes(&error)))
     }
 
     /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.

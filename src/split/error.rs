@@ -5,6 +5,7 @@ use std::io;
 use super::stuck::Stuck;
 use crate::archive::StageError;
 use crate::archive::zip::ZipError;
+use crate::gate::GateError;
 use crate::names::PathError;
 use crate::package::{CopyError, OpenError, ReadError};
 use crate::source::Problems;
@@ -18,6 +19,9 @@ pub enum SplitError {
     /// A wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The packages beside.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::binary::pe::{ImportLibrary, PeFacts, import_library};
+use crate::binary::site::Linked;
 use crate::binary::{self, Format};
 use crate::elf::stub::StubMachine;
 use crate::elf::{self, ElfError, ElfInfo, ElfKind, Machine, ReadAt};
+use crate::package::wheel::site_path;
 use crate::policy::{self, Symbols};
 
 /// An ELF file.
@@ -18,6 +20,8 @@ pub(super) struct Binary {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.
     pub runpath: Option<String>,
+    /// How it is loaded; nothing of what is not installed below site-packages.
+    pub linked: Option<Linked>,
     /// What it takes from others and offers to them; not of what no loader loads.
     pub symbols: Option<Arc<Symbols>>,
 }
@@ -112,11 +116,14 @@ fn read_elf(
     file: &(impl ReadAt + ?Sized),
 ) -> Result<FileRole, ElfError> {
     let facts = info.facts()?;
+    let symbols = Symbols::of(info, &facts, name, file);
+    let is_module = symbols.as_ref().is_some_and(Symbols::is_module);
     Ok(FileRole::Elf(Binary {
         kind: facts.kind,
         machine: facts.machine,
         has_soname: facts.soname.is_some(),
-        symbols: Symbols::of(info, &facts, name, file).map(Arc::new),
+        symbols: symbols.map(Arc::new),
+        linked: site_path(name).and_then(|path| Linked::new(path, &facts, is_module)),
         rpath: facts.rpath,
         runpath: facts.runpath,
     }))

@@ -10,6 +10,7 @@ use super::member::Member;
 use crate::binary::Format;
 use crate::names::{Lookalikes, folded, oversize};
 use crate::package::directory::DirectoryEntry;
+use crate::package::wheel::site_path;
 use crate::source::Code;
 
 /// Where scripts go, which is not below site-packages.
@@ -158,17 +159,6 @@ fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
         Finding::warning(Code::MemberOrder, "stands behind RECORD, which belongs to the end")
             .of(&*behind.name),
     )
-}
-
-/// Where a member is below site-packages; `None` of what is installed elsewhere.
-pub(super) fn site_path(name: &str) -> Option<String> {
-    match name.split_once(".data/") {
-        Some((distribution, rest)) if !distribution.contains('/') => {
-            let (scheme, path) = rest.split_once('/')?;
-            matches!(scheme, "purelib" | "platlib").then(|| path.to_owned())
-        }
-        _ => Some(name.to_owned()),
-    }
 }
 
 /// Where files are installed, with the member of each: below site-packages, or in another of the

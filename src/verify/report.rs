@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Finding, sums};
+use super::{Finding, loading, sums};
 use crate::source::{Code, Problem, Problems, Severity, printable};
 
 /// How many members of one fault are named.
@@ -109,6 +109,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "ship it, verify the package that has it too (`--with`), or list it: system-library"
         }
         Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
+        Code::LibraryNotFound => loading::REMEDY,
         Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
         Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",
         Code::TwoOwners => {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::dlls::Names;
 use super::rpath::Directories;
 use super::symbols::Defined;
-use super::{Finding, Package};
+use super::{Finding, Package, loading};
 use crate::names::{Lookalikes, folded};
 use crate::package::Requirement;
 use crate::plan::Form;
@@ -18,6 +18,7 @@ pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<F
     let mut found = owners(packages);
     let (directories, names) = (Directories::new(packages), Names::new(packages));
     let defined = Defined::new(packages);
+    found.extend(loading(packages, on_system));
     for package in packages {
         found.extend(directories.check(package));
         found.extend(defined.check(package));

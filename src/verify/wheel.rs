@@ -14,9 +14,11 @@ use super::names::Names;
 use super::record::Record;
 use super::{Finding, Package, entry_points, layout, member, variants};
 use crate::archive::variants::MEMBER;
+use crate::binary::site::Linked;
 use crate::package::ZipFile;
 use crate::package::directory::DirectoryEntry;
 use crate::package::entry_points::EntryPoints;
+use crate::package::wheel::site_path;
 use crate::package::{Header, Metadata, WheelFile};
 use crate::plan::Form;
 use crate::source::Code;
@@ -54,6 +56,13 @@ impl Wheel {
     #[must_use]
     pub fn with_targets(mut self, targets: &Arc<Targets>) -> Self {
         self.targets = Some(Arc::clone(targets));
+        self
+    }
+
+    /// Judges it by the name that its file will have.
+    #[must_use]
+    pub fn called(mut self, file_name: &str) -> Self {
+        self.file = self.file.called(file_name);
         self
     }
 
@@ -109,6 +118,8 @@ impl Wheel {
             .zip(members)
             .filter_map(|(entry, member)| symbols(entry, member))
             .collect();
+        let loaded = entries.iter().zip(members);
+        package.linked = loaded.filter_map(|(entry, member)| linked(entry, member)).collect();
         let both = entries.iter().zip(members);
         package.imports = both.flat_map(|(entry, member)| imports(entry, member)).collect();
         let archived = members.iter().flat_map(|member| &member.archived);
@@ -215,7 +226,7 @@ fn search(entry: &DirectoryEntry, member: &Member) -> Option<Search> {
     let FileRole::Elf(binary) = &member.kind else { return None };
     Some(Search {
         member: entry.name.clone(),
-        path: layout::site_path(&entry.name).unwrap_or_default(),
+        path: site_path(&entry.name).unwrap_or_default(),
         // A loader that sees DT_RUNPATH does not look at DT_RPATH.
         directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
         runpath: binary.runpath.is_some(),
@@ -226,6 +237,11 @@ fn symbols(entry: &DirectoryEntry, member: &Member) -> Option<Taken> {
     let FileRole::Elf(binary) = &member.kind else { return None };
     let symbols = Arc::clone(binary.symbols.as_ref()?);
     Some(Taken { member: entry.name.clone(), symbols })
+}
+
+fn linked(entry: &DirectoryEntry, member: &Member) -> Option<(String, Linked)> {
+    let FileRole::Elf(binary) = &member.kind else { return None };
+    Some((entry.name.clone(), binary.linked.clone()?))
 }
 
 /// What the member imports, and what the files in it do if it is a devel archive.

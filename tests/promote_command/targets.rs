@@ -6,6 +6,9 @@ use fs_err as fs;
 
 use super::{build, contents, done, rockpack, said, scratch};
 
+/// The code of targets that tests add is that of others.
+const ALLOW: [&str; 2] = ["--allow", "misplaced-code"];
+
 /// Adds a third target: the artifacts of another under its name.
 fn add_target(artifacts: &Path, from: &str, to: &str) {
     let files: Vec<_> = walkdir::WalkDir::new(artifacts)
@@ -40,7 +43,21 @@ fn a_selector_is_as_if_no_other_target_was_built() {
     // With the default target, without it, and in another order.
     for kept in ["gfx942,gfx1101", "gfx1100;gfx1101", "gfx1201,gfx1101,gfx1030,gfx1100"] {
         build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+        done(
+            dir,
+            &[
+                "promote",
+                "old",
+                "--to",
+                "7.10.0",
+                ALLOW[0],
+                ALLOW[1],
+                "--keep-targets",
+                kept,
+                "-o",
+                "out",
+            ],
+        );
         assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{kept}");
     }
     // Targets of two systems: what both have comes first.
@@ -54,13 +71,40 @@ fn a_selector_is_as_if_no_other_target_was_built() {
     );
     build(dir, "new", "7.10.0", &both("gfx1030,gfx1101", "gfx1101,gfx1100"));
     let kept = "gfx1030,gfx1100,gfx1101";
-    done(dir, &["promote", "two", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+    done(
+        dir,
+        &[
+            "promote",
+            "two",
+            "--to",
+            "7.10.0",
+            ALLOW[0],
+            ALLOW[1],
+            "--keep-targets",
+            kept,
+            "-o",
+            "out",
+        ],
+    );
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
     // Pruned alone: the version may stay.
     build(dir, "new", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1201"]);
     done(
         dir,
-        &["promote", "old", "--to", "7.10.0rc1", "--keep-targets", "gfx942,gfx1201", "-o", "out"],
+        &[
+            &[
+                "promote",
+                "old",
+                "--to",
+                "7.10.0rc1",
+                "--keep-targets",
+                "gfx942,gfx1201",
+                "-o",
+                "out",
+            ][..],
+            &ALLOW,
+        ]
+        .concat(),
     );
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
 }
@@ -99,7 +143,18 @@ fn targets_that_nothing_is_for_are_told() {
     let promote = |kept: &str| {
         rockpack(
             dir.path(),
-            &["promote", "old", "--to", "7.10.0", "-o", "out", "--keep-targets", kept],
+            &[
+                "promote",
+                "old",
+                "--to",
+                "7.10.0",
+                "-o",
+                "out",
+                "--keep-targets",
+                kept,
+                ALLOW[0],
+                ALLOW[1],
+            ],
         )
     };
     for (kept, message) in [
@@ -155,7 +210,18 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
             build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
             let text = done(
                 dir,
-                &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"],
+                &[
+                    "promote",
+                    "old",
+                    "--to",
+                    "7.10.0",
+                    ALLOW[0],
+                    ALLOW[1],
+                    "--keep-targets",
+                    kept,
+                    "-o",
+                    "out",
+                ],
             );
             assert!(text.contains("rocm_sdk_device-7.10.0"), "{text}");
             let (promoted, built) = (contents(&dir.join("out")), contents(&dir.join("new")));
@@ -168,7 +234,21 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
     build(dir, "old", "7.10.0rc1", &both("gfx942,gfx1101", "gfx1101,gfx1100"));
     build(dir, "new", "7.10.0", &both("gfx942", "gfx1100"));
     let kept = "gfx942,gfx1100";
-    done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+    done(
+        dir,
+        &[
+            "promote",
+            "old",
+            "--to",
+            "7.10.0",
+            ALLOW[0],
+            ALLOW[1],
+            "--keep-targets",
+            kept,
+            "-o",
+            "out",
+        ],
+    );
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
 }
 
@@ -181,7 +261,21 @@ fn a_level_stays_with_a_target_below_it() {
     build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100"]);
     for (kept, has_level) in [("gfx1100", true), ("gfx942", false)] {
         build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "out"]);
+        done(
+            dir,
+            &[
+                "promote",
+                "old",
+                "--to",
+                "7.10.0",
+                ALLOW[0],
+                ALLOW[1],
+                "--keep-targets",
+                kept,
+                "-o",
+                "out",
+            ],
+        );
         let promoted = contents(&dir.join("out"));
         assert_eq!(promoted, contents(&dir.join("new")), "{kept}");
         let of_level = |path: &PathBuf| path.to_string_lossy().contains("device_gfx11-");
@@ -198,7 +292,21 @@ fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
     build(dir, "old", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1100,gfx1101"]);
     for kept in ["gfx942,gfx1101", "gfx1100", "gfx942,gfx1100,gfx1101"] {
         build(dir, "new", "7.10.0", &["--linux-amdgpu-families", kept]);
-        done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", kept, "-o", "promoted"]);
+        done(
+            dir,
+            &[
+                "promote",
+                "old",
+                "--to",
+                "7.10.0",
+                ALLOW[0],
+                ALLOW[1],
+                "--keep-targets",
+                kept,
+                "-o",
+                "promoted",
+            ],
+        );
         let promoted = contents(&dir.join("promoted"));
         assert!(promoted.contains_key(Path::new("dist/whl/rocm-7.10.0.tar.gz")), "{promoted:?}");
         assert_eq!(promoted, contents(&dir.join("new")), "{kept}");

@@ -26,10 +26,10 @@ fn those_who_publish_at_once_lose_nothing() {
                 .iter()
                 .map(|set| scope.spawn(|| published(set, &Directory::new(&root), &options(form))))
                 .collect();
-            for writer in writers {
-                writer.join().unwrap();
-            }
+            let done: Vec<_> =
+                writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
             ended.store(true, Ordering::SeqCst);
+            assert!(done.iter().all(Result::is_ok), "all publish");
             reader.join().unwrap();
         });
         assert_eq!(whole(&root, form).len(), 6 * 4);

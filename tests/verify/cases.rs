@@ -81,6 +81,16 @@ fn dll(machine: Machine, imports: &[&str]) -> Vec<u8> {
     })
 }
 
+/// The same library without an rpath.
+fn without_rpath() -> Vec<u8> {
+    symbols::library("liba.so", &["libb.so.1"], &[], &[])
+}
+
+/// The library that [`library`] needs.
+fn last_library() -> Vec<u8> {
+    symbols::library("libb.so.1", &["libc.so.6"], &[], &[])
+}
+
 /// The same library with `DT_RUNPATH` (29) in place of `DT_RPATH` (15).
 fn with_runpath(rpath: &str) -> Vec<u8> {
     let mut bytes = library(rpath);
@@ -417,8 +427,8 @@ fn names() -> Vec<Case> {
 
 fn programs() -> Vec<Case> {
     use Code::{
-        BrokenElf, BrokenPe, ImportLeadsNowhere, NotExecutable, RpathLeadsNowhere, RpathOutside,
-        Runpath, UnresolvedSymbol, WrongPlatform,
+        BrokenElf, BrokenPe, ImportLeadsNowhere, LibraryNotFound, NotExecutable, RpathLeadsNowhere,
+        RpathOutside, Runpath, UnresolvedSymbol, WrongPlatform,
     };
     let rpath = |codes, title, rpath: &'static str| {
         linux(codes, title, move |w: &mut Wheel| {
@@ -470,7 +480,7 @@ fn programs() -> Vec<Case> {
         rpath(&[RpathOutside], "an absolute rpath", "/opt/build/lib"),
         rpath(&[RpathOutside], "an rpath out of site-packages", "$ORIGIN/../../../lib"),
         rpath(&[RpathLeadsNowhere], "an rpath that leads nowhere", "$ORIGIN/../lib64:$ORIGIN"),
-        linux(&[UnresolvedSymbol], "symbols that nobody defines", |w| {
+        linux(&[LibraryNotFound, UnresolvedSymbol], "symbols that nobody defines", |w| {
             let wanted = ["hipOne", "hipTwo", "hipThree", "hipFour", "hipFive"];
             let needed = ["libb.so", "libc.so.6"];
             let user = symbols::library("liba.so", &needed, &[], &wanted);
@@ -478,6 +488,28 @@ fn programs() -> Vec<Case> {
             let other = symbols::library("libb.so", &["libm.so.6"], &["hipThree"], &["sqrt"]);
             w.add(Member::new("demo/lib/libb.so", other));
         }),
+        linux(&[LibraryNotFound], "a library beside a file without an rpath", |w| {
+            let module = symbols::library("e.so", &["libb.so.1"], &["PyInit_e"], &[]);
+            w.add(Member::new("demo/lib/e.so", module));
+            w.add(Member::new("demo/lib/libb.so.1", last_library()));
+        }),
+        linux(&[LibraryNotFound], "a plugin without an rpath", |w| {
+            w.add(Member::new("demo/lib/liba.so", without_rpath()));
+            w.add(Member::new("demo/libb.so.1", last_library()));
+        }),
+        (
+            &[LibraryNotFound],
+            "a library of another wheel, to which no rpath leads",
+            Box::new(|dir| {
+                let mut owner = wheel("demo", "linux_x86_64");
+                owner.add(Member::new("demo/lib/libb.so.1", last_library()));
+                owner.write(dir);
+                let mut user = wheel("other", "linux_x86_64");
+                user.add(Member::new("other/lib/liba.so", without_rpath()));
+                user.edit("entry_points.txt", "other =", "more =");
+                user.write(dir);
+            }),
+        ),
         linux(&[Runpath], "DT_RUNPATH", |w| {
             w.add(Member { method: 0, ..Member::new("demo/lib/liba.so", with_runpath("$ORIGIN")) });
         }),
@@ -595,6 +627,12 @@ pub fn fine() -> Vec<Case> {
         }),
         linux(&[], "libraries that find each other", |w| {
             w.add(Member::new("demo/lib/liba.so", library("$ORIGIN:$ORIGIN/..")));
+        }),
+        linux(&[], "a library that is found by the rpath of the file that loads another", |w| {
+            let root = forwarding_library(StubMachine::X86_64, "e.so", "liba.so", "$ORIGIN/lib");
+            w.add(Member::new("demo/e.so", root.unwrap()));
+            w.add(Member::new("demo/lib/liba.so", without_rpath()));
+            w.add(Member::new("demo/lib/libb.so.1", last_library()));
         }),
         windows(&[], "DLLs that find each other", |w| {
             let imports = ["B.DLL"];

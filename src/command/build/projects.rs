@@ -10,12 +10,10 @@ use rockpack::plan::Plan;
 use rockpack::provenance::Package;
 use rockpack::regular;
 use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{
-    self, Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind,
-};
+use rockpack::source_build::{self, Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind};
 use rockpack::text::with_causes;
 
-use super::super::{Failure, environment, print};
+use super::super::{Failure, environment, gate, print};
 use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
@@ -118,7 +116,8 @@ pub fn build(
     tell_unconfined(args, plan);
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
-    let built = source_build::build(plan, settings, &args.dest_dir, &|happened| {
+    let gate = gate::of(manifest, &args.allow);
+    let built = source_build::build(plan, settings, &args.dest_dir, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();

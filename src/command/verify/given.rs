@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use rockpack::gate::Entrant;
 use rockpack::names::{Form, RelPath};
 use rockpack::package::{self, Found};
 use rockpack::source::{Code, Problem};
@@ -38,6 +39,17 @@ impl Given {
     #[cfg(feature = "remote")]
     pub fn of(packages: Vec<(Found, String)>) -> Self {
         Self { judged: packages.len(), packages, directories: BTreeSet::new() }
+    }
+
+    /// All of them, to be read.
+    pub fn entrants(&self) -> Vec<Entrant> {
+        let entrant = |(found, name): &(Found, String)| Entrant {
+            path: found.path.clone(),
+            form: found.form,
+            name: name.clone(),
+            file_name: None,
+        };
+        self.packages.iter().map(entrant).collect()
     }
 
     /// Whether something that was found in all packages together is about one that is judged.

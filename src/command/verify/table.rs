@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rockpack::gate::Judged;
 use rockpack::plan::Form;
 use rockpack::source::{Severity, printable};
 use rockpack::text::human_size;
@@ -9,7 +10,6 @@ use rockpack::text::plural;
 use rockpack::verify::{Finding, Package};
 use serde_json::{Value, json};
 
-use super::Judged;
 use crate::command::{Failure, environment};
 
 /// A line for each package, and one for all.

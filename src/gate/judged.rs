@@ -1,15 +1,17 @@
 //! What the manifest says of findings.
 
-use rockpack::manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
-use rockpack::names::{PackageName, RelPath};
-use rockpack::source::{Code, Place, Problem, Problems};
-use rockpack::verify::{Finding, Package};
+use crate::manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
+use crate::names::{PackageName, RelPath};
+use crate::source::{Code, Place, Problem, Problems};
+use crate::verify::{Finding, Package};
 
 use super::owner::Owner;
 
 /// Findings, parted into what counts and what is meant.
 pub struct Judged<'m> {
+    /// What counts.
     pub kept: Vec<Finding>,
+    /// What a line of the manifest accepts.
     pub ignored: Vec<(Finding, Reason<'m>)>,
     /// A warning for each rule that ignores nothing.
     pub idle: Problems,
@@ -17,7 +19,9 @@ pub struct Judged<'m> {
 
 /// Why a finding is meant, and where that is said.
 pub struct Reason<'m> {
+    /// The reason that the line gives.
     pub text: &'m str,
+    /// The line.
     pub place: &'m Place,
 }
 

@@ -1,4 +1,4 @@
-//! What the loader finds through the files that load a file, where it does not find it by itself.
+//! Needs that the dynamic loader serves only through the files that load a file.
 //!
 //! `DT_RPATH` counts for everything that a file loads, and a library that is loaded already is
 //! found without a search. Both depend on what is loaded first, so loads are gone through from
@@ -6,7 +6,26 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Closure, Standing};
+/// Installed files as the loader (ld.so(8)) sees them. Files and the names that they need have numbers.
+pub trait Installed {
+    /// The number of files.
+    fn count(&self) -> usize;
+
+    /// The names that a file needs, in order.
+    fn needed(&self, file: usize) -> &[usize];
+
+    /// The SONAME of a file, if some file needs it.
+    fn soname(&self, file: usize) -> Option<usize>;
+
+    /// Whether what a file loads searches the file's directories too: with `DT_RPATH`, not with `DT_RUNPATH`.
+    fn inherited(&self, file: usize) -> bool;
+
+    /// The library of a name that a file's own directories have, with all that is installed where `root` is.
+    fn own(&self, file: usize, name: usize, root: usize) -> Option<usize>;
+
+    /// Every library of a name.
+    fn bearers(&self, name: usize) -> Vec<usize>;
+}
 
 /// Files with names that they need, by number.
 type Needs = HashSet<(usize, usize)>;
@@ -15,7 +34,7 @@ type LoadedBy = HashMap<usize, Vec<usize>>;
 
 /// Needs that only loaders serve.
 #[derive(Debug, Default)]
-pub(super) struct Loads {
+pub struct Loads {
     /// By file and name: how the loads went that came by.
     outcomes: HashMap<(usize, usize), Outcome>,
     /// How many files were gone through so far.
@@ -36,13 +55,14 @@ struct Outcome {
 const MOST_VISITS: usize = 200_000;
 
 impl Loads {
-    pub fn new(closure: &Closure<'_>) -> Self {
-        let (pending, loaded_by) = survey(closure);
+    /// Goes through the loads of all files that have such needs.
+    pub fn new(installed: &impl Installed) -> Self {
+        let (pending, loaded_by) = survey(installed);
         let mut loads = Self::default();
         let mut asked: Vec<_> = pending.iter().copied().collect();
         asked.sort_unstable();
         for need in asked {
-            loads.ask(closure, &pending, &loaded_by, need);
+            loads.ask(installed, &pending, &loaded_by, need);
         }
         loads
     }
@@ -50,7 +70,7 @@ impl Loads {
     /// Goes through loads that may come by a need, the nearest first, until one fails.
     fn ask(
         &mut self,
-        closure: &Closure<'_>,
+        installed: &impl Installed,
         pending: &Needs,
         loaded_by: &LoadedBy,
         need: (usize, usize),
@@ -68,7 +88,7 @@ impl Loads {
                     self.outcomes.entry(need).or_default().failed = true;
                     return;
                 }
-                Load::new(closure, root).run(pending, need, self);
+                Load::new(installed, root).run(pending, need, self);
                 open.push_back(root);
             }
         }
@@ -81,22 +101,18 @@ impl Loads {
 }
 
 /// Needs that the files do not serve themselves though the library is somewhere, and for each file those that load it.
-fn survey(closure: &Closure<'_>) -> (Needs, LoadedBy) {
+fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
-    for (number, file) in closure.tree.files.iter().enumerate() {
-        for &name in &file.needed {
-            if let Some(found) = closure.look(number, name, file.distribution).found {
-                loaded_by.entry(found).or_default().push(number);
+    for file in 0..installed.count() {
+        for &name in installed.needed(file) {
+            if let Some(found) = installed.own(file, name, file) {
+                loaded_by.entry(found).or_default().push(file);
                 continue;
             }
-            let libraries = closure.tree.bearers(name).filter_map(|c| match c.standing {
-                Standing::File(library) => Some(library),
-                Standing::OtherMachine | Standing::NoLibrary => None,
-            });
             // What a loader may find for it is loaded by this file as well.
-            for library in libraries {
-                loaded_by.entry(library).or_default().push(number);
-                pending.insert((number, name));
+            for library in installed.bearers(name) {
+                loaded_by.entry(library).or_default().push(file);
+                pending.insert((file, name));
             }
         }
     }
@@ -104,8 +120,8 @@ fn survey(closure: &Closure<'_>) -> (Needs, LoadedBy) {
 }
 
 /// One file being loaded, with all that it needs.
-struct Load<'c, 'a> {
-    closure: &'c Closure<'a>,
+struct Load<'i, I> {
+    installed: &'i I,
     root: usize,
     /// Files in the order in which they are loaded.
     queue: VecDeque<usize>,
@@ -115,10 +131,10 @@ struct Load<'c, 'a> {
     known: HashMap<usize, usize>,
 }
 
-impl<'c, 'a> Load<'c, 'a> {
-    fn new(closure: &'c Closure<'a>, root: usize) -> Self {
+impl<'i, I: Installed> Load<'i, I> {
+    fn new(installed: &'i I, root: usize) -> Self {
         let mut load = Self {
-            closure,
+            installed,
             root,
             queue: VecDeque::new(),
             loaders: HashMap::new(),
@@ -130,9 +146,10 @@ impl<'c, 'a> Load<'c, 'a> {
 
     /// Loads until it is known what becomes of the `asked` need; notes what becomes of others on the way.
     fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
+        let installed = self.installed;
         while let Some(file) = self.queue.pop_front() {
             loads.visits += 1;
-            for &name in &self.closure.tree.files[file].needed {
+            for &name in installed.needed(file) {
                 let found = self.library(file, name);
                 if file != self.root && pending.contains(&(file, name)) {
                     let outcome = loads.outcomes.entry((file, name)).or_default();
@@ -157,9 +174,7 @@ impl<'c, 'a> Load<'c, 'a> {
         }
         self.loaders.insert(file, loader);
         self.queue.push_back(file);
-        let soname =
-            self.closure.tree.files[file].soname.and_then(|soname| self.closure.tree.name(soname));
-        self.known.extend(soname.map(|name| (name, file)));
+        self.known.extend(self.installed.soname(file).map(|name| (name, file)));
     }
 
     /// One that is loaded already, else the first in the directories of the file and of those that loaded it.
@@ -167,15 +182,12 @@ impl<'c, 'a> Load<'c, 'a> {
         if let Some(library) = self.known.get(&name) {
             return Some(*library);
         }
-        let files = &self.closure.tree.files;
-        let installed = files[self.root].distribution;
+        let installed = self.installed;
         let above = std::iter::successors(self.loaders.get(&file).copied().flatten(), |at| {
             self.loaders.get(at).copied().flatten()
         });
         // A file with DT_RUNPATH searches that alone, and lends it to nobody.
-        let lenders = above.filter(|at| files[*at].inherited && files[file].inherited);
-        std::iter::once(file)
-            .chain(lenders)
-            .find_map(|at| self.closure.look(at, name, installed).found)
+        let lenders = above.filter(|at| installed.inherited(*at) && installed.inherited(file));
+        std::iter::once(file).chain(lenders).find_map(|at| installed.own(at, name, self.root))
     }
 }

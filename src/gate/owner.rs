@@ -1,12 +1,13 @@
 //! Which package of the manifest a finished one is, and for which target.
 
-use rockpack::manifest::{Distribution, Manifest};
-use rockpack::names::{PackageName, normalized};
-use rockpack::target::Per;
-use rockpack::verify::{self, Finding, Package};
+use crate::manifest::{Distribution, Manifest};
+use crate::names::{PackageName, normalized};
+use crate::target::Per;
+use crate::verify::{self, Finding, Package};
 
 /// A package of the manifest.
 pub struct Owner<'m> {
+    /// Its name.
     pub package: &'m PackageName,
     /// The ISA, the level or the family that this one of its distributions is for.
     target: Option<String>,

@@ -1,0 +1,281 @@
+//! The gate: what `rockpack verify` refuses of a single package enters no directory of packages and no store.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use fs_err as fs;
+use rockpack::source::{Code, Severity};
+use rockpack::verify;
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use crate::program::{self, said, text};
+use crate::verify::cases;
+use crate::verify::wheel::wheel;
+
+const MANIFEST: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
+const COMMIT: &str = "5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c";
+
+/// A directory with a manifest that accepts no finding, and packages in `dist`.
+fn place(make: &dyn Fn(&Path)) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("packages.kdl"), MANIFEST).unwrap();
+    fs::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
+    fs::create_dir(dir.path().join("dist")).unwrap();
+    make(&dir.path().join("dist"));
+    dir
+}
+
+/// The commands that place packages, each into `out`.
+fn commands(dir: &Path) -> Vec<Vec<String>> {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let mut commands = vec![
+        words(&format!("assemble dist --dest-dir out --source-commit {COMMIT}")),
+        words("publish dist out --incomplete"),
+    ];
+    if packages(&dir.join("dist")).iter().any(|path| path.extension().unwrap() == "whl") {
+        commands.push(words("retag dist --force --platform-tag linux_x86_64 -o out"));
+    }
+    commands
+}
+
+fn run(dir: &Path, words: &[String], allowed: &[Code]) -> Output {
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    for code in allowed {
+        words.extend(["--allow", code.as_str()]);
+    }
+    program::command(dir, &words).output().unwrap()
+}
+
+fn packages(dir: &Path) -> Vec<PathBuf> {
+    let files = WalkDir::new(dir).sort_by_file_name().into_iter().flatten();
+    let is_package = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.ends_with(".whl") || name.ends_with(".tar.gz")
+    };
+    files.map(walkdir::DirEntry::into_path).filter(is_package).collect()
+}
+
+/// The codes of what is wrong with single packages of a directory, as the library finds it.
+fn errors(dir: &Path) -> BTreeSet<Code> {
+    let mut read = Vec::new();
+    for path in packages(dir) {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        let package = if path.extension().unwrap() == "whl" {
+            let wheel = verify::Wheel::open(&path, &file).unwrap();
+            let members: Vec<_> =
+                wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
+            wheel.conclude(&members)
+        } else {
+            verify::sdist(&path, &file).unwrap()
+        };
+        read.push(package);
+    }
+    let lost = verify::loading(&read, &|_| false);
+    let found = read.iter().flat_map(|package| &package.findings).chain(&lost);
+    found.filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
+}
+
+/// Every package that `verify` has a case for, by every command: what is placed has no error, and nothing is
+/// placed where something is refused.
+#[test]
+fn no_command_places_what_verify_refuses() {
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    for (_, title, make) in cases::cases() {
+        let dir = place(&*make);
+        let (dir, out) = (dir.path(), dir.path().join("out"));
+        let errors = self::errors(&dir.join("dist"));
+        for command in commands(dir) {
+            let output = run(dir, &command, &[]);
+            let told = format!("{title}: {}: {}", command[0], text(&output.stderr));
+            if output.status.success() {
+                let placed = self::errors(&out);
+                // Another tag mends what is wrong with the tags of a wheel.
+                if !placed.is_empty() || (command[0] != "retag" && !errors.is_empty()) {
+                    wrong.push(format!("placed {placed:?}, {told}"));
+                }
+                fs::remove_dir_all(&out).unwrap();
+            } else {
+                refused += 1;
+                if out.exists() {
+                    wrong.push(format!("left something: {told}"));
+                    fs::remove_dir_all(&out).unwrap();
+                }
+                if output.status.code() != Some(1) {
+                    wrong.push(told);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(refused > 150, "only {refused} were refused");
+}
+
+/// A code lets findings of that code through, with a warning; those of another stay errors.
+#[test]
+fn a_code_lets_its_findings_through() {
+    let mut wrong = Vec::new();
+    for (_, title, make) in cases::cases() {
+        let dir = place(&*make);
+        let (dir, out) = (dir.path(), dir.path().join("out"));
+        let codes: Vec<Code> = self::errors(&dir.join("dist")).into_iter().collect();
+        if codes.is_empty() {
+            continue;
+        }
+        let assemble = &commands(dir)[0];
+        if codes.len() > 1 && run(dir, assemble, &codes[1..]).status.success() {
+            wrong.push(format!("{title}: {} was not allowed", codes[0]));
+        }
+        let output = run(dir, assemble, &codes);
+        let told = said(&output);
+        let loud = codes.iter().all(|code| told.contains(&format!("let through: --allow {code}")));
+        if !output.status.success() || !loud || packages(&out).is_empty() {
+            wrong.push(format!("{title}: {codes:?}: {}", text(&output.stderr)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn writable(dir: &Path) {
+    let mut wheel = wheel("demo", "any");
+    wheel.member("data.txt").mode = 0o100_666;
+    wheel.write(dir);
+}
+
+#[test]
+fn every_command_says_what_verify_says_and_takes_the_code() {
+    let dir = place(&writable);
+    let (dir, out) = (dir.path(), dir.path().join("out"));
+    let verify: Vec<String> = ["verify", "dist"].map(str::to_owned).into();
+    let fault = "demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)";
+    for command in [vec![verify], commands(dir)].concat() {
+        let refused = run(dir, &command, &[]);
+        let told = said(&refused).replace("linux_x86_64", "any");
+        assert!(!refused.status.success() && told.contains(fault), "{command:?}: {told}");
+        if command[0] != "verify" {
+            assert!(told.contains("`--allow member-mode` lets it through"), "{command:?}: {told}");
+        }
+        assert!(!out.exists(), "{command:?}");
+        let taken = run(dir, &command, &[Code::MemberMode]);
+        let told = said(&taken).replace("linux_x86_64", "any");
+        assert!(taken.status.success() && told.contains(fault), "{command:?}: {told}");
+        assert!(told.contains("let through: --allow member-mode"), "{command:?}: {told}");
+        if command[0] != "verify" {
+            assert_eq!(packages(&out).len(), 1, "{command:?}");
+            fs::remove_dir_all(&out).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_code_that_is_none_is_an_error_that_lists_them() {
+    let dir = place(&writable);
+    for command in commands(dir.path()) {
+        let command = [command, vec!["--allow".to_owned(), "member-mod".to_owned()]].concat();
+        let output = run(dir.path(), &command, &[]);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let told = said(&output);
+        assert!(told.contains("no finding of this code"), "{told}");
+        for code in ["member-mode", "record-hash", "unsafe-name", "link-outside"] {
+            assert!(told.contains(code), "{code}: {told}");
+        }
+        assert!(!dir.path().join("out").exists());
+    }
+}
+
+/// What the manifest accepts, `verify` accepts, and so does the gate.
+#[test]
+fn a_line_of_the_manifest_accepts_a_finding() {
+    let dir = place(&writable);
+    let rule = "ignore \"member-mode\" reason=\"it is written to\"\n";
+    fs::write(dir.path().join("packages.kdl"), [MANIFEST, rule].concat()).unwrap();
+    for command in commands(dir.path()) {
+        let output = run(dir.path(), &command, &[]);
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+        fs::remove_dir_all(dir.path().join("out")).unwrap();
+    }
+}
+
+/// Where one of several wheels is refused, none has its new tag, and the directory stays as it was.
+#[test]
+fn wheels_are_retagged_together_or_not_at_all() {
+    let dir = place(&|dist| {
+        writable(dist);
+        wheel("another", "any").write(dist);
+    });
+    let retag = ["retag", "dist", "--force", "--platform-tag", "linux_x86_64"].map(str::to_owned);
+    let before = program::text(&listing(&dir.path().join("dist")));
+    let output = run(dir.path(), &retag, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(program::text(&listing(&dir.path().join("dist"))), before);
+}
+
+fn listing(dir: &Path) -> Vec<u8> {
+    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names.join("\n").into_bytes()
+}
+
+/// Promoting copies packages of others as they are.
+#[test]
+fn promoted_packages_pass_the_gate() {
+    let dir = crate::demo_tree::scratch(true);
+    let dir = dir.path();
+    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "old", "--only", "core"];
+    let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0rc1"];
+    program::done(dir, &[&build[..], &more].concat());
+    fs::remove_file(dir.join("old/dist/SHA256SUMS")).unwrap();
+    writable(&dir.join("old/dist"));
+    let promote = ["promote", "old", "--to", "7.2.0", "-o", "new"].map(str::to_owned);
+    let output = run(dir, &promote, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(said(&output).contains("writable for everyone: `demo/data.txt`"));
+    assert!(!dir.join("new").exists());
+    let output = run(dir, &promote, &[Code::MemberMode]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said(&output).contains("let through: --allow member-mode"));
+    assert_eq!(packages(&dir.join("new")).len(), 2);
+}
+
+/// A Python that can build, as far as rockpack asks.
+const PYTHON: &str = "#!/bin/sh\necho \"$0\"; echo True; echo 26.0\n";
+
+/// A finished wheel of the sources goes to `dist` only if it is sound.
+#[test]
+fn wheels_of_the_sources_pass_the_gate() {
+    let dir = crate::demo_tree::scratch(true);
+    let dir = dir.path();
+    fs::create_dir_all(dir.join("src")).unwrap();
+    fs::create_dir_all(dir.join("manifest")).unwrap();
+    let line = "\nwheel \"demo\" path=\"demo-1.0-py3-none-any.whl\"\n";
+    let packages = include_str!("../packages.kdl").to_owned() + line;
+    fs::write(dir.join("manifest/packages.kdl"), packages).unwrap();
+    fs::write(dir.join("manifest/families.kdl"), include_str!("../families.kdl")).unwrap();
+    fs::write(dir.join("python"), PYTHON).unwrap();
+    fs::set_permissions(dir.join("python"), PermissionsExt::from_mode(0o755)).unwrap();
+    let python = dir.join("python");
+    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--only", "demo"];
+    let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0", "--sources", "src"];
+    let last = ["--manifest", "manifest", "--python", python.to_str().unwrap()];
+    let build: Vec<String> =
+        [&build[..], &more, &last].concat().into_iter().map(str::to_owned).collect();
+    let kept = dir.join("out/dist/demo-1.0-py3-none-any.whl");
+    wheel("demo", "any").write(&dir.join("src"));
+    let output = run(dir, &build, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let sound = fs::read(&kept).unwrap();
+    writable(&dir.join("src"));
+    let output = run(dir, &build, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let told = said(&output);
+    assert!(told.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{told}");
+    assert!(told.contains("`--allow member-mode` lets it through"), "{told}");
+    assert!(fs::read(&kept).map_or(true, |there| there == sound), "it was placed");
+    let output = run(dir, &build, &[Code::MemberMode]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said(&output).contains("let through: --allow member-mode"), "{}", said(&output));
+    assert_ne!(fs::read(&kept).unwrap(), sound);
+}
