@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::member::{self, Texts};
 use super::{Built, BuiltContent, BuiltFile};
+use crate::archive::egg_info;
 use crate::names::RelPath;
 use crate::package::entry_points::EntryPoints;
 use crate::package::{Metadata, PackageError, Sdist};
@@ -22,6 +23,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     }
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
     taken(&mut files, "PKG-INFO");
+    files.retain(|file| egg_info::file_of(&file.path).is_none());
     let licenses = metadata.all("License-File");
     for file in &mut files {
         file.license = licenses.contains(&file.path);
