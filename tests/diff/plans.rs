@@ -209,17 +209,15 @@ fn metadata_is_told_by_field() {
 x-core
   ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
   ~ description: - Commands: `t` → `tool`
-  ~ packages: libs extra: libs → math
-  + packages: core extra: core
   ~ scripts: t: expand_devel no, program bin/t → tool: expand_devel no, program bin/tool
+  + names of the set: as in x (sdist)
   ~ x_core/_cli.py    +6 B  text
 
 x-libs
   ~ summary: About libs → All about libs
   + requires: x-core==1.0
   ~ description: 2 lines → 2 lines
-  ~ packages: libs extra: libs → math
-  + packages: core extra: core
+  + names of the set: as in x (sdist)
 
 x (sdist)
   ~ description: 2 lines → 3 lines
