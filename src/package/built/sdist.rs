@@ -23,7 +23,11 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     }
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
     taken(&mut files, "PKG-INFO");
-    files.retain(|file| egg_info::file_of(&file.path).is_none());
+    let repeats = |path: &str| {
+        egg_info::file_of(path)
+            .is_some_and(|n| [egg_info::PKG_INFO, egg_info::REQUIRES].contains(&n))
+    };
+    files.retain(|file| !repeats(&file.path));
     let licenses = metadata.all("License-File");
     for file in &mut files {
         file.license = licenses.contains(&file.path);
