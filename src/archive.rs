@@ -7,6 +7,7 @@
 
 pub mod checksum;
 pub mod deflate;
+pub mod egg_info;
 pub mod entry_points;
 pub mod metadata;
 pub mod sdist;

@@ -6,7 +6,12 @@ use serde_json::Value;
 
 /// `NAME = …` as a module's text, with `doc` as its doc string. Mappings are sorted by key.
 pub fn module(doc: &str, name: &str, value: &Value) -> String {
-    let mut text = format!("\"\"\"{doc}\"\"\"\n\n{name} = ");
+    format!("\"\"\"{doc}\"\"\"\n\n{}", assignment(name, value))
+}
+
+/// `NAME = …` with a line break at its end. Mappings are sorted by key.
+pub fn assignment(name: &str, value: &Value) -> String {
+    let mut text = format!("{name} = ");
     literal(value, 0, &mut text);
     text.push('\n');
     text

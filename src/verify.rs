@@ -44,6 +44,7 @@ mod sdist;
 mod sums;
 mod symbols;
 mod together;
+mod trial;
 mod variants;
 mod wheel;
 
@@ -56,6 +57,7 @@ pub use report::{Shown, first, problems};
 pub use sdist::sdist;
 pub use sums::{Beside, beside};
 pub use together::together;
+pub use trial::{Trial, python, trial};
 pub use variants::variants_beside;
 pub use wheel::Wheel;
 

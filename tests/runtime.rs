@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rockpack::elf::forward::forwarding_library;
+use rockpack::elf::stub::StubMachine;
 use tempfile::TempDir;
 
 use crate::program;
@@ -32,15 +34,15 @@ fn run(modules: &[&str]) {
     run_with(modules, None);
 }
 
-fn run_with(modules: &[&str], dist: Option<PathBuf>) {
+/// The same with a variable that says where packages are.
+fn run_with(modules: &[&str], built: Option<(&str, PathBuf)>) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
     let mut command = Command::new(python());
     command
         .args(["-B", "-W", "error", "-m", "unittest", "-v"])
         .args(modules)
         .current_dir(directory);
-    let output =
-        command.envs(dist.map(|dist| ("ROCKPACK_DIST", dist))).output().expect("Python starts");
+    let output = command.envs(built).output().expect("Python starts");
     let report = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}");
     assert!(!report.contains("Ran 0 tests"), "{report}");
@@ -59,7 +61,7 @@ fn skipped(line: &str) -> Option<&str> {
 
 #[test]
 fn the_runtime_does_what_it_says() {
-    run(&["test_targets", "test_libraries", "test_launch", "test_selftest"]);
+    run(&["test_targets", "test_libraries", "test_names", "test_launch", "test_selftest"]);
 }
 
 #[test]
@@ -112,5 +114,70 @@ fn real_packages_work_once_installed() {
     rockpack::demo::make(&artifacts, true, &program).unwrap();
     let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
     program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
-    run_with(&["test_packages"], Some(out.join("dist")));
+    run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));
+}
+
+/// A product with its own module, command and devel package.
+const OTHER: &str = r#"
+common {
+    author "The Other Project"
+    requires-python ">=3.10"
+}
+package "meta" kind="selector" {
+    distribution "other" module="other_sdk" per="none"
+    summary "Selects the packages of another product"
+    license "MIT"
+    template "meta"
+    script "other-sdk" function="__main__:main"
+    requires "core"
+    extra "devel" package="devel"
+}
+package "core" kind="runtime" {
+    distribution "other-sdk-core" module="other_sdk_core" per="none"
+    summary "Libraries of another product"
+    license "MIT"
+    template "runtime"
+    artifact "example" "lib"
+    find-library "o"
+    rpath "core" "lib"
+}
+package "devel" kind="devel" {
+    distribution "other-sdk-devel" module="other_sdk_devel" per="none"
+    summary "Headers of another product"
+    license "MIT"
+    template "runtime"
+    artifacts-of "core"
+}
+system-library "libc.so.6"
+"#;
+
+/// The starter of `rockpack init --minimal` as it is, and a product beside ROCm.
+#[test]
+fn selectors_of_other_products_are_installed_and_uninstalled() {
+    let dir = TempDir::new().unwrap();
+    let file = |path: &str, bytes: &[u8]| {
+        let path = dir.path().join(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, bytes).unwrap();
+    };
+    let library =
+        forwarding_library(StubMachine::X86_64, "libo.so.1", "libc.so.6", "$ORIGIN").unwrap();
+    for product in ["starter", "other"] {
+        file(&format!("{product}-tree/example_lib_generic/artifact_manifest.txt"), b"stage\n");
+        file(&format!("{product}-tree/example_lib_generic/stage/lib/libo.so.1"), &library);
+    }
+    file("other-tree/example_dev_generic/artifact_manifest.txt", b"stage\n");
+    file("other-tree/example_dev_generic/stage/include/o.h", b"// o\n");
+    program::done(dir.path(), &["init", "--minimal", "starter-manifest"]);
+    program::done(dir.path(), &["init", "--minimal", "other-manifest"]);
+    fs_err::write(dir.path().join("other-manifest/packages.kdl"), OTHER).unwrap();
+    let tag = ["--platform-tag", "linux_x86_64", "--version", "1.0", "--no-cache"];
+    for product in ["starter", "other"] {
+        let (manifest, tree) = (format!("{product}-manifest"), format!("{product}-tree"));
+        let build = ["build", "--artifact-dir", &tree, "--dest-dir", product, "--manifest"];
+        program::done(dir.path(), &[&build[..], &[&manifest], &tag].concat());
+        let verify = ["verify", product, "--manifest", &manifest];
+        program::done(dir.path(), &verify);
+    }
+    run_with(&["test_starter"], Some(("ROCKPACK_STARTERS", dir.path().to_owned())));
 }

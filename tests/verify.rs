@@ -20,6 +20,8 @@ pub mod cases;
 mod device_code;
 #[path = "verify/symbols.rs"]
 pub mod symbols;
+#[path = "verify/trial.rs"]
+mod trial;
 #[path = "verify/wheel.rs"]
 pub mod wheel;
 #[path = "verify/zip.rs"]

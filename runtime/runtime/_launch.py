@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DIST: dict[str, Any] = dict(_GENERATED)
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_MARKER = ".rocm-sdk.json"  # `rocm_sdk` writes it into a devel tree that is whole
+_MARKER = ".rocm-sdk.json"  # the selector writes it into a devel tree that is whole
 _CANNOT_START = 126
 _NOT_FOUND = 127  # both as shells have them
 
@@ -101,9 +101,9 @@ def _is_whole(root: str) -> bool:
 def _expand(name: str) -> bool:
     """Expand the devel package; where that fails, the program of this package has to do."""
     try:
-        expander = importlib.import_module("rocm_sdk._devel")
+        expander = importlib.import_module(f"{DIST['selector']['module']}._devel")
     except ModuleNotFoundError:
-        return False  # without `rocm` nobody can expand it
+        return False  # only the selector expands it
     try:
         expander.ensure(quiet=False)
     except Exception as error:  # whatever it is, this program can still be started

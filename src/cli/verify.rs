@@ -16,6 +16,10 @@ use super::AllowArgs;
 /// of each other, SHA256SUMS if it is beside them, and with --plan that packages, their platform tag
 /// and their files are exactly those of the plan.
 ///
+/// The sdist of a selector is also built by its backend, as pip and uv do it, and every module is imported, by
+/// the `python3` in PATH. This is done only if all code in the sdist is, byte for byte, code of this rockpack.
+/// No code of others is run: a note names such an sdist.
+///
 /// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
 /// `rockpack help manifest ignore`. --allow makes a warning of an error, for this run.
 ///

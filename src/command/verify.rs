@@ -7,7 +7,7 @@ use rockpack::gate::{self, Judged};
 use rockpack::manifest::Manifest;
 use rockpack::package::{Found, ReadError, built};
 use rockpack::plan::Plan;
-use rockpack::source::{Code, Severity};
+use rockpack::source::{Code, Problems, Severity};
 use rockpack::text::with_causes;
 use rockpack::verify::{self, Finding, Package, Shown};
 
@@ -19,6 +19,7 @@ use crate::ui;
 mod given;
 mod parts;
 mod table;
+mod tried;
 
 use given::Given;
 
@@ -35,7 +36,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         .transpose()?;
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
     let given = Given::new(&args.paths, &args.with)?;
-    let (packages, findings) =
+    let (packages, findings, untried) =
         inputs::pool(args.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
     let (allowed, kept) = gate::let_through(judged.kept, &args.allow.allow);
@@ -44,6 +45,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if args.verbose {
         ui::show_problems(&judged.notes());
     }
+    ui::show_problems(&untried);
     ui::show_problems(&judged.idle);
     ui::show_problems(&verify::problems(&judged.kept, shown));
     ui::show_problems(&gate::warnings(&allowed, shown));
@@ -81,12 +83,12 @@ pub fn of_plan(
     Ok(kept)
 }
 
-/// The packages, and all that was found in them.
+/// The packages, all that was found in them, and notes about sdists that were not tried.
 fn checked(
     manifest: &Manifest,
     given: &Given,
     plan: Option<&(String, Plan)>,
-) -> Result<(Vec<Package>, Vec<Finding>), Failure> {
+) -> Result<(Vec<Package>, Vec<Finding>, Problems), Failure> {
     let targets = Arc::new(verify::Targets::new(manifest.families.target_names()));
     let mut packages =
         gate::read(&given.entrants(), &targets).map_err(|error| environment(error.to_string()))?;
@@ -102,10 +104,14 @@ fn checked(
     findings.extend(together.filter(|finding| given.concerns(finding)));
     findings.extend(given.variants(&packages).map_err(|error| environment(error.to_string()))?);
     findings.extend(given.sums().map_err(|error| environment(error.to_string()))?);
+    let tried =
+        tried::sdists(given, &packages).map_err(|error| environment(with_causes(&error)))?;
+    let (faults, untried) = tried;
+    findings.extend(faults);
     if let Some(plan) = plan {
         findings.extend(as_planned(given, plan, &findings)?);
     }
-    Ok((packages, findings))
+    Ok((packages, findings, untried))
 }
 
 /// What of the packages that can be read is not as the plan says.

@@ -5,8 +5,8 @@ use std::io::{Seek, Write};
 use super::prepare::{Content, Output, Ready};
 use super::wheel::console_scripts;
 use super::write_error::WriteError;
-use crate::archive::Timestamp;
 use crate::archive::sdist::{SdistMember, write_sdist};
+use crate::archive::{Timestamp, egg_info};
 use crate::event::{Event, Reporter};
 use crate::plan::{Distribution, Plan};
 
@@ -41,11 +41,16 @@ pub(super) fn write<W: Write + Seek>(
             content: text.into_bytes(),
         });
     }
-    members.push(SdistMember {
-        path: "PKG-INFO".parse()?,
-        executable: false,
-        content: info.into_bytes(),
-    });
+    let egg_info = egg_info::directory(name);
+    let requires = egg_info::requires(metadata.requires_dist.iter().map(String::as_str));
+    for (path, text) in [
+        (format!("{egg_info}/{}", egg_info::PKG_INFO), info.clone()),
+        (format!("{egg_info}/{}", egg_info::REQUIRES), requires),
+        ("PKG-INFO".to_owned(), info),
+    ] {
+        let (path, content) = (path.parse()?, text.into_bytes());
+        members.push(SdistMember { path, executable: false, content });
+    }
     let mut file = write_sdist(file, name, &plan.version, Timestamp::EARLIEST, &members)?;
     Ok(file.stream_position()?)
 }

@@ -6,6 +6,7 @@ use super::input::{Body, Input, Own, SdistFile, output, refused};
 use super::set::Set;
 use super::wheel::{self, Context};
 use super::{Action, Package, facts, metadata};
+use crate::archive::egg_info;
 use crate::archive::sdist::{SdistMember, sdist_file_name};
 use crate::names::DistName;
 use crate::package::WheelName;
@@ -96,10 +97,18 @@ fn sdist(
     let (requirements, extras) = metadata::requirements(&input.metadata);
     let pruning = context.targets.pruning(&requirements, &extras)?.and_lines(lines);
     let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
+    let (requirements, _) = metadata::requirements(&info.text);
+    let requires = egg_info::requires(requirements.iter().map(|one| one.text.as_str()));
     let mut members = Vec::new();
     for SdistFile { path, executable, content } in files {
         let bytes = match path.as_str() {
             "PKG-INFO" => info.text.clone().into_bytes(),
+            path if egg_info::file_of(path) == Some(egg_info::PKG_INFO) => {
+                info.text.clone().into_bytes()
+            }
+            path if egg_info::file_of(path) == Some(egg_info::REQUIRES) => {
+                requires.clone().into_bytes()
+            }
             path if path == own.member => facts.text.clone().into_bytes(),
             _ => content,
         };

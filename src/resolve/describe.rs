@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::links::below;
 use super::resolved_dist::ResolvedDist;
 use crate::manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
-use crate::names::{RelPath, System};
+use crate::names::{ModuleName, RelPath, System};
 use crate::plan::{Absent, Member, Metadata, Step, Templates};
 use crate::python_literal;
 use crate::source::{Code, Problem, Problems};
@@ -144,22 +144,14 @@ pub(super) fn import_package(
     problems: &mut Problems,
 ) -> Vec<Member> {
     let module = &dist.module;
-    let file = |name: &str, text: String| {
-        name.parse().ok().map(|path: RelPath| render(below(module, &path), text))
-    };
     let files = template(dist, templates, problems);
     let mut members: Vec<Member> =
         files.map(|(path, text)| render(below(module, path), text.clone())).collect();
-    members.extend(file(
-        "_dist_info.py",
-        python_literal::module(
-            "What this distribution is: written when it was built.",
-            "DIST",
-            facts,
-        ),
-    ));
+    let common = common(templates, facts);
+    members.extend(common.into_iter().map(|(path, text)| render(below(module, &path), text)));
     if !scripts.is_empty() {
-        members.extend(file("_cli.py", cli(scripts)));
+        let path = "_cli.py".parse().ok();
+        members.extend(path.map(|path: RelPath| render(below(module, &path), cli(scripts))));
     }
     members
 }
@@ -172,16 +164,42 @@ pub(super) fn sdist(
     problems: &mut Problems,
 ) -> Vec<Member> {
     let mut members: Vec<Member> = template(dist, templates, problems)
-        .map(|(path, text)| render(path.clone(), text.clone()))
+        .filter_map(|(path, text)| Some(render(of_module(path, &dist.module)?, text.clone())))
         .collect();
-    let path = format!("src/{}/_dist_info.py", dist.module).parse().ok();
-    let text = python_literal::module(
-        "What this release consists of: written when it was built.",
-        "DIST",
-        facts,
+    let sources: Option<RelPath> = format!("{SOURCES}/{}", dist.module).parse().ok();
+    let common = common(templates, facts);
+    let common = common.into_iter();
+    members.extend(
+        common.filter_map(|(path, text)| Some(render(sources.as_ref()?.join(&path), text))),
     );
-    members.extend(path.map(|path| render(path, text)));
     members
+}
+
+/// The directory of an sdist that holds its import package.
+const SOURCES: &str = "src";
+/// The files that every import package has. No manifest names them.
+const COMMON: &str = "common";
+/// One of them: the facts are added at its end.
+const FACTS: &str = "_dist_info.py";
+
+/// Files of every import package: the facts of this one, and the common sources.
+fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
+    let mut files = templates.get(COMMON).cloned().unwrap_or_default();
+    let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
+    let head = head.map(|index| files.remove(index).1 + "\n\n").unwrap_or_default();
+    let text = head + &python_literal::assignment("DIST", facts);
+    files.extend(FACTS.parse().ok().map(|path| (path, text)));
+    files
+}
+
+/// A path of a template of sdists: below [`SOURCES`] there is one import package, which gets the
+/// name `module`.
+fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
+    let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
+    match below.and_then(|below| below.split_once('/')) {
+        Some((_, rest)) => format!("{SOURCES}/{module}/{rest}").parse().ok(),
+        None => Some(path.clone()),
+    }
 }
 
 /// The template's files but its licence text, which is no member.
@@ -191,9 +209,10 @@ fn template<'t>(
     problems: &mut Problems,
 ) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
     let name = &dist.package.template;
-    let files = templates.get(&name.value);
+    let files = templates.get(&name.value).filter(|_| name.value != COMMON);
     if files.is_none() {
-        let known = templates.keys().cloned().collect::<Vec<_>>().join(", ");
+        let known = templates.keys().filter(|name| *name != COMMON);
+        let known = known.cloned().collect::<Vec<_>>().join(", ");
         problems.push(
             Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", name.value))
                 .label(&name.place, format!("templates are: {known}"))

@@ -10,7 +10,7 @@ use super::resolved_dist::ResolvedDist;
 use super::rpath;
 use super::targets::Targets;
 use crate::catalog::CatalogEntry;
-use crate::manifest::{Library, Manifest, Package, PackageKind, Script, ScriptTarget};
+use crate::manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 use crate::names::{Mode, RelPath, System};
 use crate::target::Variant;
 use crate::version::Version;
@@ -38,12 +38,14 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
         "version": targets.version,
         "mode": targets.mode,
         "distribution": dist.name,
+        "command": command(dist),
+        "selector": own_names(dist),
         "requires": known.requires,
         "extras": known.extras.by_name,
         "targets": published(targets, own_family.as_deref()),
         "default_target": own_family.clone().or_else(|| targets.default_target()),
         "families": families(manifest, targets),
-        "packages": packages(dist, known),
+        "packages": packages(&dist.package.extras, &dist.variant, known),
         "libraries": libraries(known),
     });
     if let (Some(index), Some(facts)) = (dist.index, facts.as_object_mut()) {
@@ -75,8 +77,55 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         .into()
 }
 
-/// Every package with files, as it is called for this selector's target.
-fn packages(selector: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
+/// The shell command of the runtime tool.
+fn command(selector: &ResolvedDist<'_>) -> String {
+    let starts_tool = |script: &&Script| matches!(&*script.target, ScriptTarget::Function(_));
+    let script = selector.package.scripts.iter().find(starts_tool);
+    script.map_or_else(
+        || format!("python -m {}", selector.module),
+        |script| script.name.value.clone(),
+    )
+}
+
+/// Names of a selector, for its own packages and for other projects.
+fn own_names(selector: &ResolvedDist<'_>) -> Value {
+    json!({
+        "package": *selector.package.name,
+        "distribution": selector.name,
+        "module": selector.module,
+    })
+}
+
+/// Names of the whole set, in each package of it: of packages for single targets with the placeholder,
+/// so that they do not depend on the targets of a build.
+fn of_the_set(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+) -> Map<String, Value> {
+    let selectors = || all.iter().filter(|one| one.package.kind == PackageKind::Selector);
+    let selector = selectors().find(|one| one.relies_on(dist)).or_else(|| selectors().next());
+    let all: Vec<&ResolvedDist<'_>> = all.iter().collect();
+    let known = Known {
+        manifest,
+        other: None,
+        targets,
+        all: &all,
+        requires: &[],
+        extras: &Extras::default(),
+    };
+    let extras = selector.map_or(&[][..], |selector| &selector.package.extras);
+    Map::from_iter([
+        ("selector".to_owned(), selector.map_or(Value::Null, own_names)),
+        ("packages".to_owned(), packages(extras, &Variant::None, &known)),
+        ("libraries".to_owned(), libraries(&known)),
+    ])
+}
+
+/// Every package with files, as it is called for `target`: in full for a selector of one target, with
+/// placeholders for one of all.
+fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
     let each = systems.flat_map(|manifest| manifest.packages.values());
@@ -88,9 +137,9 @@ fn packages(selector: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
         }
         let for_selector = |i: &&ResolvedDist<'_>| {
             i.package.name.value == *package.name
-                && (selector.relies_on(i) || selector.variant.as_str().is_none())
+                && (target.as_str().is_none() || i.variant == Variant::None || i.variant == *target)
         };
-        let extra = selector.package.extras.iter().find(|e| *e.package == *package.name);
+        let extra = extras.iter().find(|e| *e.package == *package.name);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
             // No machine tells which of them it needs: each is a package of its own.
@@ -103,16 +152,27 @@ fn packages(selector: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
             continue;
         }
         let Some(built) = known.all.iter().copied().find(for_selector) else { continue };
-        let per_target = built.variant.as_str().is_some() && selector.variant.as_str().is_none();
+        let per_target = built.variant.as_str().is_some() && target.as_str().is_none();
         let (name, module) = if per_target {
             (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
         } else {
             (built.name.to_string(), built.module.to_string())
         };
-        let facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
+        let mut facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
+        if per_target && let Some(directory) = directory_for_any(built) {
+            facts["platform_dir"] = directory.into();
+        }
         packages.insert(package.name.to_string(), facts);
     }
     packages.into()
+}
+
+/// The platform directory with the placeholder of the name, if the package has its own.
+fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
+    let own = built.name.platform_dir("").ok()?;
+    let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
+    let name = built.declared.name.as_str().replace(['-', '.'], "_");
+    (!built.is_overlay()).then(|| format!("_{name}{suffix}"))
 }
 
 /// What the runtime knows of a package.
@@ -164,6 +224,7 @@ pub(super) struct Own<'o> {
 
 /// What a wheel knows of itself: its scripts, its search paths, its archive.
 pub(super) fn wheel(
+    manifest: &Manifest,
     targets: &Targets,
     dist: &ResolvedDist<'_>,
     all: &[ResolvedDist<'_>],
@@ -193,6 +254,9 @@ pub(super) fn wheel(
         "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
         "environment": environment(dist, all),
     });
+    if let Some(map) = facts.as_object_mut() {
+        map.extend(of_the_set(manifest, targets, dist, all));
+    }
     if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
         map.insert("aliases".to_owned(), json!(own.aliases));
     }
@@ -207,13 +271,18 @@ pub(super) fn wheel(
 }
 
 /// What a choice knows of itself.
-pub(super) fn choice(targets: &Targets, dist: &ResolvedDist<'_>) -> Value {
-    json!({
-        "version": targets.version,
-        "distribution": dist.name,
-        "package": *dist.package.name,
-        "module": dist.module,
-    })
+pub(super) fn choice(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+) -> Value {
+    let mut facts = of_the_set(manifest, targets, dist, all);
+    facts.insert("version".to_owned(), json!(targets.version));
+    facts.insert("distribution".to_owned(), json!(dist.name));
+    facts.insert("package".to_owned(), json!(*dist.package.name));
+    facts.insert("module".to_owned(), json!(dist.module));
+    facts.into()
 }
 
 /// Search paths as pairs of platform directory and directory in it.

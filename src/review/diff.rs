@@ -29,6 +29,7 @@ mod moves;
 mod pair;
 mod places;
 mod remarks;
+mod repeated;
 mod rpath;
 mod text;
 mod translate;

@@ -174,6 +174,7 @@ codes! {
     PackageMissing "package-missing" "The plan promises a package that is not there."
     PackageUnplanned "package-unplanned" "A package is there that the plan does not promise."
     NotAsPlanned "not-as-planned" "A package is not what the plan promises."
+    SdistUnusable "sdist-unusable" "The wheel that installers build of an sdist cannot be built or imported."
     ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
 
     PromotionRefused "promotion-refused" "The packages cannot become those of another version."
@@ -242,6 +243,7 @@ impl Code {
         Self::PackageMissing,
         Self::PackageUnplanned,
         Self::NotAsPlanned,
+        Self::SdistUnusable,
         Self::ChecksumList,
         Self::TwoOwners,
         Self::CaseClash,

@@ -102,6 +102,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
         }
         Code::BrokenMember | Code::BrokenPackage => "download or build it anew",
+        Code::SdistUnusable => "build it anew; `pip wheel --no-deps FILE` shows the whole error",
         Code::RpathLeadsNowhere => {
             "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so"
         }

@@ -210,12 +210,14 @@ x-core
   ~ entry points: t = x_core._cli:t → tool = x_core._cli:tool
   ~ description: - Commands: `t` → `tool`
   ~ scripts: t: expand_devel no, program bin/t → tool: expand_devel no, program bin/tool
+  + names of the set: as in x (sdist)
   ~ x_core/_cli.py    +6 B  text
 
 x-libs
   ~ summary: About libs → All about libs
   + requires: x-core==1.0
   ~ description: 2 lines → 2 lines
+  + names of the set: as in x (sdist)
 
 x (sdist)
   ~ description: 2 lines → 3 lines
@@ -271,7 +273,10 @@ fn packages_come_go_and_are_renamed() {
     let two = case(&[core(""), libs("")]).plan();
     let text = rockpack::review::diff::text(&differ(&one, &two), false);
     assert!(text.contains("+ x-libs"), "{text}");
-    assert!(sections(&one, &two).starts_with("x-libs\n  + "), "{}", sections(&one, &two));
+    // Each package has the names of all.
+    let said = sections(&one, &two);
+    assert!(said.starts_with("x-core\n  + packages: libs: distribution x-libs,"), "{said}");
+    assert!(said.contains("\n\nx-libs\n  + "), "{said}");
     let text = rockpack::review::diff::text(&differ(&two, &one), false);
     assert!(
         text.contains("- x-libs") && text.contains("in no package\n  + "),
@@ -305,8 +310,8 @@ new  new
      version 1.0, mode kpack, platform linux_x86_64
 
                              files               size
-~ x-device-* (3 packages)       15       -6     918 B   -1.52 kB
-  all                           15       -6     918 B   -1.52 kB
+~ x-device-* (3 packages)       15       -6   1.60 kB   -1.52 kB
+  all                           15       -6   1.60 kB   -1.52 kB
 
 x-device-* (3 packages)
   - lib/k/**       6 files  1.52 kB  now in no package: excluded by packages.kdl:13

@@ -6,6 +6,7 @@ import json
 import re
 import time
 
+import loading
 import snapshot
 from process import kill, wait
 from report import some
@@ -17,7 +18,7 @@ def answers(report, name, environment, version, isas):
     devel = f"{site}/_rocm_sdk_devel"
     expected = {
         ("version",): version,
-        ("targets",): " ".join(isas),
+        ("targets",): ";".join(isas),
         ("path", "--cmake"): f"{devel}/lib/cmake",
         ("path", "--bin"): f"{devel}/bin",
         ("path", "--root"): devel,
@@ -152,17 +153,19 @@ def _owners(report, name, cases, environment):
 
 
 def without_devel(report, name, environment):
-    """Check defect 32 once devel is gone: --root and --bin say where core is, and a word about it."""
+    """Check defect 32 once devel is gone: core is what --root and --bin print, if devel is not required."""
     core = f"{environment.root.inside(environment.site)}/_rocm_sdk_core"
     for option, answer in (("--root", core), ("--bin", f"{core}/bin")):
-        done = environment.program("rocm-sdk", "path", option)
+        done = environment.program("rocm-sdk", "path", option, "--no-require-devel")
         said = done.out.rstrip("\n") == answer and "devel" in done.err
         problem = done.problem or (not said and f"stdout {done.out!r}, stderr {done.err!r}")
         report.check(f"{name}: rocm-sdk path {option} without devel", problem)
-    done = environment.program("rocm-sdk", "path", "--cmake")
-    said = done.status == 1 and not done.out and "[devel]" in done.err and "Traceback" not in done.err
-    report.check(f"{name}: rocm-sdk path --cmake without devel names the extra",
-                 not said and f"{done.ending}: {done.err}")
+    for option in ("--cmake", "--root"):
+        done = environment.program("rocm-sdk", "path", option)
+        said = done.status == 1 and not done.out and "[devel]" in done.err and "Traceback" not in done.err
+        report.check(f"{name}: rocm-sdk path {option} without devel names the extra",
+                     not said and f"{done.ending}: {done.err}")
+    loading.names(report, f"{name}: without devel", environment, devel=False)
 
 
 def without_libraries(report, name, environment):

@@ -32,6 +32,14 @@ def _probe(environment, script, *arguments, root=None):
     return done.problem or json.loads(done.out)
 
 
+def names(report, name, environment, devel=True):
+    """Each name that other projects import is there, and gives what they expect."""
+    found = _probe(environment, "names.py", "devel" if devel else "plain")
+    if report.check(f"{name}: names of others: the probe runs", isinstance(found, str) and found):
+        for project, error in found.items():
+            report.check(f"{name}: {project}", error)
+
+
 def libraries(report, name, environment, tree, root=None):
     """Check 6: every shared library of every platform directory loads in its own process."""
     causes = [one for one in (*tree.causes, *tree.alone) if not (root and one.debian)]

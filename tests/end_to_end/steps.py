@@ -152,6 +152,7 @@ def _use(bench, name, tree, plan, pip, uv, isas):
         foreign = records.unowned(environment.site)
         report.check(f"{label}: after init every file is in a RECORD", foreign and some(foreign))
         commands.found_libraries(report, label, environment)
+        loading.names(report, label, environment)
         commands.self_test(report, label, environment, tree)
     commands.same_devel(report, name, pip, uv)
     loading.libraries(report, name, pip, tree)

@@ -1,6 +1,8 @@
 //! What packages say of themselves: scripts, licence texts, platform tag, compression.
 
-use super::support::{Case, absent, devel, distribution, files, package, rendered, runtime};
+use super::support::{
+    Case, absent, devel, device, distribution, files, package, rendered, runtime,
+};
 
 use rockpack::names::Compression;
 use rockpack::plan::{Member, Plan, Step};
@@ -48,6 +50,61 @@ fn a_script_whose_program_is_not_packaged_is_not_registered() {
     for (name, told) in [("tool", true), ("linux", true), ("gone", false), ("windows", false)] {
         assert_eq!(facts.contains(&format!("\"{name}\": {{")), told, "{name}: {facts}");
     }
+}
+
+/// Other projects import the names of the whole set from any package of it.
+#[test]
+fn each_wheel_knows_the_set_and_does_not_depend_on_its_targets() {
+    let lines = "artifact \"a\" \"lib\"\nfind-library \"t\" so=\"bin/tool*\"";
+    let selector = package(
+        "meta",
+        "selector",
+        "\"x\" module=\"x_meta\" per=\"none\"",
+        "requires \"core\"\nextra \"device-{isa}\" package=\"device\" offer=\"each\"",
+    );
+    let facts = |targets: &[&str]| {
+        let code = |isa: &str| format!("\na_lib_{isa} lib/{isa}.co text {isa}");
+        let entries = "a_lib_generic bin/tool text tool".to_owned();
+        let entries = entries + &targets.iter().map(|isa| code(isa)).collect::<String>();
+        let packages = [selector.clone(), runtime("core", lines), device("artifact \"a\" \"lib\"")];
+        let plan = Case::new(&packages, &entries).plan();
+        rendered(&plan, "x-core", "x_core/_dist_info.py").to_owned()
+    };
+    let told = facts(&["gfx942"]);
+    for row in [
+        "\"selector\": {\n        \"distribution\": \"x\",\n        \"module\": \"x_meta\",\n        \"package\": \"meta\",\n    },",
+        "\"distribution\": \"x-device-{isa}\",\n            \"extra\": \"device-{isa}\",",
+        "\"t\": {\n            \"linux\": \"bin/tool*\",",
+    ] {
+        assert!(told.contains(row), "{row}\n{told}");
+    }
+    assert!(!told.contains("gfx942"), "{told}");
+    assert_eq!(told, facts(&["gfx942", "gfx1100"]));
+}
+
+/// The template's own import package is called by another name.
+#[test]
+fn a_selectors_sources_get_the_name_of_its_module() {
+    let selector = package("meta", "selector", "\"x\" module=\"other_sdk\" per=\"none\"", "");
+    let mut case = Case::new(&[selector], ENTRIES);
+    let file = |path: &str| (path.parse().unwrap(), String::new());
+    let files =
+        ["backend/b.py", "pyproject.toml", "src/template/__init__.py", "src/template/a/b.py"];
+    case.templates.insert("meta".to_owned(), files.map(file).to_vec());
+    case.templates.insert("common".to_owned(), vec![file("_names.py"), file("_dist_info.py")]);
+    let plan = case.plan();
+    let members = distribution(&plan, "x").members.iter().map(|member| member.path.to_string());
+    let expected = [
+        "backend/b.py",
+        "pyproject.toml",
+        "src/other_sdk/__init__.py",
+        "src/other_sdk/_dist_info.py",
+        "src/other_sdk/_names.py",
+        "src/other_sdk/a/b.py",
+    ];
+    assert_eq!(members.collect::<Vec<_>>(), expected);
+    let facts = rendered(&plan, "x", "src/other_sdk/_dist_info.py");
+    assert!(facts.contains("\"command\": \"python -m other_sdk\","), "{facts}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 META = ROOT / "runtime" / "meta"
 RUNTIME = ROOT / "runtime" / "runtime"
+COMMON = ROOT / "runtime" / "common"
 VERSION = "7.2.4"
 NO_GPU = "/nonexistent"
 # Tests that repeat something at many moments or in many orders take all of them if this is set, and
@@ -39,6 +40,8 @@ DIST: dict[str, Any] = {
     "version": VERSION,
     "mode": "kpack",
     "distribution": "rocm",
+    "command": "rocm-sdk",
+    "selector": {"package": "meta", "distribution": "rocm", "module": "rocm_sdk"},
     "requires": [f"rocm-sdk-core=={VERSION}"],
     "extras": {
         "libraries": [f"rocm-sdk-libraries=={VERSION}"],
@@ -154,7 +157,8 @@ class Wheel:
 
     def write(self, directory: Path) -> Path:
         stem = f"{self.distribution.replace('-', '_')}-{self.version}"
-        files = {f"{self.module}/{p.name}": p.read_bytes() for p in sorted(RUNTIME.glob("*.*"))}
+        sources = sorted([*RUNTIME.glob("*.*"), *COMMON.glob("*.*")])
+        files = {f"{self.module}/{p.name}": p.read_bytes() for p in sources}
         info = {
             "version": self.version,
             "distribution": self.distribution,
@@ -163,6 +167,7 @@ class Wheel:
             "module": self.module,
             "devel": {"module": "rocm_sdk_devel"},
             "scripts": self.scripts,
+            **{key: DIST[key] for key in ("selector", "packages", "libraries")},
             **self.more,
         }
         files[f"{self.module}/_dist_info.py"] = literal(info)
@@ -209,7 +214,8 @@ def sha256(data: bytes) -> str:
 
 
 def literal(value: dict[str, Any]) -> bytes:
-    return f"DIST = {value!r}\n".encode()
+    before = (COMMON / "_dist_info.py").read_text()
+    return f"{before}\n\nDIST = {value!r}\n".encode()
 
 
 def core(**changes: Any) -> Wheel:
@@ -413,8 +419,15 @@ def sdist_tree(directory: Path, info: dict[str, Any] | None = None) -> Path:
     (top / "PKG-INFO").write_text(pkg_info(info))
     (top / "entry_points.txt").write_text("[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n")
     (top / "LICENSE").write_text("MIT\n")
-    (top / "src" / "rocm_sdk" / "_dist_info.py").write_bytes(literal(info))
+    complete(top / "src" / "rocm_sdk", info)
     return top
+
+
+def complete(module: Path, info: dict[str, Any]) -> None:
+    """Add what is generated, and what every package has."""
+    for source in COMMON.glob("*.*"):
+        shutil.copy(source, module)
+    (module / "_dist_info.py").write_bytes(literal(info))
 
 
 def sdist(directory: Path, info: dict[str, Any] | None = None) -> Path:
@@ -477,7 +490,7 @@ class Layout:
         shutil.copytree(
             source, self.site / "rocm_sdk", ignore=shutil.ignore_patterns("__pycache__")
         )
-        (self.site / "rocm_sdk" / "_dist_info.py").write_bytes(literal(info))
+        complete(self.site / "rocm_sdk", info)
 
     def install(self, wheel: Wheel) -> None:
         with zipfile.ZipFile(wheel.write(self.top)) as archive:

@@ -142,13 +142,21 @@ class WithoutDevel(unittest.TestCase):
 
     def test_directories_of_core(self) -> None:
         for option, below in (("root", ""), ("bin", "bin"), ("lib", "lib")):
-            done = self.layout.sdk("path", f"--{option}")
+            done = self.layout.sdk("path", f"--{option}", "--no-require-devel")
             self.assertEqual((done.stdout, done.returncode), (f"{self.core / below}\n", 0))
             self.assertIn('devel is not installed (pip install "rocm[devel]")', done.stderr)
 
+    def test_scripts_that_ask_whether_devel_is_there_get_status_1(self) -> None:
+        for option in ("root", "bin", "lib"):
+            for more in ([], ["--require-devel"]):
+                done = self.layout.sdk("path", f"--{option}", *more)
+                self.assertEqual((done.stdout, done.returncode), ("", 1))
+                self.assertIn(f"rocm-sdk path --{option} --no-require-devel", done.stderr)
+                self.assertIn('pip install "rocm[devel]"', done.stderr)
+
     def test_what_needs_devel_names_the_command(self) -> None:
         for option in ("include", "cmake"):
-            done = self.layout.sdk("path", f"--{option}")
+            done = self.layout.sdk("path", f"--{option}", "--no-require-devel")
             self.assertEqual((done.stdout, done.returncode), ("", 1))
             self.assertIn(
                 'rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',

@@ -113,10 +113,10 @@ class Framework(unittest.TestCase):
 
     def test_another_version_is_a_warning_or_an_error(self) -> None:
         for options, version, expected in (
-            ((), "7.2.9", "RuntimeWarning: this program was built for ROCm 7.2.4, but 7.2.9"),
-            (("--strict",), "7.2.9", "RuntimeError: this program was built for ROCm 7.2.4"),
+            ((), "7.2.9", "UserWarning: The program was compiled against a ROCm version matching 7.2.4, but 7.2.9"),
+            (("--strict",), "7.2.9", "RuntimeError: The program was compiled against a ROCm version matching 7.2.4"),
             (("--check-version", "minor"), "7.2.9", ""),
-            (("--check-version", "minor"), "7.3.0", "was built for ROCm 7.2.*, but 7.3.0"),
+            (("--check-version", "minor"), "7.3.0", "a ROCm version matching 7.2.*, but 7.3.0"),
             (("--check-version", "7.*"), "7.3.0", ""),
         ):
             with self.subTest(options=options, version=version):

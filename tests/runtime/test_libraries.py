@@ -101,8 +101,8 @@ class Libraries(unittest.TestCase):
         code = (
             "import rocm_sdk; from rocm_sdk import _libraries as l\n"
             "rocm_sdk.preload_libraries('hiprtc', 'rocdxg', 'hiprtc', rtld_global=False)\n"
-            "first = l._loaded['hiprtc']; rocm_sdk.preload_libraries('hiprtc')\n"
-            "print(list(l._loaded), first is l._loaded['hiprtc'], first.cos is not None)\n"
+            "first = rocm_sdk._ALL_CDLLS['hiprtc']; rocm_sdk.preload_libraries('hiprtc')\n"
+            "print(list(rocm_sdk._ALL_CDLLS), first is rocm_sdk._ALL_CDLLS['hiprtc'], first.cos is not None)\n"
         )
         self.assertEqual(self.layout.code(code), "['hiprtc'] True True")
 
@@ -162,9 +162,9 @@ class RealLibraries(unittest.TestCase):
             "import os, shutil, rocm_sdk; from rocm_sdk import _libraries as l\n"
             f"os.rename({str(blas)!r}, 'away'); open({str(blas)!r}, 'w').close()\n"
             "try: rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
-            "except OSError as error: print('hipblas' in str(error), list(l._loaded))\n"
+            "except OSError as error: print('hipblas' in str(error), list(rocm_sdk._ALL_CDLLS))\n"
             f"os.replace('away', {str(blas)!r}); rocm_sdk.preload_libraries('hiprtc', 'hipblas')\n"
-            "print(list(l._loaded))\n"
+            "print(list(rocm_sdk._ALL_CDLLS))\n"
         )
         said = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
         self.assertEqual(said, "True ['hiprtc']\n['hiprtc', 'hipblas']")
@@ -178,7 +178,7 @@ class RealLibraries(unittest.TestCase):
             "import rocm_sdk; from rocm_sdk import _libraries as l\n"
             "rocm_sdk.initialize_process(preload_shortnames=iter(['hipblas', 'hiprtc']),"
             " rtld_global=False)\n"
-            f"print(list(l._loaded)); {SYMBOL}\n"
+            f"print(list(rocm_sdk._ALL_CDLLS)); {SYMBOL}\n"
         )
         self.assertEqual(self.layout.code(code), "['hipblas', 'hiprtc']\nFalse")
 
@@ -235,7 +235,7 @@ PUBLIC = [
     "initialize_process True (*, preload_shortnames: 'Iterable[str] | None' = None, "
     "rtld_global: 'bool' = True, env_override: 'bool' = True, "
     "check_version: 'str | re.Pattern[str] | None' = None, "
-    "fail_on_version_mismatch: 'bool' = False) -> 'None'",
+    "fail_on_version_mismatch: 'bool' = False, **unknown: 'object') -> 'None'",
 ]
 
 
@@ -250,7 +250,7 @@ class Process(unittest.TestCase):
             "with warnings.catch_warnings(record=True) as seen:\n"
             "    warnings.simplefilter('always')\n"
             f"    rocm_sdk.initialize_process({arguments})\n"
-            "print([str(w.message) for w in seen], [w.filename for w in seen], list(_libraries._loaded))\n"
+            "print([str(w.message) for w in seen], [w.filename for w in seen], list(rocm_sdk._ALL_CDLLS))\n"
         )
         return self.layout.code(code, **variables)
 
@@ -271,7 +271,7 @@ class Process(unittest.TestCase):
         for version in ("re.compile('8[.]')", "'8.*'"):
             with self.subTest(version):
                 self.assertIn(
-                    "RuntimeError: this program was built for ROCm 8",
+                    "RuntimeError: The program was compiled against a ROCm version matching 8",
                     self.layout.error(code.format(version)),
                 )
 

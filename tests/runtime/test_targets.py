@@ -132,7 +132,7 @@ class Targets(unittest.TestCase):
 
     def test_command_prints_isas_on_one_line(self) -> None:
         done = self.layout.sdk("targets")
-        self.assertEqual((done.stdout, done.stderr), ("gfx942 gfx1100\n", ""))
+        self.assertEqual((done.stdout, done.stderr), ("gfx942;gfx1100\n", ""))
 
 
 class LegacyTargets(unittest.TestCase):
@@ -188,7 +188,7 @@ class LegacyTargets(unittest.TestCase):
         self.assertEqual(found, str(self.layout.site / name / "lib" / "libhipblas.so.3"))
 
     def test_command_prints_isas_not_families(self) -> None:
-        self.assertEqual(self.layout.sdk("targets").stdout, "gfx1100 gfx1101 gfx1201 gfx942\n")
+        self.assertEqual(self.layout.sdk("targets").stdout, "gfx1100;gfx1101;gfx1201;gfx942\n")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ use rockpack::elf::stub::{StubMachine, exec_stub};
 use rockpack::source::Code;
 
 use super::symbols;
+use super::trial;
 use super::wheel::{METADATA, Wheel, wheel};
 use super::zip::{Member, overlapping, with_zip64};
 
@@ -99,7 +100,7 @@ fn with_runpath(rpath: &str) -> Vec<u8> {
     bytes
 }
 
-fn tar(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
+pub fn tar(files: &[(&str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     let header = |kind, size| {
         let mut header = tar::Header::new_ustar();
@@ -601,6 +602,12 @@ fn sdists() -> Vec<Case> {
                 ],
                 &[],
             )
+        }),
+        sdist(&[Code::SdistUnusable], "a selector that lacks a module", || {
+            let files = trial::selector("demo-1.0", "demo");
+            let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+            let whole = |(path, _): &(&str, &str)| !path.ends_with("/_names.py");
+            tar(&files.into_iter().filter(whole).collect::<Vec<_>>(), &[])
         }),
         sdist(&[MemberMode], "a file of an sdist that everyone can write", || {
             let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));

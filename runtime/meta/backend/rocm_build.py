@@ -18,9 +18,10 @@ from typing import Any
 
 _TOP = Path(__file__).resolve().parent.parent
 _SOURCE = _TOP / "src"
-_PACKAGE = "rocm_sdk"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a zip archive can state
 _NOT_SHIPPED = ("__pycache__", ".git")
+_EGG_INFO = ".egg-info"  # metadata for tools that read sdists; no installer needs it in a wheel
+_ENTRY_POINTS = "entry_points.txt"
 
 Settings = Mapping[str, Any] | None
 
@@ -67,7 +68,7 @@ def build_editable(
     metadata_directory: str | None = None,
 ) -> str:
     """Write a wheel that refers to this directory and return its file name."""
-    return _write_wheel(wheel_directory, {f"{_PACKAGE}.pth": f"{_SOURCE}\n".encode()})
+    return _write_wheel(wheel_directory, {f"{_module()}.pth": f"{_SOURCE}\n".encode()})
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
@@ -97,8 +98,15 @@ def _files(directory: Path) -> Iterator[Path]:
 
 
 def _source_files() -> Iterator[tuple[str, bytes]]:
-    for path in _files(_SOURCE):
+    for path in _files(_SOURCE / _module()):
         yield path.relative_to(_SOURCE).as_posix(), path.read_bytes()
+
+
+def _module() -> str:
+    """Return the name of the import package: the one directory of sources."""
+    names = [path.name for path in _SOURCE.iterdir() if path.is_dir()]
+    (name,) = [one for one in names if one not in _NOT_SHIPPED and not one.endswith(_EGG_INFO)]
+    return name
 
 
 def _write_wheel(directory: str, files: dict[str, bytes]) -> str:
@@ -142,8 +150,10 @@ def _dist_info() -> dict[str, bytes]:
             b"Wheel-Version: 1.0\nGenerator: rocm_build (1.0)\n"
             b"Root-Is-Purelib: true\nTag: py3-none-any\n"
         ),
-        "entry_points.txt": (_TOP / "entry_points.txt").read_bytes(),
     }
+    # A selector without scripts has no such file.
+    if (_TOP / _ENTRY_POINTS).is_file():
+        files[_ENTRY_POINTS] = (_TOP / _ENTRY_POINTS).read_bytes()
     for name in _fields("license-file"):
         files[f"licenses/{name}"] = (_TOP / name).read_bytes()
     return files

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::member::{self, Texts};
 use super::{Built, BuiltContent, BuiltFile};
+use crate::archive::egg_info;
 use crate::names::RelPath;
 use crate::package::entry_points::EntryPoints;
 use crate::package::{Metadata, PackageError, Sdist};
@@ -22,6 +23,11 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     }
     let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
     taken(&mut files, "PKG-INFO");
+    let repeats = |path: &str| {
+        egg_info::file_of(path)
+            .is_some_and(|n| [egg_info::PKG_INFO, egg_info::REQUIRES].contains(&n))
+    };
+    files.retain(|file| !repeats(&file.path));
     let licenses = metadata.all("License-File");
     for file in &mut files {
         file.license = licenses.contains(&file.path);

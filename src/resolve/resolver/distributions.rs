@@ -51,7 +51,7 @@ impl<'a> Resolver<'a> {
         });
         let aliases: Vec<&RelPath> = forwards(filled).collect();
         let known = runtime_data::Own { scripts: &scripts, aliases: &aliases, archive: None };
-        let facts = runtime_data::wheel(self.targets, dist, self.all, &known);
+        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
         placed.extend(describe::import_package(
             dist,
             self.templates,
@@ -105,7 +105,7 @@ impl<'a> Resolver<'a> {
         let xz = self.request.xz_preset;
         let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
         let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
-        let facts = runtime_data::wheel(self.targets, dist, self.all, &known);
+        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
         let mut archived = devel.members;
         archived.extend(platform_marker(dist));
         distribution.members = sorted(describe::import_package(
@@ -131,7 +131,7 @@ impl<'a> Resolver<'a> {
         distribution.platform_dir = None;
         distribution.wheel_variant = wheel_variant::of(dist);
         distribution.variants = wheel_variant::all(self.targets, dist)?;
-        let facts = runtime_data::choice(self.targets, dist);
+        let facts = runtime_data::choice(self.manifest, self.targets, dist, self.all);
         let members =
             describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
         distribution.members = sorted(members);

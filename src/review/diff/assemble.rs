@@ -13,7 +13,7 @@ use super::places::{FileChange, change};
 use super::translate::Translation;
 use super::what::What;
 use super::{Diff, Extent, FORMAT, FieldChange, PackageChange, Renamed, Side};
-use super::{facts, fields, group, moved, remarks, unowned};
+use super::{facts, fields, group, moved, remarks, repeated, unowned};
 use crate::plan::Step;
 
 pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
@@ -35,8 +35,9 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     found.left_over(&left, &moves, &absences);
     found.left_out();
     let (old_total, new_total) = found.totals();
-    let packages: Vec<PackageChange> =
+    let mut packages: Vec<PackageChange> =
         (0..pairs.slots()).filter_map(|slot| found.package(slot)).collect();
+    repeated::shorten(&mut packages, [old, new]);
     Diff {
         format: FORMAT,
         old: side(old, new),

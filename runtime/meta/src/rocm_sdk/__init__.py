@@ -8,9 +8,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing `typing` for its constant would take longer than all the rest
 if TYPE_CHECKING:
+    import ctypes
     import re
     from collections.abc import Iterable
     from pathlib import Path
+    from typing import Any
 
     __version__: str
     """The version of this distribution, normalised as PEP 440 has it."""
@@ -23,12 +25,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Return `__version__`, which is known where the generated module is there and whole."""
+_ALL_CDLLS: dict[str, ctypes.CDLL] = {}
+"""Libraries of this process by short name. One that a program puts here is not loaded again."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return `__version__` or the module `_dist_info`, both of which are generated."""
     if name == "__version__":
         from ._dist_info import DIST
 
         return str(DIST["version"])
+    if name == "_dist_info":
+        import importlib
+
+        # `from . import` would ask for the attribute first, and so call this again.
+        return importlib.import_module("._dist_info", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -66,6 +77,7 @@ def initialize_process(
     env_override: bool = True,
     check_version: str | re.Pattern[str] | None = None,
     fail_on_version_mismatch: bool = False,
+    **unknown: object,
 ) -> None:
     """Prepare this process for a package that was built against ROCm.
 
@@ -77,6 +89,9 @@ def initialize_process(
     `check_version` is the expected version, in which `*` stands for anything, or a
     compiled pattern that has to match from the start. A mismatch is a warning, or a
     RuntimeError with `fail_on_version_mismatch`.
+
+    Arguments that this version does not know, as packages built with a newer one pass them, are
+    logged and have no effect.
     """
     from . import _process
 
@@ -86,4 +101,5 @@ def initialize_process(
         env_override=env_override,
         check_version=check_version,
         fail_on_version_mismatch=fail_on_version_mismatch,
+        unknown=tuple(unknown),
     )

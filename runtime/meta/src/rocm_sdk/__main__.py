@@ -12,12 +12,16 @@ from ._errors import RocmSdkError
 from ._log import warn
 
 try:
-    from ._packages import DIST, find, require
+    from ._packages import COMMAND, DIST, find, require
 except Exception as error:  # whatever the generated module raises where it is damaged
+    from importlib.metadata import packages_distributions
+
+    _MODULE = Path(__file__).parent.name
+    _NAMES = packages_distributions().get(_MODULE, [_MODULE])
     sys.exit(
         f"{Path(__file__).with_name('_dist_info.py')} cannot be read"
         f" ({type(error).__name__}: {error})\n"
-        "to mend it: pip install --force-reinstall --no-deps rocm"
+        f"to mend it: pip install --force-reinstall --no-deps {_NAMES[0]}"
     )
 
 _INTERRUPTED = 130  # as shells have it
@@ -43,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="rocm-sdk",
+        prog=COMMAND,
         description="Says where the installed ROCm packages are, and checks them.",
         epilog="ROCM_SDK_VERBOSE=1 tells on standard error what is done.",
     )
@@ -71,6 +75,13 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
         which.add_argument(
             f"--{name}", dest="which", action="store_const", const=name, help=explanation
         )
+    parser.add_argument(
+        "--require-devel",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="fail unless devel is installed; without, core's directory will do for"
+        " root, bin and lib",
+    )
     parser.set_defaults(run=_path)
 
 
@@ -78,7 +89,7 @@ def _add_env(parser: argparse.ArgumentParser) -> None:
     from ._env import SHELLS
 
     parser.description = (
-        'For example: eval "$(rocm-sdk env)", or rocm-sdk env --shell fish | source'
+        f'For example: eval "$({COMMAND} env)", or {COMMAND} env --shell fish | source'
     )
     parser.add_argument("--shell", choices=SHELLS, default="sh", help="default: sh")
     parser.set_defaults(run=_env)
@@ -114,7 +125,7 @@ def _add_libraries(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_rpath(parser: argparse.ArgumentParser) -> None:
-    parser.description = 'For example: patchelf --set-rpath "$(rocm-sdk rpath --from torch/lib)"'
+    parser.description = f'For example: patchelf --set-rpath "$({COMMAND} rpath --from torch/lib)"'
     parser.add_argument(
         "--from",
         dest="start",
@@ -170,7 +181,11 @@ _NEED_DEVEL = ("include", "cmake")
 
 def _path(arguments: argparse.Namespace) -> int:
     below, _ = _DIRECTORIES[arguments.which]
-    root = _devel_root() if arguments.which in _NEED_DEVEL else _root()[0]
+    of_core = arguments.which not in _NEED_DEVEL
+    needs_devel = not of_core or (arguments.require_devel and "devel" in DIST["packages"])
+    if of_core and needs_devel and find("devel") is None:
+        warn(f"{COMMAND} path --{arguments.which} --no-require-devel prints core's directory")
+    root = _devel_root() if needs_devel else _root()[0]
     print(root / below)
     return 0
 
@@ -190,8 +205,9 @@ def _devel_root() -> Path:
 
 def _core_root() -> Path:
     core = require("core")
-    devel = f'pip install "{DIST["distribution"]}[devel]"'
-    warn(f"devel is not installed ({devel}): this is the runtime of core, without headers")
+    if "devel" in DIST["packages"]:
+        devel = f'pip install "{DIST["distribution"]}[devel]"'
+        warn(f"devel is not installed ({devel}): this is the runtime of core, without headers")
     return core.root
 
 
@@ -231,7 +247,7 @@ def _test(arguments: argparse.Namespace) -> int:
 def _targets(_: argparse.Namespace) -> int:
     from . import _targets
 
-    print(" ".join(_targets.published_isas()))
+    print(";".join(_targets.published_isas()))
     return 0
 
 

@@ -26,7 +26,7 @@ from . import _device, _expand
 from ._errors import DevelError
 from ._lock import exclusive
 from ._log import Progress, log, warn
-from ._packages import DIST, Installed, describe, require
+from ._packages import COMMAND, DIST, Installed, describe, require
 from ._paths import unlimited
 from ._place import place
 from ._record import Row, row_of_bytes, row_of_file
@@ -58,12 +58,20 @@ def ensure(*, quiet: bool = True, thorough: bool = False) -> Path:
     return devel.root
 
 
+def get_devel_root(*, force_initialize: bool = False) -> Path:
+    """Return the root of the devel tree, as `ensure` does; the name that other projects import.
+
+    `force_initialize` compares the tree with RECORD first.
+    """
+    return ensure(thorough=force_initialize)
+
+
 def _explain(error: OSError, installed: Installed) -> str:
     message = f"cannot expand {installed.package.distribution} in {installed.site}: {error}"
     if error.errno in _READ_ONLY:
-        message += "; run `rocm-sdk init` once as a user who may write there"
+        message += f"; run `{COMMAND} init` once as a user who may write there"
     elif error.errno in _FULL:
-        message += "; what was written is removed again: make room and repeat `rocm-sdk init`"
+        message += f"; what was written is removed again: make room and repeat `{COMMAND} init`"
     return message
 
 

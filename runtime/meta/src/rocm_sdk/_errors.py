@@ -7,7 +7,7 @@ class RocmSdkError(RuntimeError):
     """The base of the errors that this package raises on its own account."""
 
 
-class TargetError(RocmSdkError):
+class TargetError(RocmSdkError, ValueError):
     """The GPU target that was asked for, or found, is not one of this distribution."""
 
 

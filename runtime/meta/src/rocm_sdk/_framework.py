@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from . import _libraries
 from ._elf import Elf, read
 from ._errors import RocmSdkError
-from ._packages import DIST, Installed, describe, every_installed, has_target
+from ._packages import COMMAND, DIST, Installed, describe, every_installed, has_target
 from ._packages import find as find_package
 from ._targets import determine
 
@@ -174,7 +174,7 @@ def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
     With `names`, those that lead to these libraries; without, to all that are installed.
     """
     if sys.platform == "win32":
-        raise RocmSdkError("files for Windows have no rpath; call rocm_sdk.initialize_process")
+        raise RocmSdkError("files for Windows have no rpath; call initialize_process")
     below = _below_site(start)
     files = [PurePosixPath(one.file) for one in libraries(names) if one.file is not None]
     declared = list(dict.fromkeys(one.package.platform_dir for one in every_installed()))
@@ -200,15 +200,15 @@ def _below_site(start: str) -> str:
 _TEMPLATE = '''\
 """Starts the ROCm libraries that this package was built against.
 
-Made by `rocm-sdk framework-init` of {distribution} {version} for {asked};
+Made by `{command} framework-init` of {distribution} {version} for {asked};
 make it anew for another version.
 """
 
 
 def initialize() -> None:
-    import rocm_sdk
+    import {module}
 
-    rocm_sdk.initialize_process(
+    {module}.initialize_process(
         preload_shortnames=[
 {names}
         ],
@@ -236,6 +236,8 @@ def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
     loading = [one.name for one in libraries(asked)]
     rest = [name for name in asked if name not in loading]
     return _TEMPLATE.format(
+        command=COMMAND,
+        module=__package__,
         distribution=DIST["distribution"],
         version=version,
         asked=", ".join(asked),

@@ -17,7 +17,6 @@ from ._packages import DIST, Installed, Package, describe, every_installed, has_
 from ._packages import find as find_package
 from ._targets import determine
 
-_loaded: dict[str, ctypes.CDLL] = {}
 _aliases: list[ctypes.CDLL] = []
 _dll_directories: list[Any] = []  # a directory leaves the search path with its handle
 
@@ -59,13 +58,15 @@ def _target(logical: str) -> str | None:
 
 def preload(*shortnames: str, rtld_global: bool = True) -> None:
     """See `rocm_sdk.preload_libraries`."""
-    wanted = tuple(name for name in dict.fromkeys(shortnames) if name not in _loaded)
+    from . import _ALL_CDLLS as loaded
+
+    wanted = tuple(name for name in dict.fromkeys(shortnames) if name not in loaded)
     mode = ctypes.RTLD_GLOBAL if rtld_global else ctypes.RTLD_LOCAL
     for shortname, path in locate(wanted):
         _open_dll_directories()
         log(f"loading {path}")
         _warn_of_another(path)
-        _loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
+        loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
         if (alias := _alias(_row(shortname), path)) is not None:
             log(f"loading {alias}")
             _aliases.append(ctypes.CDLL(str(alias), mode=mode))
@@ -147,7 +148,7 @@ def _warn_of_another(path: Path) -> None:
     if other is not None and not os.path.samefile(other, path):
         warnings.warn(
             f"{other} was loaded before {path}: what needs {path.name} gets the former; "
-            "to mend it, call rocm_sdk before the package that loaded it",
+            f"to mend it, call {__package__} before the package that loaded it",
             RuntimeWarning,
             stacklevel=4,  # this function, preload, rocm_sdk.preload_libraries
         )

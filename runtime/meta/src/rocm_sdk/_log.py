@@ -6,13 +6,14 @@ import os
 import sys
 import time
 
+_NAME = __name__.partition(".")[0].replace("_", "-")
 _SECONDS = 0.2  # between two changes of a line that shows progress
 
 
 def warn(message: str) -> None:
     """Say something that the user has to know."""
     if sys.stderr is not None:  # it is None under pythonw
-        print(f"rocm-sdk: {message}", file=sys.stderr, flush=True)
+        print(f"{_NAME}: {message}", file=sys.stderr, flush=True)
 
 
 def log(message: str) -> None:
@@ -35,7 +36,7 @@ class Progress:
         if self._active and time.monotonic() >= self._next:
             self._next = time.monotonic() + _SECONDS
             self._shown = True
-            text = f"\rrocm-sdk: {self._what}: {percent:3} %"
+            text = f"\r{_NAME}: {self._what}: {percent:3} %"
             print(text, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

@@ -12,6 +12,8 @@ from ._dist_info import DIST as _GENERATED
 from ._record import Record
 
 DIST: dict[str, Any] = dict(_GENERATED)
+COMMAND: str = DIST["command"]
+"""What starts the tool in a shell."""
 _PLACEHOLDERS = ("{isa}", "{family}")
 
 
@@ -124,6 +126,8 @@ def _fill(name: str, target: str | None, *, as_identifier: bool = False) -> str:
 
 def find(logical: str, target: str | None = None) -> Installed | None:
     """Return the installed package, or None. Nothing is imported."""
+    if logical not in DIST["packages"]:
+        return None
     package = describe(logical, target)
     spec = importlib.util.find_spec(package.module)
     # A directory without __init__.py is a leftover, not the package.
@@ -139,6 +143,8 @@ def require(logical: str, target: str | None = None) -> Installed:
     """
     installed = find(logical, target)
     if installed is None:
+        if logical not in DIST["packages"]:
+            raise ModuleNotFoundError(f"{DIST['distribution']} has no package {logical!r}")
         raise missing([describe(logical, target)])
     return installed
 

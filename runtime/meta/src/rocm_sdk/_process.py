@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from . import __version__
 from ._advice import missing_device
 from ._libraries import preload
+from ._log import log
 
 _ENVIRONMENT = "ROCM_SDK_PRELOAD_LIBRARIES"
 
@@ -21,8 +22,11 @@ def initialize(
     env_override: bool,
     check_version: str | re.Pattern[str] | None,
     fail_on_version_mismatch: bool,
+    unknown: tuple[str, ...],
 ) -> None:
     """See `rocm_sdk.initialize_process`."""
+    for name in unknown:
+        log(f"initialize_process has no argument {name!r} in {__version__}: it has no effect")
     if check_version is not None:
         _check(check_version, fail=fail_on_version_mismatch)
     _tell_missing_device()
@@ -58,11 +62,15 @@ def _check(expected: str | re.Pattern[str], *, fail: bool) -> None:
         matches = expected.match(__version__) is not None
     if matches:
         return
-    message = f"this program was built for ROCm {wanted}, but {__version__} is installed"
+    # Tests of other projects look for the words up to `matching`.
+    message = (
+        f"The program was compiled against a ROCm version matching {wanted}, "
+        f"but {__version__} is installed"
+    )
     if fail:
         raise RuntimeError(message)
     # The frames between: this function, initialize, rocm_sdk.initialize_process.
-    warnings.warn(f"{message}; it may not work", RuntimeWarning, stacklevel=4)
+    warnings.warn(f"{message}; it may not work", UserWarning, stacklevel=4)
 
 
 def _preload_from_environment(*, rtld_global: bool) -> None:

@@ -22,10 +22,15 @@ _KERNEL_NODES_OVERRIDE = "ROCM_SDK_KFD_NODES"
 _OFFLOAD_ARCH_SECONDS = 60
 
 
+LINUX: list[str] = list(DIST["targets"].get("linux", []))
+WINDOWS: list[str] = list(DIST["targets"].get("win32", []))
+AVAILABLE: list[str] = list(dict.fromkeys([*LINUX, *WINDOWS]))
+DEFAULT: str | None = DIST["default_target"]
+
+
 def published() -> list[str]:
     """Return the targets that the distribution has for this operating system."""
-    platform = "win32" if sys.platform == "win32" else "linux"
-    return list(DIST["targets"].get(platform, []))
+    return list(WINDOWS if sys.platform == "win32" else LINUX)
 
 
 def published_isas() -> list[str]:
@@ -61,9 +66,16 @@ def determine() -> str:
     isas = machine().isas
     if isas:
         return match_machine(isas)[0]
-    default: str = DIST["default_target"]
-    log(f"no GPU was found: the default target {default} is used")
-    return default
+    if DEFAULT is None:
+        raise TargetError(f"{_product()} has no package for a GPU")
+    log(f"no GPU was found: the default target {DEFAULT} is used")
+    return DEFAULT
+
+
+def discover() -> str | None:
+    """Return the target of this machine's first GPU that there is one for; None without one."""
+    served = [isa for isa in machine().isas if serves(isa)]
+    return match(served[0]) if served else None
 
 
 def requested() -> list[str]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from .. import _device
 from .._devel import Devel
 from .._lock import is_held
-from .._packages import Installed
+from .._packages import COMMAND, Installed
 from ._finding import ERROR, WARNING, Finding, named, reinstall
 
-_INIT = "rocm-sdk init"
+_INIT = f"{COMMAND} init"
 
 
 @dataclass(frozen=True)

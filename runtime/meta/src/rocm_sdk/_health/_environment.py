@@ -6,7 +6,7 @@ import os
 import sys
 
 from .. import _env
-from .._packages import Installed
+from .._packages import COMMAND, Installed
 from ._finding import WARNING, Finding
 
 
@@ -33,5 +33,5 @@ def _finding(name: str, value: str) -> Finding:
 
 def _remedy() -> str:
     if sys.platform == "win32":
-        return "rocm-sdk env --shell powershell | Out-String | Invoke-Expression"
-    return 'eval "$(rocm-sdk env)"'
+        return f"{COMMAND} env --shell powershell | Out-String | Invoke-Expression"
+    return f'eval "$({COMMAND} env)"'

@@ -25,6 +25,8 @@ _FIXED_FILE_INFO = struct.pack("<II", 0xFEEF04BD, 0x00010000)
 
 Version = tuple[int, ...]
 
+_MODULE = __name__.partition(".")[0]
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -90,7 +92,7 @@ def _of(path: Path) -> Iterator[Rival]:
     system = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
     places = [
         (program, True, "Windows looks beside the program before it looks where a package is"),
-        (system, False, "rocm_sdk opens its packages' directories, which come before System32"),
+        (system, False, f"{_MODULE} opens its packages' directories, which come before System32"),
     ]
     for directory, wins, reason in places:
         other = os.path.join(directory, path.name)
@@ -103,7 +105,10 @@ def _of(path: Path) -> Iterator[Rival]:
 def file_version(path: str | Path) -> Version | None:
     """Return the version in a file's resources, or None where there is none to read."""
     try:
-        with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with (
+            open_regular(path) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
             at = data.rfind(_FIXED_FILE_INFO)
             high, low = struct.unpack_from("<II", data, at + 8) if at >= 0 else (0, 0)
     except (OSError, ValueError, struct.error):

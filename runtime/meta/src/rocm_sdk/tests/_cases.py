@@ -23,8 +23,9 @@ from .._packages import DIST, Installed, describe, every_installed, find, has_ta
 from ._outcome import OK, Case, Outcome, fail, judged, process, python, skip
 
 _LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
-_LOAD_WINDOWS = "import rocm_sdk._libraries as r; r._open_dll_directories(); " + _LOAD
-_PRELOAD = "import rocm_sdk, sys; rocm_sdk.preload_libraries(sys.argv[1])"
+_MODULE = __name__.partition(".")[0]
+_LOAD_WINDOWS = f"import {_MODULE}._libraries as r; r._open_dll_directories(); " + _LOAD
+_PRELOAD = f"import {_MODULE} as sdk, sys; sdk.preload_libraries(sys.argv[1])"
 _QUESTIONS = ("--version", "--help", "-h")
 _DID_NOT_START = (126, 127)
 

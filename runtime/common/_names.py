@@ -1,0 +1,200 @@
+"""Packages and libraries under the names by which other projects import them.
+
+`_dist_info` offers these names. They are stable: docs/installed.md lists them with the projects
+that use each. All of it follows from `DIST`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from ._dist_info import DIST as _GENERATED
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+_DIST: dict[str, Any] = dict(_GENERATED)
+_PLACEHOLDERS = ("{isa}", "{family}")
+
+
+class PackageEntry:
+    """A package of the distribution. Names that differ by target take one as `target_family`."""
+
+    def __init__(
+        self,
+        logical_name: str,
+        *,
+        dist_package_template: str,
+        pure_py_package_name: str,
+        platform_template: str,
+        required: bool,
+    ) -> None:
+        self.logical_name = logical_name
+        self.dist_package_template = dist_package_template
+        self.pure_py_package_name = pure_py_package_name
+        self._platform_template = platform_template
+        self.required = required
+
+    @property
+    def is_required(self) -> bool:
+        """True if the selector installs the package without an extra."""
+        return self.required
+
+    @property
+    def is_target_specific(self) -> bool:
+        """True if there is one such package for each target."""
+        return any(mark in self.dist_package_template for mark in _PLACEHOLDERS)
+
+    def get_dist_package_name(self, target_family: str | None = None) -> str:
+        """Return the name of the distribution."""
+        return self._filled(self.dist_package_template, target_family)
+
+    def get_dist_package_require(self, target_family: str | None = None) -> str:
+        """Return the requirement for the distribution in this version."""
+        return f"{self.get_dist_package_name(target_family)}=={_DIST['version']}"
+
+    def get_py_package_name(self, target_family: str | None = None) -> str:
+        """Return the name of the directory in site-packages that holds the package's files."""
+        return self._filled(self._platform_template, target_family, as_identifier=True)
+
+    def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
+        """Return the spec of that directory; None if the package is not installed.
+
+        Of devel that is the expanded tree. Device packages add files to the directory of another
+        package, which alone does not make them installed.
+        """
+        module = self._filled(self.pure_py_package_name, target_family, as_identifier=True)
+        if importlib.util.find_spec(module) is None:
+            return None
+        return importlib.util.find_spec(self.get_py_package_name(target_family))
+
+    def has_py_package(self, target_family: str | None = None) -> bool:
+        """Return whether the package is installed."""
+        return self.get_py_package(target_family) is not None
+
+    def _filled(self, name: str, target: str | None, *, as_identifier: bool = False) -> str:
+        if self.is_target_specific and target is None:
+            raise ValueError(f"{self.logical_name} has a package for each target: name one")
+        value = (target or "").partition(":")[0]
+        value = value.replace("-", "_").replace(".", "_") if as_identifier else value
+        for mark in _PLACEHOLDERS:
+            name = name.replace(mark, value)
+        return name
+
+    def __repr__(self) -> str:
+        return self.dist_package_template
+
+
+class LibraryEntry:
+    """A library with a short name: its package, and file name patterns in a directory of it.
+
+    A pattern is empty on a system that has no such library.
+    """
+
+    windows_relpath: str
+    posix_relpath: str
+
+    def __init__(self, shortname: str, package: PackageEntry, row: dict[str, Any]) -> None:
+        self.shortname = shortname
+        self.package = package
+        self.optional = bool(row["optional"])
+        self.posix_relpath, self.so_pattern = _parted(row["linux"], "lib")
+        self.windows_relpath, self.dll_pattern = _parted(row["windows"], "bin")
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.shortname}(so_pattern={self.so_pattern}, dll_pattern={self.dll_pattern}, "
+            f"package={self.package})"
+        )
+
+
+def _parted(pattern: str | None, directory: str) -> tuple[str, str]:
+    """Return directory and file name of a pattern."""
+    if pattern is None:
+        return directory, ""
+    parent, _, name = pattern.rpartition("/")
+    return parent, name
+
+
+def _packages() -> dict[str, PackageEntry]:
+    rows: dict[str, dict[str, Any]] = _DIST["packages"]
+    selector: dict[str, str] | None = _DIST["selector"]
+    found: dict[str, PackageEntry] = {}
+    if selector is not None:
+        found[selector["package"]] = PackageEntry(
+            selector["package"],
+            dist_package_template=selector["distribution"],
+            pure_py_package_name=selector["module"],
+            platform_template=f"_{selector['module']}",
+            required=True,
+        )
+    for logical, row in rows.items():
+        found[logical] = PackageEntry(
+            logical,
+            dist_package_template=row["distribution"],
+            pure_py_package_name=row["module"],
+            platform_template=row["platform_dir"],
+            required=row["extra"] is None,
+        )
+    return found
+
+
+ALL_PACKAGES: dict[str, PackageEntry] = _packages()
+ALL_LIBRARIES: dict[str, LibraryEntry] = {
+    name: LibraryEntry(name, ALL_PACKAGES[row["package"]], row)
+    for name, row in _DIST["libraries"].items()
+}
+
+
+def attribute(name: str) -> Any:
+    """Return what `_dist_info` offers under a name; fails with AttributeError if nothing."""
+    if name in _OWN:
+        return _OWN[name]
+    if name in _OF_TARGETS:
+        if "targets" in _DIST:
+            return getattr(importlib.import_module(f"{__package__}._targets"), _OF_TARGETS[name])
+        return _of_selector(name)
+    raise AttributeError(f"module {f'{__package__}._dist_info'!r} has no attribute {name!r}")
+
+
+def _of_selector(name: str) -> Any:
+    """Return the selector's value: packages with files do not know the published targets."""
+    selector: dict[str, str] | None = _DIST["selector"]
+    if selector is None:
+        raise AttributeError(f"{_DIST['distribution']} has no selector, which has {name!r}")
+    try:
+        return getattr(importlib.import_module(f"{selector['module']}._dist_info"), name)
+    except ModuleNotFoundError as error:
+        wanted = f"{selector['distribution']}=={_DIST['version']}"
+        message = f"{name!r} needs {selector['distribution']}; to install: pip install {wanted}"
+        raise AttributeError(message) from error
+
+
+def _suffix() -> str:
+    """Return what `--version-suffix` adds to the names of directories."""
+    for row in _DIST["packages"].values():
+        plain = "_" + row["distribution"].replace("-", "_").replace(".", "_")
+        if row["platform_dir"].startswith(plain):
+            return str(row["platform_dir"][len(plain) :])
+    return ""
+
+
+_OWN: dict[str, Any] = {
+    "ALL_PACKAGES": ALL_PACKAGES,
+    "ALL_LIBRARIES": ALL_LIBRARIES,
+    "LibraryEntry": LibraryEntry,
+    "PackageEntry": PackageEntry,
+    "PY_PACKAGE_SUFFIX_NONCE": _suffix(),
+    "__version__": str(_DIST["version"]),
+}
+# The value is the name in `_targets`.
+_OF_TARGETS = {
+    "AVAILABLE_TARGET_FAMILIES": "AVAILABLE",
+    "DEFAULT_TARGET_FAMILY": "DEFAULT",
+    "LINUX_TARGET_FAMILIES": "LINUX",
+    "WINDOWS_TARGET_FAMILIES": "WINDOWS",
+    "determine_target_family": "determine",
+    "discover_current_target_family": "discover",
+}

@@ -1,0 +1,53 @@
+//! Trials of the sdists: each that has code of this program alone is built and imported.
+
+use std::io;
+use std::path::Path;
+
+use rayon::prelude::*;
+use rockpack::plan::Form;
+use rockpack::source::{Code, Problem, Problems, Severity};
+use rockpack::verify::{self, Finding, Package, Trial};
+
+use super::Given;
+use crate::builtin;
+
+/// Faults of the sdists, and notes about those that were not tried.
+pub fn sdists(given: &Given, packages: &[Package]) -> io::Result<(Vec<Finding>, Problems)> {
+    let sound = |package: &Package| {
+        package.form == Form::Sdist
+            && package.findings.iter().all(|f| f.severity != Severity::Error)
+    };
+    let sdists: Vec<(&Path, &str)> = given
+        .packages
+        .iter()
+        .zip(packages)
+        .filter(|(_, package)| sound(package))
+        .map(|((found, name), _)| (&*found.path, &**name))
+        .collect();
+    if sdists.is_empty() {
+        return Ok((Vec::new(), Problems::new()));
+    }
+    let (templates, python) = (builtin::templates(), verify::python());
+    let trials: Vec<(&str, io::Result<Trial>)> = sdists
+        .into_par_iter()
+        .map(|(path, name)| (name, verify::trial(path, name, &templates, python.as_deref())))
+        .collect();
+    let (mut findings, mut notes) = (Vec::new(), Problems::new());
+    for (name, trial) in trials {
+        match trial? {
+            Trial::Done(found) => findings.extend(found),
+            Trial::Foreign(reason) => {
+                let what = format!("{name}: not built and imported: {reason}");
+                let help = "rockpack runs no code of others; `pip wheel` builds it, in a container if it is not trusted";
+                notes.push(Problem::note(Code::SdistUnusable, what).help(help));
+            }
+            Trial::NoPython(reason) => {
+                let what = format!("{name}: not built and imported: {reason}");
+                let help =
+                    "install Python 3.10 or newer, so that verify can try what pip and uv will do";
+                notes.push(Problem::warning(Code::Environment, what).help(help));
+            }
+        }
+    }
+    Ok((findings, notes))
+}
