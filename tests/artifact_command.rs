@@ -202,7 +202,10 @@ fn with_a_catalog_packages_are_the_same_in_every_form() {
             let words =
                 ["build", "--artifact-dir", form, "--dest-dir", &out, "--only", only, "--no-cache"];
             done(&[&words[..], more].concat());
-            files(&dir.path().join(out).join("dist"))
+            let mut files = files(&dir.path().join(out).join("dist"));
+            // The digests of artifacts in it are of directories or of archives.
+            files.retain(|(name, _)| name != "provenance.intoto.json");
+            files
         };
         let expected = built("in", &[]);
         assert!(!expected.is_empty());

@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn what_is_nowhere_is_not_lost() {
         let user = library("a/user.so", "user.so", "libelse.so", "");
-        let arm = forwarding_library(StubMachine::Aarch64, "libelse.so", "x", "").unwrap();
+        let arm = forwarding_library(StubMachine::Aarch64, "libelse.so", "x", "$ORIGIN").unwrap();
         assert_eq!(lost(&[user, linked("b/libelse.so", &arm)]), []);
     }
 }

@@ -119,7 +119,11 @@ fn the_selectors_differ_in_what_they_require_alone() {
     );
     assert_eq!(
         more.keys().collect::<Vec<_>>(),
-        [&"rocm-7.2.0/PKG-INFO", &"rocm-7.2.0/src/rocm_sdk/_dist_info.py"]
+        [
+            &"rocm-7.2.0/PKG-INFO",
+            &"rocm-7.2.0/src/rocm.egg-info/PKG-INFO",
+            &"rocm-7.2.0/src/rocm_sdk/_dist_info.py"
+        ]
     );
     let facts = more["rocm-7.2.0/src/rocm_sdk/_dist_info.py"].join("\n");
     assert!(facts.contains("\"index\": \"whl\""), "{facts}");

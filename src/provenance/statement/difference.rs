@@ -193,9 +193,11 @@ fn shown(part: Part, value: Option<&Value>) -> String {
 }
 
 impl Descriptor {
-    /// Whether it is a file of the manifest: the others are commits, or say what their digest covers.
+    /// Whether it is a file of the manifest: the others are commits, inputs of projects, or say what their digest covers.
     fn is_manifest(&self) -> bool {
-        matches!(self.digest, Digest::Sha256(_)) && self.covers().is_none()
+        matches!(self.digest, Digest::Sha256(_))
+            && self.covers().is_none()
+            && self.packages().is_none()
     }
 
     fn covers(&self) -> Option<&str> {
