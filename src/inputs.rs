@@ -25,9 +25,11 @@ pub mod remote;
 #[cfg(not(feature = "remote"))]
 #[path = "inputs/remoteless.rs"]
 pub mod remote;
+mod run;
 pub mod saved_plan;
 
 pub use near::near;
+pub use run::run;
 
 pub use memory::share as memory_share;
 

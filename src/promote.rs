@@ -19,7 +19,7 @@ use crate::gate::Gate;
 use crate::manifest::{Manifest, PromoteRule};
 use crate::names::{DistName, RelPath};
 use crate::package::{Wheel, packages};
-use crate::provenance::{self, BuilderId, Promoted, Statement};
+use crate::provenance::{self, Promoted, Run, Statement};
 use crate::recorded;
 use crate::regular;
 use crate::version::Version;
@@ -259,8 +259,7 @@ impl Promotion {
     pub fn write(
         &self,
         dest: &Path,
-        builder: BuilderId,
-        invocation: Option<String>,
+        run: Run,
         threads: usize,
         gate: &Gate<'_>,
     ) -> Result<Outcome, PromoteError> {
@@ -281,14 +280,8 @@ impl Promotion {
         let packages: BTreeMap<RelPath, String> = outputs.collect();
         let made: Vec<_> =
             packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
-        let promoted = Promoted {
-            from: &self.from,
-            to: &self.to,
-            keep_targets: &self.keep,
-            inputs,
-            builder,
-            invocation,
-        };
+        let promoted =
+            Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
         let statement = Statement::of_promotion(&promoted, &made);
         let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement], gate)?;
         Ok(Outcome { packages, removed: replaced.removed })

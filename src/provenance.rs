@@ -19,6 +19,7 @@ use crate::plan::{Plan, Request};
 mod commit;
 mod contents;
 mod project;
+mod run;
 mod sbom;
 mod statement;
 
@@ -27,6 +28,7 @@ use statement::Descriptor;
 pub use commit::{Commit, CommitError, Made};
 pub use contents::Contents;
 pub use project::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
+pub use run::{ProgramSources, Run};
 pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
@@ -169,10 +171,8 @@ impl FromStr for BuilderId {
 /// What a build was made of and by whom, as far as the plan does not say it.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// Who answers for it.
-    pub builder: BuilderId,
-    /// Which run of the builder it was, where that has a name.
-    pub invocation: Option<String>,
+    /// The run.
+    pub run: Run,
     /// What was asked for.
     pub request: Request,
     /// What it was made of.
@@ -204,7 +204,7 @@ impl Inputs {
             Descriptor::catalog(&format!("artifacts/{}", artifact.id), artifact.sha256())
         });
         let dependencies = files.chain([whole]).chain(each).chain(own).chain(pins).collect();
-        Self { builder: BuilderId::default(), invocation: None, request, dependencies }
+        Self { run: Run::default(), request, dependencies }
     }
 
     /// Adds digests of the bytes of artifacts.

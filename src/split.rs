@@ -16,7 +16,7 @@ use crate::archive::stage::DIST;
 use crate::gate::Gate;
 use crate::manifest::{Families, Manifest, SplitRule};
 use crate::names::RelPath;
-use crate::provenance::{BuilderId, Package, SplitInto, Statement};
+use crate::provenance::{Package, Run, SplitInto, Statement};
 use crate::recorded;
 use crate::source::{Code, Problem, Problems};
 use crate::version::Version;
@@ -165,8 +165,7 @@ impl Split {
     pub fn write(
         &self,
         dest: &Path,
-        builder: BuilderId,
-        invocation: Option<String>,
+        run: Run,
         ask: &Ask<'_>,
         gate: &Gate<'_>,
     ) -> Result<Outcome, SplitError> {
@@ -176,8 +175,7 @@ impl Split {
         let file =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
-        let into =
-            SplitInto { version: ask.version, inputs: inputs.collect(), builder, invocation };
+        let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
         let packages = hashes.outputs;
         let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
         let statement = Statement::of_split(into, &made);

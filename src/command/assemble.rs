@@ -30,8 +30,7 @@ pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
         Some(commit) => {
             let made = Made {
                 of: commit.clone(),
-                builder: args.builder_id.clone().unwrap_or_default(),
-                invocation: args.invocation_id.clone(),
+                run: inputs::run(args.builder_id.as_ref(), args.invocation_id.as_deref()),
             };
             assemble::assemble_finished(&args.dirs, &made, &args.dest_dir, &gate)
         }

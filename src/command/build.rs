@@ -217,10 +217,9 @@ fn attestations(
 ) -> Attestations {
     let files: Vec<_> =
         manifest.sources.iter().map(|source| (source.name(), source.text())).collect();
-    let mut inputs = Inputs::new(request, &files, catalog);
-    inputs.builder = args.builder_id.clone();
-    inputs.invocation = args.invocation_id.clone().filter(|id| !id.is_empty());
-    Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs }
+    let mut of_build = Inputs::new(request, &files, catalog);
+    of_build.run = inputs::run(Some(&args.builder_id), args.invocation_id.as_deref());
+    Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
 }
 
 /// What is in the artifacts; with a saved catalog, nothing of them is read yet.

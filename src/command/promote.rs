@@ -28,10 +28,10 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
             let threads = inputs::pool(args.making.jobs)?.current_num_threads();
-            let builder = args.making.builder_id.clone().unwrap_or_default();
             let gate = gate::of(&manifest, &args.making.allow);
-            let invocation = args.making.invocation_id.clone();
-            let done = promotion.write(dest, builder, invocation, threads, &gate);
+            let run =
+                inputs::run(args.making.builder_id.as_ref(), args.making.invocation_id.as_deref());
+            let done = promotion.write(dest, run, threads, &gate);
             let done = done.map_err(|error| failure(&error, args))?;
             let text = made(&done.packages, &done.removed, "build");
             print(&(text + &summary(&promotion, &format!(" in {}", dest.display()))))

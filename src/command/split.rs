@@ -30,9 +30,9 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     print(&listed)?;
     repaired(dest)?;
-    let builder = args.making.builder_id.clone().unwrap_or_default();
     let gate = gate::of(&manifest, &args.making.allow);
-    let done = split.write(dest, builder, args.making.invocation_id.clone(), &ask, &gate);
+    let run = inputs::run(args.making.builder_id.as_ref(), args.making.invocation_id.as_deref());
+    let done = split.write(dest, run, &ask, &gate);
     let done = done.map_err(|error| failure(error, args))?;
     let text = made(&done.packages, &done.removed, "run");
     print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))

@@ -40,8 +40,6 @@ impl FromStr for Commit {
 pub struct Made {
     /// The commit.
     pub of: Commit,
-    /// Who answers for it.
-    pub builder: super::BuilderId,
-    /// Which run of the builder it was, where that has a name.
-    pub invocation: Option<String>,
+    /// The run.
+    pub run: super::Run,
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    BUILD_TYPE, BuilderId, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, SPLIT_TYPE, StatementError,
+    BUILD_TYPE, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, ProgramSources, Run, SPLIT_TYPE,
+    StatementError,
 };
 use crate::plan::{OnlyName, Plan, Request};
 
@@ -190,22 +191,21 @@ struct Versions {
 }
 
 impl Versions {
-    /// Of this program: `build.rs` says what it was built from.
-    fn own() -> Self {
-        let of = |kind: &str| env!("ROCKPACK_SOURCE").strip_prefix(kind).map(str::to_owned);
-        Self {
-            rockpack: env!("CARGO_PKG_VERSION").to_owned(),
-            rockpack_commit: of("commit "),
-            rockpack_sources: of("sources "),
-        }
+    fn new(sources: &ProgramSources) -> Self {
+        let (rockpack_commit, rockpack_sources) = match sources {
+            ProgramSources::Unknown => (None, None),
+            ProgramSources::Commit(commit) => (Some(commit.clone()), None),
+            ProgramSources::Digest(digest) => (None, Some(digest.clone())),
+        };
+        Self { rockpack: env!("CARGO_PKG_VERSION").to_owned(), rockpack_commit, rockpack_sources }
     }
 }
 
 impl RunDetails {
-    /// Of this program, run by `builder`.
-    fn by(builder: &BuilderId, invocation: Option<String>) -> Self {
-        let builder = Builder { id: builder.as_str().to_owned(), version: Versions::own() };
-        let metadata = invocation.map(|invocation_id| RunMetadata { invocation_id });
+    fn by(run: &Run) -> Self {
+        let id = run.builder.as_str().to_owned();
+        let builder = Builder { id, version: Versions::new(&run.program) };
+        let metadata = run.invocation.clone().map(|invocation_id| RunMetadata { invocation_id });
         Self { builder, metadata }
     }
 }
@@ -225,7 +225,7 @@ impl Statement {
             internal_parameters: decided(plan),
             resolved_dependencies: inputs.dependencies.clone(),
         };
-        let run_details = RunDetails::by(&inputs.builder, inputs.invocation.clone());
+        let run_details = RunDetails::by(&inputs.run);
         Self::told(packages, build_definition, run_details)
     }
 

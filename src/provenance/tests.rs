@@ -159,8 +159,11 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         allow_unowned: true,
     };
     let inputs = Inputs {
-        builder: "https://example.org/ci".parse().unwrap(),
-        invocation: Some("run 7".to_owned()),
+        run: Run {
+            builder: "https://example.org/ci".parse().unwrap(),
+            invocation: Some("run 7".to_owned()),
+            program: ProgramSources::Digest(ONE.to_owned()),
+        },
         ..inputs(request)
     };
     let value = value(&inputs);
@@ -177,6 +180,7 @@ fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
         (&details["builder"]["id"], &details["metadata"]["invocationId"]),
         (&"https://example.org/ci".into(), &"run 7".into())
     );
+    assert_eq!(details["builder"]["version"]["rockpack-sources"], ONE);
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Statement {
             internal_parameters: Map::new(),
             resolved_dependencies: vec![source],
         };
-        let run = RunDetails::by(&made.builder, made.invocation.clone());
+        let run = RunDetails::by(&made.run);
         Self::told(in_order(files), definition, run)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
-use crate::provenance::{BuilderId, PROMOTION_TYPE, Package, in_order};
+use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
 use crate::version::Version;
 
 /// What `rockpack promote` was asked for, and what it started from.
@@ -17,10 +17,8 @@ pub struct Promoted<'a> {
     pub keep_targets: &'a [String],
     /// The files that it was made of, by path below their directory, with their SHA-256 in hexadecimal.
     pub inputs: Vec<(String, String)>,
-    /// Who answers for it.
-    pub builder: BuilderId,
-    /// Which run of the builder it was, where that has a name.
-    pub invocation: Option<String>,
+    /// The run.
+    pub run: Run,
 }
 
 impl Statement {
@@ -43,7 +41,7 @@ impl Statement {
                 .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
                 .collect(),
         };
-        let run = RunDetails::by(&promoted.builder, promoted.invocation.clone());
+        let run = RunDetails::by(&promoted.run);
         Self::told(in_order(packages), definition, run)
     }
 }

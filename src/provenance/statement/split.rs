@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
-use crate::provenance::{BuilderId, Package, SPLIT_TYPE, in_order};
+use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
 use crate::version::Version;
 
 /// What `rockpack split` was asked for, and what it started from.
@@ -13,10 +13,8 @@ pub struct SplitInto<'a> {
     pub version: Option<&'a Version>,
     /// The wheels that were split, by name, with their SHA-256 in hexadecimal.
     pub inputs: Vec<(String, String)>,
-    /// Who answers for it.
-    pub builder: BuilderId,
-    /// Which run of the builder it was, where that has a name.
-    pub invocation: Option<String>,
+    /// The run.
+    pub run: Run,
 }
 
 impl Statement {
@@ -33,7 +31,7 @@ impl Statement {
                 .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
                 .collect(),
         };
-        let run = RunDetails::by(&split.builder, split.invocation);
+        let run = RunDetails::by(&split.run);
         Self::told(in_order(packages), definition, run)
     }
 }

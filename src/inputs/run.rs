@@ -1,0 +1,21 @@
+//! The run that a statement names.
+
+use rockpack::provenance::{BuilderId, ProgramSources, Run};
+
+/// This run: `build.rs` says what the program was built from, and an empty text names no run.
+pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
+    Run {
+        builder: builder.cloned().unwrap_or_default(),
+        invocation: invocation.filter(|id| !id.is_empty()).map(str::to_owned),
+        program: program(env!("ROCKPACK_SOURCE")),
+    }
+}
+
+/// The sources, as `build.rs` writes them.
+fn program(text: &str) -> ProgramSources {
+    match text.split_once(' ') {
+        Some(("commit", commit)) => ProgramSources::Commit(commit.to_owned()),
+        Some(("sources", digest)) => ProgramSources::Digest(digest.to_owned()),
+        _ => ProgramSources::Unknown,
+    }
+}
