@@ -220,8 +220,8 @@ fn shards_of_other_rockpacks_are_refused() {
         *version = serde_json::json!({ "rockpack": "0.1.0", "rockpack-commit": commit });
     };
     edit(&root.join("core"), |statement| version(statement, "0123456789ab"));
-    edit(&root.join("libraries"), |statement| version(statement, "ba9876543210"));
-    let needle = "core and libraries are of builds with different versions of rockpack: rockpack is `0.1.0` of commit `0123456789ab` in core, and `0.1.0` of commit `ba9876543210` in libraries";
+    edit(&root.join("libraries"), |statement| version(statement, "210987654321"));
+    let needle = "core and libraries are of builds with different versions of rockpack: rockpack is `0.1.0` of commit `0123456789ab` in core, and `0.1.0` of commit `210987654321` in libraries";
     refused(root, &["core", "libraries"], needle);
 }
 
