@@ -287,3 +287,14 @@ fn fewer_packages_or_targets_raise_no_false_alarm() {
     let output = with_catalog(dir.path(), "plan", "kpack-small", &["--only", "core"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
 }
+
+#[test]
+fn a_target_that_is_not_there_is_one_error() {
+    for target in ["gfx94Y-dcgpu", "gfx90a"] {
+        let more = ["--linux-amdgpu-families", target];
+        let output = with_catalog(Path::new(ROOT), "plan", "legacy-small", &more);
+        let said = said(&output);
+        assert_eq!(said.matches('×').count(), 1, "{said}");
+        assert!(!output.status.success() && said.contains(target), "{said}");
+    }
+}

@@ -49,7 +49,7 @@ pub(in crate::resolve) fn check<'a>(
     let mut groups = group::groups(at_fault, causes);
     let blamed = ownership.blamed();
     groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&at(place))));
-    if groups.is_empty() {
+    if groups.is_empty() || ownership.lacks_targets() {
         return (listed, problems);
     }
     let shippers = shippers(ownership.filled);
@@ -80,6 +80,13 @@ impl<'a> Ownership<'_, 'a> {
     fn meant(&self) -> BTreeSet<&'a ArtifactName> {
         let packages = self.manifest.packages.values();
         packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
+    }
+
+    /// Whether targets that the command line names are unknown or lack artifacts: files of others then have no package.
+    fn lacks_targets(&self) -> bool {
+        let codes = [Code::UnknownTarget, Code::MissingTarget];
+        let mut errors = self.known.iter().filter(|problem| problem.is_error());
+        errors.any(|problem| codes.contains(&problem.code()) && problem.labels().is_empty())
     }
 
     /// The lines that errors are about.
