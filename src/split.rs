@@ -178,7 +178,7 @@ impl Split {
         let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
         let packages = hashes.outputs;
         let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
-        let statement = Statement::of_split(into, &made);
+        let statement = Statement::of_split(&into, &made);
         let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement], gate)?;
         Ok(Outcome { packages, removed: replaced.removed })
     }

@@ -19,7 +19,7 @@ pub struct SplitInto<'a> {
 
 impl Statement {
     /// Of wheels that `rockpack split` made.
-    pub fn of_split(split: SplitInto<'_>, packages: &[Package<'_>]) -> Self {
+    pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
         let asked =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));
         let inputs = split.inputs.iter();
