@@ -14,13 +14,17 @@ from scenes import unwrapped, wheels
 
 # A build backend of the project's own, which needs nothing from an index.
 BACKEND = '''# SPDX-License-Identifier: MIT
-import os, signal, subprocess, sys, time, zipfile
+import base64, hashlib, os, signal, subprocess, sys, time, zipfile
 from pathlib import Path
 
 def wheel(directory, name):
     info = f"{name}-1.dist-info"
     files = {f"{info}/METADATA": f"Metadata-Version: 2.1\\nName: {name}\\nVersion: 1\\n",
-             f"{info}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n", f"{info}/RECORD": ""}
+             f"{info}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
+    def row(path, text):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+        return f"{path},sha256={digest},{len(text.encode())}\\n"
+    files[f"{info}/RECORD"] = "".join(row(*file) for file in files.items()) + f"{info}/RECORD,,\\n"
     with zipfile.ZipFile(Path(directory, f"{name}-1-py3-none-any.whl"), "w") as archive:
         for path, text in files.items():
             archive.writestr(path, text)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is built, and what has to come of it."""
 
+import base64
 import hashlib
 import os
 import shutil
@@ -67,6 +68,12 @@ def digests(directory, pattern="**/*"):
     return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+def row(path, text):
+    """Return the row of a file in RECORD."""
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+    return f"{path},sha256={digest},{len(text.encode())}\n"
+
+
 def decoy(directory, name, version, text=""):
     """Write a wheel that holds nothing but a module."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -76,7 +83,7 @@ def decoy(directory, name, version, text=""):
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
-    members[f"{info}/RECORD"] = "".join(f"{member},,\n" for member in [*members, f"{info}/RECORD"])
+    members[f"{info}/RECORD"] = "".join(map(row, members, members.values())) + f"{info}/RECORD,,\n"
     with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         for member, content in members.items():
             archive.writestr(member, content)
