@@ -1,8 +1,7 @@
-//! Tells the program which commit it is made of, where git knows.
+//! Embeds the commit hash in programs that are built for release, if built from a git checkout.
 //!
-//! Of sources from an archive of git's, as sdists are, the file `COMMIT` says it, and of others
-//! `ROCKPACK_COMMIT`. Without all three the version names none, so that equal sources still give
-//! equal programs.
+//! Without git, the hash comes from the file `COMMIT` (written by `git archive`) or the variable `ROCKPACK_COMMIT`.
+//! Without all three the version names no commit, so that equal sources still give equal programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,11 +20,18 @@ const ARCHIVED: &str = "COMMIT";
 const CHANGED: &str = ", changed";
 
 fn main() {
+    let version = env!("CARGO_PKG_VERSION");
+    if std::env::var("PROFILE").is_ok_and(|name| name == "debug") {
+        // While the sources change with each compilation, a stamp would only make all of them slower.
+        println!("cargo::rustc-env=ROCKPACK_SOURCE=sources debug");
+        println!("cargo::rustc-env=ROCKPACK_VERSION={version}");
+        println!("cargo::rerun-if-changed=build.rs");
+        return;
+    }
     println!("cargo::rerun-if-env-changed=ROCKPACK_COMMIT");
     for source in SOURCES.iter().chain([&ARCHIVED]) {
         println!("cargo::rerun-if-changed={source}");
     }
-    let version = env!("CARGO_PKG_VERSION");
     let told = std::env::var("ROCKPACK_COMMIT").ok().map(|commit| commit.trim().to_owned());
     let commit = told.filter(|commit| !commit.is_empty()).or_else(of_git).or_else(of_archive);
     println!("cargo::rustc-env=ROCKPACK_SOURCE={}", source(commit.as_deref()));
@@ -87,10 +93,9 @@ fn of_git() -> Option<String> {
     if Path::new(&top).canonicalize().ok()? != Path::new(".").canonicalize().ok()? {
         return None;
     }
-    // Every commit and checkout is a line of this file; were it missing, cargo would ask each time. In
-    // development what a program was made of is said truly too when it is not made again for a commit.
+    // Every commit and checkout is a line of this file; were it missing, cargo would ask each time.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
-    if Path::new(&log).exists() && std::env::var("PROFILE").is_ok_and(|name| name != "debug") {
+    if Path::new(&log).exists() {
         println!("cargo::rerun-if-changed={log}");
     }
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;

@@ -46,6 +46,16 @@ impl Left {
         }
         Self { sums, statement, packages }
     }
+
+    /// The same without the digests of artifacts, which a build of a directory on this machine does not have.
+    fn without_contents(mut self) -> Self {
+        let mut statement: serde_json::Value = serde_json::from_str(&self.statement).unwrap();
+        let inputs = &mut statement["predicate"]["buildDefinition"]["resolvedDependencies"];
+        let inputs = inputs.as_array_mut().unwrap();
+        inputs.retain(|input| !input["name"].as_str().unwrap().starts_with("contents/"));
+        self.statement = statement.to_string();
+        self
+    }
 }
 
 impl Tried {
@@ -201,7 +211,8 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     assert!(built(&said) > 2 && warnings(&said) == 0, "{said}");
     let output = tried.command("of-directories", &["--artifact-dir", "artifacts"]).output();
     assert!(output.unwrap().status.success());
-    assert_eq!(left, Left::read(&tried.path("of-directories")));
+    let here = Left::read(&tried.path("of-directories"));
+    assert_eq!(left.without_contents(), here.without_contents());
 }
 
 /// A directory of this machine, in the storage.
